@@ -1,0 +1,120 @@
+"""The gateway from Python: open one over a file, an endpoint or an rdflib graph, and await the six calls.
+
+    from gateway.api import open_gateway
+
+    async with open_gateway("medical.ttl") as graph:
+        answer = await graph.bfs_query(["drug:metformin"], max_hops=1)
+
+`docs/python.md` has the whole story.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import rdflib
+
+from gateway import resources
+from gateway.engine.gateway import Gateway
+from gateway.errors import ConfigurationError, quoted
+from gateway.settings.load import DEFAULT, load_profile
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.iri import is_iri
+from gateway.terms.prefixes import PrefixMap, merge
+from gateway.transport.base import Transport
+from gateway.transport.http import Http
+from gateway.transport.inprocess import InProcess
+from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
+
+__all__ = ["Gateway", "Profile", "load_profile", "open_gateway"]
+
+_log = logging.getLogger(__name__)
+
+_MEGABYTE = 1 << 20
+
+Source = str | Path | Sequence[str | Path] | rdflib.Graph
+
+
+def open_gateway(
+    source: Source | None = None,
+    *,
+    endpoint: str | None = None,
+    profile: str | Profile = DEFAULT,
+    prefixes: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Gateway:
+    """Open a gateway over a graph.
+
+    Args:
+        source: A graph file or several (folded into one graph), or an rdflib Graph or Dataset, of which a copy is
+            taken. Without a source and an endpoint: the profile's endpoint, else the demo graph.
+        endpoint: The URL of a SPARQL query endpoint, instead of a source.
+        profile: The name of a built-in profile, the path of a TOML file, or a loaded profile.
+        prefixes: Names of namespaces; they win over the profile's, which win over the files'.
+        progress: Told while files load.
+
+    Returns:
+        A gateway; close it, or use it as an asynchronous context manager.
+
+    Raises:
+        ConfigurationError: A file, the profile, a prefix or the URL is wrong.
+    """
+    settings = load_profile(profile) if isinstance(profile, str) else profile
+    if source is not None and endpoint is not None:
+        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+    given = _checked(prefixes or {})
+    url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
+    if url:
+        return _over(_http(url, settings), settings, given, [])
+    graph = _loaded(source, progress)
+    transport = InProcess(graph.engine, max_bytes=settings.limits.body_megabytes * _MEGABYTE)
+    return _over(transport, settings, given, graph.prefixes)
+
+
+def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:
+    if isinstance(source, rdflib.Graph):
+        return load_rdflib(source)
+    if source is None:
+        paths = [resources.demo_graph()]
+    elif isinstance(source, str | Path):
+        paths = [Path(source)]
+    else:
+        paths = [Path(entry) for entry in source]
+    return load_files(paths, progress)
+
+
+def _http(url: str, profile: Profile) -> Http:
+    if not url.startswith(("http://", "https://")) or not is_iri(url):
+        raise ConfigurationError(f"{quoted(url)} is no endpoint URL.", valid="It begins with http:// or https://.")
+    return Http(
+        url,
+        max_bytes=profile.limits.body_megabytes * _MEGABYTE,
+        concurrency=profile.endpoint.concurrency,
+        timeout_parameter=profile.endpoint.timeout_parameter,
+        graphs=profile.endpoint.graphs,
+    )
+
+
+def _over(
+    transport: Transport,
+    profile: Profile,
+    given: Mapping[str, str],
+    declared: Sequence[tuple[str, Mapping[str, str]]],
+) -> Gateway:
+    merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
+    for conflict in conflicts:
+        _log.warning("%s", conflict)
+    return Gateway(SparqlStore(transport, profile), profile, PrefixMap(merged))
+
+
+def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:
+    for name, namespace in prefixes.items():
+        if not is_iri(namespace) or any(character in name for character in ":/<> "):
+            raise ConfigurationError(
+                f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
+                valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
+            )
+    return prefixes

@@ -1,0 +1,1 @@
+"""Traversal, intersection, snapshots and presentation: knows graphs, knows no SPARQL."""

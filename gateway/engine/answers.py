@@ -1,0 +1,201 @@
+"""The typed answers of the six tools. `docs/tools.md` explains every field; a test keeps the two together.
+
+No key is ever null: a field that has nothing to say is left out when an answer is written (`as_json`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.engine.gaps import Cause
+
+
+class Answer(BaseModel):
+    """The base of every answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as the protocol writes it: without what is absent."""
+        return self.model_dump(exclude_none=True)
+
+
+class Incomplete(Answer):
+    """One cause for which an answer is not whole."""
+
+    cause: Cause
+    count: int = Field(description="How many nodes it concerns.")
+    ids: list[str] = Field(description="Their IDs, 20 at most.")
+    detail: str = Field(description="What happened.")
+
+
+class Node(Answer):
+    """A node: with `metadata` a full one, without it a stub."""
+
+    id: str
+    entity_type: str
+    name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
+    metadata: dict[str, Any] | None = None
+
+
+class Edge(Answer):
+    """An edge; with `metadata` where its evidence is known and asked for."""
+
+    subject: str
+    predicate: str
+    object: str
+    metadata: dict[str, Any] | None = None
+
+
+class SchemaSummary(Answer):
+    """The types and predicates that are present, whatever the filters."""
+
+    entity_types_found: list[str]
+    predicates_found: list[str]
+
+
+_FRONT = (
+    "seeds",
+    "max_hops",
+    "k",
+    "node_count",
+    "edge_count",
+    "complete",
+    "incomplete",
+    "missing_seeds",
+    "levels",
+)
+"""What a reader wants first; a long answer may be read in part."""
+
+
+class Subgraph(Answer):
+    """What a traversal and an intersection have in common."""
+
+    seeds: list[str]
+    node_count: int = Field(description="Nodes of the whole result, before paging.")
+    edge_count: int = Field(description="Edges of the whole result, before paging.")
+    complete: bool = Field(description="True: nothing was cut, and an absence is a fact.")
+    incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
+    missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
+    blank_node_edges: int | None = Field(
+        default=None, description="Triples left out because one end is a blank node, which has no ID."
+    )
+    warnings: list[str] | None = None
+    degraded: dict[str, int] | None = Field(
+        default=None, description="What was left out so that the answer fits, by step, with counts."
+    )
+    omitted_texts: dict[str, int] | None = Field(
+        default=None, description="Long quotes left out of edge metadata, by predicate."
+    )
+    nodes: list[Node]
+    edges: list[Edge]
+    schema_summary: SchemaSummary
+    labels: dict[str, str] | None = Field(
+        default=None, description="Labels of the types and predicates in this answer, where IDs are opaque."
+    )
+    edges_across_pages: int | None = Field(
+        default=None, description="Edges between this page and other pages; they are in no page's `edges`."
+    )
+    next_offset: int | None = Field(default=None, description="The `offset` of the next page.")
+    snapshot: str | None = Field(
+        default=None,
+        description="Names the answer that the pages belong to; may be sent back with the next page.",
+    )
+    result_changed: bool | None = Field(
+        default=None,
+        description="The snapshot is gone and the answer is another one now: start again at offset 0.",
+    )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as the protocol writes it, what matters most first."""
+        written = super().as_json()
+        return {key: written[key] for key in _FRONT if key in written} | written
+
+
+class BfsResult(Subgraph):
+    """The answer of `bfs_query`."""
+
+    max_hops: int
+    levels: list[int] = Field(description="Nodes of the result by distance from the seeds, from 0.")
+
+
+class IntersectionResult(Subgraph):
+    """The answer of `intersect_subgraphs`."""
+
+    k: int
+
+
+class SchemaResult(Answer):
+    """The answer of `describe_schema`."""
+
+    graph_description: str
+    comprehensive: bool = Field(description="True: the lists are complete; false: there may be more.")
+    entity_types: list[str]
+    predicates: list[str]
+    entity_types_total: int = Field(description="How many types are known; more than 200 are not all listed.")
+    predicates_total: int = Field(description="How many predicates are known.")
+    counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
+    labels: dict[str, str] | None = None
+    prefixes: dict[str, str]
+    schema_version: str = Field(description="Changes when types, predicates or counts change.")
+    warnings: list[str] | None = None
+    next_steps: str
+    tool_usage_notes: str
+
+
+class SearchHit(Answer):
+    """An entity that a search found."""
+
+    id: str
+    entity_type: str
+    name: str | None = None
+    matched: str | None = Field(default=None, description="The synonym that matched, where the name did not.")
+
+
+class Searched(Answer):
+    """How a search was made."""
+
+    how: str
+    found: int = Field(description="Entities that matched, before `limit`.")
+    truncated: bool = Field(description="There are more matches than could be read: ask for more words.")
+
+
+class SearchResult(Answer):
+    """The answer of `search_entities`."""
+
+    result: list[SearchHit]
+    searched: Searched
+    warnings: list[str] | None = None
+
+
+class Entity(Answer):
+    """The answer of `describe_entity`: flat, with the node's own keys beside these."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    entity_type: str
+    iri: str
+
+
+class FullNode(Answer):
+    """A node of `describe_entities`."""
+
+    id: str
+    entity_type: str
+    iri: str
+    metadata: dict[str, Any]
+
+
+class EntitiesResult(Answer):
+    """The answer of `describe_entities`."""
+
+    result: list[FullNode]
+    not_found: list[str] = Field(description="IDs that are not in the graph.")
+    failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
+    degraded: dict[str, int] | None = None
+    remaining_ids: list[str] | None = Field(
+        default=None, description="IDs that did not fit into this answer: ask for them in another call."
+    )

@@ -1,0 +1,211 @@
+"""The arguments of the six tools, strict, and the errors a caller reads when one is wrong.
+
+The models are also the tools' input schemas, so that what is checked and what is published cannot differ.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.errors import InputError, quoted
+
+MAX_HOPS = 5
+MAX_SEEDS = 50
+MAX_IDS = 200
+MAX_QUERY = 1_000
+
+
+def _whole_number(value: object) -> object:
+    """Take 2.0 for 2, as JSON Schema does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole_number)]
+Names = Annotated[list[str], Field(max_length=200)]
+
+
+class Arguments(BaseModel):
+    """The base of all tool arguments."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    tool: ClassVar[str]
+
+
+class DescribeSchema(Arguments):
+    """Arguments of `describe_schema`: none."""
+
+    tool = "describe_schema"
+
+
+class SearchEntities(Arguments):
+    """Arguments of `search_entities`."""
+
+    tool = "search_entities"
+
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it.")]
+    node_types: Annotated[Names | None, Field(description="Only entities of these types.")] = None
+    limit: Annotated[Whole, Field(ge=1, le=100, description="Hits at most.")] = 10
+
+
+class _Traversal(Arguments):
+    """Arguments that `bfs_query` and `intersect_subgraphs` share."""
+
+    node_types: Annotated[
+        Names | None, Field(description="Nodes of these types come with metadata; the others as stubs.")
+    ] = None
+    predicates: Annotated[
+        Names | None, Field(description="Edges of these predicates come with metadata; the others bare.")
+    ] = None
+    topology_only: Annotated[
+        bool, Field(description="Only IDs, types and triples: the cheapest survey of a neighborhood.")
+    ] = False
+    exclude_node_types: Annotated[
+        Names | None, Field(description="Remove nodes of these types and the edges that touch them.")
+    ] = None
+    min_mentions: Annotated[
+        Whole, Field(ge=0, description="Remove nodes whose total_mentions is lower; nodes without one stay.")
+    ] = 1
+    limit: Annotated[Whole | None, Field(ge=1, description="Nodes on this page; counts stay whole.")] = None
+    offset: Annotated[Whole, Field(ge=0, description="Skip the first nodes: next_offset of the page before.")] = 0
+    max_tokens: Annotated[
+        Whole | None, Field(ge=200, description="Size of the answer at most; a token is 4 bytes.")
+    ] = None
+    snapshot: Annotated[
+        str | None,
+        Field(max_length=64, description="`snapshot` of the page before, so that pages fit together."),
+    ] = None
+
+
+class BfsQuery(_Traversal):
+    """Arguments of `bfs_query`."""
+
+    tool = "bfs_query"
+
+    seeds: Annotated[
+        list[str],
+        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; names are not IDs."),
+    ]
+    max_hops: Annotated[Whole, Field(ge=1, le=MAX_HOPS, description="Distance from any seed, 1 to 5; begin with 1.")]
+
+
+class IntersectSubgraphs(_Traversal):
+    """Arguments of `intersect_subgraphs`."""
+
+    tool = "intersect_subgraphs"
+
+    seeds: Annotated[
+        list[str],
+        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result must be near to, 2 to 50."),
+    ]
+    k: Annotated[Whole, Field(ge=1, le=MAX_HOPS, description="Distance from every seed, 1 to 5; begin with 1.")]
+
+
+class DescribeEntity(Arguments):
+    """Arguments of `describe_entity`."""
+
+    tool = "describe_entity"
+
+    id: Annotated[str, Field(min_length=1, description="The ID of the entity.")]
+    max_tokens: Annotated[
+        Whole | None, Field(ge=200, description="Size of the answer at most; a token is 4 bytes.")
+    ] = None
+
+
+class DescribeEntities(Arguments):
+    """Arguments of `describe_entities`."""
+
+    tool = "describe_entities"
+
+    ids: Annotated[list[str], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200.")]
+    max_tokens: Annotated[
+        Whole | None, Field(ge=200, description="Size of the answer at most; a token is 4 bytes.")
+    ] = None
+
+
+ALL: tuple[type[Arguments], ...] = (
+    DescribeSchema,
+    SearchEntities,
+    BfsQuery,
+    DescribeEntity,
+    DescribeEntities,
+    IntersectSubgraphs,
+)
+BY_TOOL: Mapping[str, type[Arguments]] = {model.tool: model for model in ALL}
+
+AnyArguments = TypeVar("AnyArguments", bound=Arguments)
+
+
+def parse(model: type[AnyArguments], given: Mapping[str, Any]) -> AnyArguments:
+    """Check the arguments of a tool.
+
+    Raises:
+        InputError: One is wrong; the text names the tool, the argument, its value and what is valid.
+    """
+    try:
+        return model.model_validate(_without_nulls(model, given))
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        # A misspelt name explains a missing one.
+        problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
+        raise _explained(model, problems[0]) from error
+
+
+def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take null for an argument that was not given: many clients fill in every argument they know."""
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None or name not in model.model_fields or model.model_fields[name].is_required()
+    }
+
+
+def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
+    name = str(problem["loc"][0]) if problem["loc"] else ""
+    if problem["type"] == "extra_forbidden":
+        return _unknown_name(model, name)
+    field = model.model_fields[name]
+    valid = f"{name}: {field.description}"
+    if problem["type"] == "missing":
+        return InputError(f"{model.tool} needs the argument {name}.", valid=valid)
+    place = next((f"[{part}]" for part in problem["loc"][1:] if isinstance(part, int)), "")
+    return InputError(
+        f"{model.tool}: {name}{place} is {quoted(problem['input'])}, but {_reason(problem)}.",
+        valid=valid,
+        next_step="Call search_entities to find the ID of a name." if name in {"seeds", "id", "ids"} else "",
+    )
+
+
+_REASONS: Mapping[str, str] = {
+    "too_short": "it needs at least {min_length}",
+    "too_long": "it takes {max_length} at most, not {actual_length}",
+    "string_too_short": "it must not be empty",
+    "string_too_long": "it takes {max_length} characters at most",
+    "greater_than_equal": "it must be at least {ge}",
+    "less_than_equal": "it must be at most {le}",
+    "int_type": "it must be a whole number",
+    "bool_type": "it must be true or false",
+    "string_type": "it must be text",
+    "list_type": "it must be a list of texts",
+}
+
+
+def _reason(problem: ErrorDetails) -> str:
+    reason = _REASONS.get(problem["type"])
+    if reason is None:
+        return problem["msg"][:1].lower() + problem["msg"][1:]
+    return reason.format(**problem.get("ctx", {}))
+
+
+def _unknown_name(model: type[Arguments], name: str) -> InputError:
+    known = list(model.model_fields)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return InputError(
+        f"{model.tool} has no argument {quoted(name)}.{hint}",
+        valid=f"Its arguments are {', '.join(known)}." if known else "It takes no arguments.",
+    )

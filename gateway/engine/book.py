@@ -1,0 +1,97 @@
+"""What is known about the schema of a graph, fetched once and looked up by everyone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
+from gateway.engine.vocabulary import Vocabulary
+from gateway.errors import Fault
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, Schema
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+_log = logging.getLogger(__name__)
+
+_REQUESTS = 50
+_RETRY_SECONDS = 60.0
+"""A schema that could not be read is not asked for again before; every call would wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A schema and what is derived from it.
+
+    Attributes:
+        schema: The types and predicates.
+        chooser: Chooses one type per node.
+        types: The types by every name.
+        predicates: The predicates by every name.
+        labels: Labels by IRI.
+        until: When it is to be read again, on the clock.
+    """
+
+    schema: Schema
+    chooser: TypeChooser
+    types: Vocabulary
+    predicates: Vocabulary
+    labels: dict[Iri, str]
+    until: float
+
+
+class SchemaBook:
+    """Keeps the schema."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._known: Known | None = None
+        self._reading = asyncio.Lock()
+
+    async def known(self, budget: Budget) -> Known:
+        """Return the schema, read at most once for the time the profile gives it.
+
+        It is read on an allowance of its own, so that a large graph does not use up the caller's; a schema that
+        cannot be read is empty and says why, and that is not kept for long.
+        """
+        clock = budget.deadline.clock
+        async with self._reading:
+            if self._known is None or clock() > self._known.until:
+                self._known = await self._read(budget)
+            return self._known
+
+    async def _read(self, budget: Budget) -> Known:
+        limits = self._profile.limits
+        clock = budget.deadline.clock
+        seconds = min(limits.schema_seconds, budget.deadline.seconds_left)
+        allowance = Budget(Deadline.after(seconds, clock), _REQUESTS, limits.scan_rows, limits.nodes)
+        try:
+            schema = await self._store.schema(allowance)
+            lasts = limits.schema_hours * 3600.0
+        except Fault as fault:
+            _log.warning("the schema could not be read: %s", fault)
+            schema = Schema(reason=fault.wrong)
+            lasts = _RETRY_SECONDS
+        return Known(
+            schema,
+            TypeChooser(schema, self._profile.types.preferred, self._prefixes),
+            Vocabulary("type", schema.types, self._prefixes, comprehensive=schema.exact, words=(UNTYPED, UNKNOWN)),
+            Vocabulary("predicate", schema.predicates, self._prefixes, comprehensive=schema.exact),
+            {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
+            clock() + lasts,
+        )
+
+    def shortened(self, iris: Iterable[Iri]) -> list[str]:
+        """Return canonical IDs, sorted by code points."""
+        return sorted(self._prefixes.shorten(iri) for iri in iris)
+
+
+def labels_of(known: Known, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
+    """Return the labels of some types and predicates by canonical ID, sorted."""
+    return dict(sorted((prefixes.shorten(iri), known.labels[iri]) for iri in set(iris) if iri in known.labels))

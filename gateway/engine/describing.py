@@ -1,0 +1,158 @@
+"""Everything known about an entity beside its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.engine.answers import EntitiesResult, Entity
+from gateway.engine.arguments import DescribeEntities, DescribeEntity
+from gateway.engine.book import Known, SchemaBook
+from gateway.engine.metadata import MetadataWriter
+from gateway.engine.presenting import max_bytes
+from gateway.engine.searching import best_hits, words_of
+from gateway.engine.size import shorteners, size_of
+from gateway.errors import Fault, InputError, quoted
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Description, Iri, NodeFacts
+from gateway.settings.profile import Profile
+from gateway.terms.iri import local_name
+from gateway.terms.prefixes import PrefixMap
+
+_NEAREST = 3
+
+Json = dict[str, Any]
+
+
+class Describer:
+    """Answers `describe_entity` and `describe_entities` for one graph."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, book: SchemaBook) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._book = book
+        self._writer = MetadataWriter(profile, prefixes)
+
+    async def one(self, arguments: DescribeEntity, budget: Budget) -> Entity:
+        """Return one entity, flat.
+
+        Raises:
+            InputError: It is not in the graph; the text names the nearest IDs where search finds some.
+            Fault: It could not be looked up.
+        """
+        iri = self._prefixes.expand(arguments.id)
+        found = await self._look_up([iri], budget)
+        if isinstance(found[iri], Fault):
+            raise found[iri]
+        if found[iri] is None:
+            raise await self._not_found(arguments.id, iri, budget)
+        record: Json = found[iri]
+        limit, _ = max_bytes(self._profile.size, arguments.max_tokens)
+        return Entity.model_validate(_flat(_shortened([record], limit)[0][0]))
+
+    async def several(self, arguments: DescribeEntities, budget: Budget) -> EntitiesResult:
+        """Return several entities in the order asked; what is not found or failed is told apart.
+
+        Raises:
+            Fault: None could be looked up.
+        """
+        asked = {self._prefixes.expand(text): None for text in arguments.ids}
+        found = await self._look_up(list(asked), budget)
+        faults = [fault for fault in found.values() if isinstance(fault, Fault)]
+        if len(faults) == len(found):
+            raise faults[0]
+        shorten = self._prefixes.shorten
+        told: Json = {
+            "not_found": [shorten(iri) for iri, record in found.items() if record is None],
+            "failed": [shorten(iri) for iri, record in found.items() if isinstance(record, Fault)] or None,
+        }
+        records = [record for record in found.values() if isinstance(record, dict)]
+        limit, _ = max_bytes(self._profile.size, arguments.max_tokens)
+        fitting, degraded = _shortened(records, limit - size_of(told))
+        count = _how_many(fitting, limit - size_of(told), [record["id"] for record in records])
+        return EntitiesResult.model_validate(
+            {
+                **told,
+                "result": fitting[:count],
+                "degraded": degraded or None,
+                "remaining_ids": [record["id"] for record in records[count:]] or None,
+            }
+        )
+
+    async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> dict[Iri, Any]:
+        """Return for each IRI its record, None where it does not exist, or the fault that hid it."""
+        known = await self._book.known(budget)
+        facts = await self._store.nodes(iris, budget, names=False)
+        described = await self._store.node_metadata(iris, budget, blank_nodes=True)
+        silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
+        existing = await self._store.existing(silent, budget) if silent else {}
+        found: dict[Iri, Any] = {}
+        for iri in iris:
+            there = existing.get(iri)
+            marks = [described[iri].mark, facts[iri].mark, *([there.mark] if there else [])]
+            fault = next((mark.fault for mark in marks if mark.fault is not None), None)
+            if fault is not None:
+                found[iri] = fault
+            elif there is not None and not there.exists:
+                found[iri] = None
+            else:
+                found[iri] = self._record(iri, facts[iri], described[iri], known)
+        return found
+
+    def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: Known) -> Json:
+        return {
+            "id": self._prefixes.shorten(iri),
+            "entity_type": known.chooser.shown(facts),
+            "iri": iri,
+            "metadata": self._writer.node(description.properties, known.chooser.all_of(facts)),
+        }
+
+    async def _not_found(self, asked: str, iri: Iri, budget: Budget) -> InputError:
+        words = words_of(local_name(iri))
+        nearest: list[str] = []
+        if words:
+            try:
+                hits = await self._store.search(words, (), budget, every_word=False)
+            except Fault:
+                # The entity is absent whatever the search would have said.
+                hits = None
+            if hits is not None:
+                best = best_hits(hits.hits, " ".join(words), words)[:_NEAREST]
+                nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
+        return InputError(
+            f"There is no entity {quoted(asked)} in this graph.",
+            valid=f"Nearest by name: {', '.join(nearest)}." if nearest else "",
+            next_step="Call search_entities with a name to find its ID.",
+        )
+
+
+def _flat(record: Json) -> Json:
+    """Put the metadata beside the node's own keys, which it never has."""
+    return {**{key: value for key, value in record.items() if key != "metadata"}, **record["metadata"]}
+
+
+def _shortened(records: Sequence[Json], limit: int) -> tuple[list[Json], Json]:
+    """Shorten long values, harder and harder, until the records fit or nothing more can be gained."""
+    fitting = list(records)
+    degraded: Json = {}
+    for shorter in shorteners():
+        if sum(map(size_of, fitting)) <= limit:
+            break
+        fitting = [{**record, "metadata": shorter(record["metadata"])} for record in records]
+        if shorter.shortened:
+            degraded["values_shortened"] = shorter.shortened
+    return fitting, degraded
+
+
+def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str]) -> int:
+    """Return how many records fit together with the IDs of the others; at least one."""
+    used = 0
+    left = sum(map(size_of, ids))
+    for count, (record, short) in enumerate(zip(records, ids, strict=True)):
+        left -= size_of(short)
+        used += size_of(record)
+        if used + left > limit and count:
+            return count
+    return len(records)

@@ -1,0 +1,144 @@
+"""Filters: what they mean, and what they leave of a topology (contract, "Traversal")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
+from gateway.engine.book import Known
+from gateway.engine.metadata import MetadataWriter
+from gateway.engine.topology import Topology
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Edge, Iri
+from gateway.terms.prefixes import PrefixMap
+
+TraversalArguments = BfsQuery | IntersectSubgraphs
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The filter arguments of one call, resolved.
+
+    Attributes:
+        node_types: Types whose nodes come in full; None for all.
+        predicates: Predicates whose edges come in full; None for all.
+        excluded: Types whose nodes are removed.
+        warnings: What a reader should know about the names used.
+    """
+
+    node_types: frozenset[str] | None
+    predicates: frozenset[str] | None
+    excluded: frozenset[str]
+    warnings: tuple[str, ...]
+
+    def details_node(self, types: Sequence[str]) -> bool:
+        """Tell whether a node with these types comes in full."""
+        return self.node_types is None or not self.node_types.isdisjoint(types)
+
+    def details_edge(self, predicate: Iri) -> bool:
+        """Tell whether an edge with this predicate comes in full."""
+        return self.predicates is None or predicate in self.predicates
+
+
+def resolve(arguments: TraversalArguments, known: Known, topology: Topology | None = None) -> Filters:
+    """Resolve the names that the filter arguments use.
+
+    Args:
+        arguments: The call's arguments.
+        known: The schema.
+        topology: The answer they are applied to; its types and predicates count as known. None before there is one.
+
+    Raises:
+        InputError: A name matches nothing, and the schema is comprehensive.
+    """
+    types = {iri for facts in topology.facts.values() for iri in facts.types} if topology else set()
+    predicates = {edge.predicate for edge in topology.edges} if topology else set()
+    warnings: list[str] = []
+
+    def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:
+        if names is None:
+            return None
+        vocabulary, seen = (known.types, types) if of_types else (known.predicates, predicates)
+        choice = vocabulary.choose(argument, names, seen)
+        warnings.extend(choice.warnings)
+        return choice.iris
+
+    node_types = chosen("node_types", arguments.node_types, of_types=True)
+    wanted = chosen("predicates", arguments.predicates, of_types=False)
+    excluded = chosen("exclude_node_types", arguments.exclude_node_types, of_types=True)
+    return Filters(node_types, wanted, excluded or frozenset(), tuple(warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What filters leave of a topology.
+
+    Attributes:
+        nodes: Nodes in order.
+        edges: Edges in order.
+        levels: Nodes by distance.
+        warnings: What a reader should know.
+    """
+
+    nodes: list[Iri]
+    edges: list[Edge]
+    levels: list[int]
+    warnings: list[str]
+
+
+class Sieve:
+    """Applies the filters that remove nodes."""
+
+    def __init__(self, store: GraphStore, prefixes: PrefixMap, writer: MetadataWriter) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._writer = writer
+
+    async def apply(
+        self, topology: Topology, filters: Filters, min_mentions: int, known: Known, budget: Budget
+    ) -> Kept:
+        """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed."""
+        warnings = list(filters.warnings)
+        removed: dict[Iri, str] = {}
+        if filters.excluded:
+            for node in topology.nodes:
+                if not filters.excluded.isdisjoint(known.chooser.filterable(topology.facts[node])):
+                    removed[node] = "exclude_node_types"
+        if min_mentions > 1:
+            few, unsure = await self._rarely_mentioned(topology, min_mentions, budget)
+            for node in few:
+                removed.setdefault(node, "min_mentions")
+            if unsure:
+                warnings.append(
+                    f"min_mentions: the mentions of {unsure} nodes could not be fetched; they were not removed."
+                )
+        for seed in topology.seeds:
+            if seed in removed:
+                short = self._prefixes.shorten(seed)
+                warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
+        nodes = [node for node in topology.nodes if node not in removed]
+        edges = [edge for edge in topology.edges if edge.subject not in removed and edge.object not in removed]
+        return Kept(nodes, edges, _levels(topology, nodes), warnings)
+
+    async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], int]:
+        """Return the nodes that are mentioned too rarely, and how many could not be looked up."""
+        if not topology.nodes:
+            return [], 0
+        described = await self._store.mentions(list(topology.nodes), budget)
+        few = []
+        for node, description in described.items():
+            mentions = self._writer.mentions(description.properties)
+            if mentions is not None and mentions < least:
+                few.append(node)
+        return few, sum(not description.mark.whole for description in described.values())
+
+
+def _levels(topology: Topology, nodes: Sequence[Iri]) -> list[int]:
+    if not nodes:
+        return []
+    levels = [0] * (max(topology.nodes[node] for node in nodes) + 1)
+    for node in nodes:
+        levels[topology.nodes[node]] += 1
+    return levels

@@ -1,0 +1,71 @@
+"""What an answer lacks and why: the entries of `incomplete` (contract, "Saying what is missing")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from gateway.errors import Fault
+from gateway.graph.values import Iri, Mark
+
+Cause = Literal[
+    "hub_not_expanded",
+    "edges_capped",
+    "server_truncated",
+    "endpoint_failed",
+    "types_failed",
+    "other_graph",
+    "deadline",
+    "budget",
+]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One cause for which an answer is not whole.
+
+    Attributes:
+        cause: One of `CAUSES`.
+        ids: The nodes it concerns.
+        detail: What happened, in words.
+    """
+
+    cause: Cause
+    ids: frozenset[Iri]
+    detail: str
+
+
+@dataclass(slots=True)
+class Gaps:
+    """Collects what an answer lacks."""
+
+    _ids: dict[Cause, set[Iri]] = field(default_factory=dict)
+    _details: dict[Cause, str] = field(default_factory=dict)
+
+    def add(self, cause: Cause, ids: Iterable[Iri], detail: str) -> None:
+        """Note that something about these nodes is missing; nothing is noted for no nodes."""
+        for iri in ids:
+            self._ids.setdefault(cause, set()).add(iri)
+            self._details.setdefault(cause, detail)
+
+    def add_mark(self, iri: Iri, mark: Mark) -> None:
+        """Note what the mark of a node's edges says, unless they are whole."""
+        if mark.fault is not None:
+            self.add(cause_of(mark.fault), [iri], mark.fault.wrong)
+
+    @property
+    def entries(self) -> tuple[Gap, ...]:
+        """The gaps, in the order of `CAUSES`."""
+        return tuple(
+            Gap(cause, frozenset(self._ids[cause]), self._details[cause]) for cause in CAUSES if cause in self._ids
+        )
+
+
+def cause_of(fault: Fault) -> Cause:
+    """Return the cause under which a fault is told."""
+    for cause in CAUSES:
+        if cause == fault.cause:
+            return cause
+    return "endpoint_failed"

@@ -1,0 +1,381 @@
+"""The six tools, as six calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from gateway.engine import guide
+from gateway.engine.answers import (
+    Answer,
+    BfsResult,
+    EntitiesResult,
+    Entity,
+    IntersectionResult,
+    SchemaResult,
+    SearchResult,
+)
+from gateway.engine.arguments import (
+    BfsQuery,
+    DescribeEntities,
+    DescribeEntity,
+    DescribeSchema,
+    IntersectSubgraphs,
+    SearchEntities,
+    parse,
+)
+from gateway.engine.book import SchemaBook, labels_of
+from gateway.engine.describing import Describer
+from gateway.engine.exploring import Progress, no_progress
+from gateway.engine.filtering import TraversalArguments, resolve
+from gateway.engine.presenting import Presenter
+from gateway.engine.searching import best_hits, words_of
+from gateway.engine.snapshots import Snapshots
+from gateway.engine.topology import Cartographer, Topology
+from gateway.errors import InputError, quoted
+from gateway.graph.budget import Budget, Clock, Deadline
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hits, Iri, Schema
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+LISTED = 200
+"""Types, and predicates, that `describe_schema` lists."""
+
+
+class Gateway:
+    """One graph behind the six tools of BFS-QL.
+
+    Every call raises `InputError` for a wrong argument and `Fault` where the graph could not be asked; what a fault
+    leaves of an answer is in the answer, marked.
+
+    Use `gateway.api.open_gateway` to make one.
+    """
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, clock: Clock = time.monotonic) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._clock = clock
+        self._book = SchemaBook(store, profile, prefixes)
+        self._cartographer = Cartographer(store, prefixes, names_on_stubs=profile.names.on_stubs)
+        self._presenter = Presenter(store, profile, prefixes, self._book)
+        self._describer = Describer(store, profile, prefixes, self._book)
+        self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in force."""
+        return self._profile
+
+    @property
+    def prefixes(self) -> PrefixMap:
+        """The prefixes in force."""
+        return self._prefixes
+
+    def forget_snapshots(self) -> None:
+        """Forget all answers kept for paging."""
+        self._snapshots.clear()
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._store.close()
+
+    async def __aenter__(self) -> Self:
+        """Return the gateway itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the gateway."""
+        await self.close()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> Answer:
+        """Call a tool by name with arguments as they came over a wire.
+
+        Args:
+            tool: One of the six names.
+            arguments: Checked here.
+            progress: Told after each hop.
+
+        Raises:
+            InputError: There is no such tool, or an argument is wrong.
+            Fault: The graph could not be asked.
+        """
+        match tool:
+            case "describe_schema":
+                parse(DescribeSchema, arguments)
+                return await self.describe_schema()
+            case "search_entities":
+                return await self._search(parse(SearchEntities, arguments))
+            case "bfs_query":
+                return await self._bfs(parse(BfsQuery, arguments), progress)
+            case "describe_entity":
+                return await self._describer.one(parse(DescribeEntity, arguments), self._budget())
+            case "describe_entities":
+                return await self._describer.several(parse(DescribeEntities, arguments), self._budget())
+            case "intersect_subgraphs":
+                return await self._intersect(parse(IntersectSubgraphs, arguments), progress)
+            case _:
+                raise InputError(f"There is no tool {quoted(tool)}.")
+
+    async def describe_schema(self) -> SchemaResult:
+        """Say what the graph contains: types, predicates and how to go on."""
+        known = await self._book.known(self._budget())
+        schema = known.schema
+        types, predicates = schema.types[:LISTED], schema.predicates[:LISTED]
+        listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
+        listed = [*types, *predicates]
+        labels = labels_of(known, self._prefixes, [term.iri for term in listed])
+        shorten = self._prefixes.shorten
+        return SchemaResult(
+            graph_description=guide.description(self._profile, schema),
+            comprehensive=schema.exact and listed_all,
+            entity_types=[shorten(term.iri) for term in types],
+            predicates=[shorten(term.iri) for term in predicates],
+            entity_types_total=len(schema.types),
+            predicates_total=len(schema.predicates),
+            counts={shorten(term.iri): term.count for term in listed},
+            labels=labels if self._profile.names.on_stubs else None,
+            prefixes=self._prefixes.prefixes,
+            schema_version=schema.version,
+            warnings=None if schema.exact else [f"The lists are not complete: {schema.reason}"],
+            next_steps=guide.next_steps(self._profile, schema, listed_all=listed_all),
+            tool_usage_notes=guide.TOOL_USAGE_NOTES,
+        )
+
+    async def schema(self) -> Schema:
+        """Return the schema as the graph's own terms."""
+        return (await self._book.known(self._budget())).schema
+
+    async def search_entities(
+        self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10
+    ) -> SearchResult:
+        """Resolve a name, an alias or a part of one to entities.
+
+        Args:
+            query: What to look for.
+            node_types: Only entities of these types.
+            limit: Hits at most, 1 to 100.
+        """
+        given = {"query": query, "node_types": _listed(node_types), "limit": limit}
+        return await self._search(parse(SearchEntities, given))
+
+    async def bfs_query(
+        self,
+        seeds: Sequence[str],
+        max_hops: int,
+        *,
+        node_types: Sequence[str] | None = None,
+        predicates: Sequence[str] | None = None,
+        topology_only: bool = False,
+        exclude_node_types: Sequence[str] | None = None,
+        min_mentions: int = 1,
+        limit: int | None = None,
+        offset: int = 0,
+        max_tokens: int | None = None,
+        snapshot: str | None = None,
+        progress: Progress = no_progress,
+    ) -> BfsResult:
+        """Return the union of the seeds' neighbourhoods.
+
+        Args:
+            seeds: IDs or IRIs, 1 to 50.
+            max_hops: Distance from any seed, 1 to 5.
+            node_types: Nodes of these types come with metadata.
+            predicates: Edges of these predicates come with metadata.
+            topology_only: Only IDs, types and triples.
+            exclude_node_types: Remove nodes of these types and the edges that touch them.
+            min_mentions: Remove nodes that are mentioned less often.
+            limit: Nodes on the page.
+            offset: Nodes to skip.
+            max_tokens: Size of the answer; a token is 4 bytes.
+            snapshot: The `snapshot` of the page before.
+            progress: Told after each hop.
+        """
+        given = {
+            "seeds": _listed(seeds),
+            "max_hops": max_hops,
+            "node_types": _listed(node_types),
+            "predicates": _listed(predicates),
+            "topology_only": topology_only,
+            "exclude_node_types": _listed(exclude_node_types),
+            "min_mentions": min_mentions,
+            "limit": limit,
+            "offset": offset,
+            "max_tokens": max_tokens,
+            "snapshot": snapshot,
+        }
+        return await self._bfs(parse(BfsQuery, given), progress)
+
+    async def describe_entity(self, id: str, *, max_tokens: int | None = None) -> Entity:  # noqa: A002 - the protocol's name
+        """Return everything known about one entity beside its edges.
+
+        Args:
+            id: Its ID or IRI.
+            max_tokens: Size of the answer; a token is 4 bytes.
+        """
+        return await self._describer.one(parse(DescribeEntity, {"id": id, "max_tokens": max_tokens}), self._budget())
+
+    async def describe_entities(self, ids: Sequence[str], *, max_tokens: int | None = None) -> EntitiesResult:
+        """Return everything known about several entities beside their edges.
+
+        Args:
+            ids: IDs or IRIs, 1 to 200.
+            max_tokens: Size of the answer; a token is 4 bytes.
+        """
+        return await self._describer.several(
+            parse(DescribeEntities, {"ids": _listed(ids), "max_tokens": max_tokens}), self._budget()
+        )
+
+    async def intersect_subgraphs(
+        self,
+        seeds: Sequence[str],
+        k: int,
+        *,
+        node_types: Sequence[str] | None = None,
+        predicates: Sequence[str] | None = None,
+        topology_only: bool = False,
+        exclude_node_types: Sequence[str] | None = None,
+        min_mentions: int = 1,
+        limit: int | None = None,
+        offset: int = 0,
+        max_tokens: int | None = None,
+        snapshot: str | None = None,
+        progress: Progress = no_progress,
+    ) -> IntersectionResult:
+        """Return the nodes within k hops of every seed, and all edges among them.
+
+        Args:
+            seeds: IDs or IRIs, 2 to 50.
+            k: Distance from every seed, 1 to 5.
+            node_types: Nodes of these types come with metadata.
+            predicates: Edges of these predicates come with metadata.
+            topology_only: Only IDs, types and triples.
+            exclude_node_types: Remove nodes of these types and the edges that touch them.
+            min_mentions: Remove nodes that are mentioned less often.
+            limit: Nodes on the page.
+            offset: Nodes to skip.
+            max_tokens: Size of the answer; a token is 4 bytes.
+            snapshot: The `snapshot` of the page before.
+            progress: Told after each hop.
+        """
+        given = {
+            "seeds": _listed(seeds),
+            "k": k,
+            "node_types": _listed(node_types),
+            "predicates": _listed(predicates),
+            "topology_only": topology_only,
+            "exclude_node_types": _listed(exclude_node_types),
+            "min_mentions": min_mentions,
+            "limit": limit,
+            "offset": offset,
+            "max_tokens": max_tokens,
+            "snapshot": snapshot,
+        }
+        return await self._intersect(parse(IntersectSubgraphs, given), progress)
+
+    async def _bfs(self, arguments: BfsQuery, progress: Progress) -> BfsResult:
+        fields = await self._subgraph(arguments, arguments.max_hops, progress)
+        return BfsResult.model_validate({**fields, "max_hops": arguments.max_hops})
+
+    async def _intersect(self, arguments: IntersectSubgraphs, progress: Progress) -> IntersectionResult:
+        fields = await self._subgraph(arguments, arguments.k, progress)
+        del fields["levels"]  # a node of an intersection has one distance for each seed
+        return IntersectionResult.model_validate({**fields, "k": arguments.k})
+
+    async def _subgraph(self, arguments: TraversalArguments, hops: int, progress: Progress) -> dict[str, Any]:
+        budget = self._budget()
+        seeds = self._iris("seeds", arguments.seeds)
+        if isinstance(arguments, IntersectSubgraphs) and len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
+            raise InputError(
+                "intersect_subgraphs: the seeds are one entity, written more than once.",
+                valid="seeds takes 2 to 50 different IDs.",
+                next_step="Use bfs_query for the neighborhood of one entity.",
+            )
+        # A misspelt filter fails before the graph is asked for anything.
+        known = await self._book.known(budget)
+        if known.schema.exact:
+            resolve(arguments, known)
+        question = (arguments.tool, tuple(seeds), hops)
+        going_on = bool(arguments.offset) or arguments.snapshot is not None
+        topology = self._snapshots.get(question, going_on=going_on)
+        if topology is None:
+            topology = await self._drawn(arguments, seeds, hops, budget, progress)
+            self._snapshots.put(question, topology)
+        await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
+        return await self._presenter.present(topology, arguments, seeds, budget)
+
+    async def _drawn(
+        self,
+        arguments: TraversalArguments,
+        seeds: Sequence[Iri],
+        hops: int,
+        budget: Budget,
+        progress: Progress,
+    ) -> Topology:
+        if isinstance(arguments, BfsQuery):
+            return await self._cartographer.neighbourhood(seeds, hops, budget, progress)
+        return await self._cartographer.intersection(seeds, hops, budget, progress)
+
+    async def _search(self, arguments: SearchEntities) -> SearchResult:
+        budget = self._budget()
+        words = words_of(arguments.query)
+        if not words:
+            raise InputError(
+                f"search_entities: query {quoted(arguments.query)} has no letter or digit.",
+                valid="query: a name, an alias or a part of it.",
+            )
+        known = await self._book.known(budget)
+        types = known.types.choose("node_types", arguments.node_types or ())
+        wanted = [iri for iri in types.iris if ":" in iri]
+        hits = await self._hits(words, wanted, budget, impossible=bool(arguments.node_types) and not wanted)
+        best = best_hits(hits.hits, arguments.query, words)
+        shown = best[: arguments.limit]
+        facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
+        result = []
+        for hit in shown:
+            name = facts[hit.iri].name or (hit.text if not hit.is_synonym else "")
+            entry = {
+                "id": self._prefixes.shorten(hit.iri),
+                "entity_type": known.chooser.shown(facts[hit.iri]),
+                "name": name or None,
+                "matched": hit.text if hit.text != name and hit.is_synonym else None,
+            }
+            result.append(entry)
+        return SearchResult.model_validate(
+            {
+                "result": result,
+                "searched": {"how": hits.how, "found": len(best), "truncated": hits.truncated},
+                "warnings": list(types.warnings) or None,
+            }
+        )
+
+    async def _hits(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, impossible: bool) -> Hits:
+        """Ask for names with every word, and for names with some where there are none."""
+        if impossible:
+            return Hits((), truncated=False, how="nothing: no node can have the types asked for")
+        hits = await self._store.search(words, types, budget, every_word=True)
+        if hits.hits or len(words) == 1:
+            return hits
+        return await self._store.search(words, types, budget, every_word=False)
+
+    def _iris(self, argument: str, ids: Sequence[str]) -> list[Iri]:
+        """Expand IDs, duplicates folded."""
+        iris: dict[Iri, None] = {}
+        for position, text in enumerate(ids):
+            try:
+                iris[self._prefixes.expand(text)] = None
+            except InputError as error:
+                raise InputError(
+                    f"{argument}[{position}]: {error.wrong}", valid=error.valid, next_step=error.next_step
+                ) from error
+        return list(iris)
+
+    def _budget(self) -> Budget:
+        limits = self._profile.limits
+        return Budget(Deadline.after(limits.deadline_seconds, self._clock), limits.requests, limits.rows, limits.nodes)
+
+
+def _listed(values: Sequence[str] | None) -> Any:
+    return list(values) if isinstance(values, tuple) else values

@@ -1,0 +1,190 @@
+"""RDF values as metadata: the protocol's own keys for what has a role, canonical IDs for all else.
+
+The protocol's keys are bare and every other key has a colon, so they cannot collide (contract, "Names in answers").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gateway.graph.values import BlankNode, Evidence, Iri, Properties, Resource, Value
+from gateway.settings.profile import Profile
+from gateway.terms.folding import compact
+from gateway.terms.iri import local_name
+from gateway.terms.literals import JsonScalar, Literal, in_best_language, scalar_or_list, sorted_values
+from gateway.terms.prefixes import PrefixMap
+
+Json = Any
+"""A JSON value; what Python calls it is not worth a recursive type."""
+
+Metadata = dict[str, Json]
+
+
+class MetadataWriter:
+    """Writes values under a profile's roles."""
+
+    def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
+        self._profile = profile
+        self._roles = profile.roles
+        self._prefixes = prefixes
+
+    def node(self, properties: Properties, types: Sequence[Iri]) -> Metadata:
+        """Return the metadata of a full node.
+
+        Args:
+            properties: Its values by predicate.
+            types: Its entity types, listed where there are several.
+        """
+        left = dict(properties)
+        written: Metadata = {}
+        names = self._texts(left, self._roles.name)
+        if names:
+            written["name"] = names[0]
+        if len(types) > 1:
+            written["types"] = sorted(self._prefixes.shorten(iri) for iri in types)
+        descriptions = self._texts(left, self._roles.description)
+        if descriptions:
+            written["description"] = descriptions[0] if len(descriptions) == 1 else descriptions
+        # A second name is one more way to call the node.
+        synonyms = sorted({*names[1:], *self._texts(left, self._roles.synonym)} - set(names[:1]))
+        if synonyms:
+            written["synonyms"] = synonyms
+        mentions = self._number(left, self._roles.mentions)
+        if mentions is not None:
+            written["total_mentions"] = mentions
+        return written | self._assertion(left)
+
+    def edge(self, evidence: Evidence, left_out: dict[str, int]) -> Metadata:
+        """Return the metadata of a full edge, flat for one assertion and a list for several.
+
+        Args:
+            evidence: The edge's assertions.
+            left_out: Counts, by predicate, the texts that were too long to be told here; added to.
+        """
+        assertions = [self._assertion(self._without_quotes(one, left_out)) for one in evidence.assertions]
+        if not assertions:
+            return {}
+        if len(assertions) == 1:
+            return assertions[0]
+        whole: Metadata = {}
+        confidences = [assertion.get("confidence") for assertion in assertions]
+        if confidences[0] is not None and all(confidence == confidences[0] for confidence in confidences):
+            whole["confidence"] = confidences[0]
+        sources = {source for assertion in assertions for source in assertion.get("source_documents", ())}
+        if sources:
+            whole["source_documents"] = sorted(sources)
+        whole["assertions"] = sorted(assertions, key=repr)
+        return whole
+
+    def mentions(self, properties: Properties) -> float | None:
+        """Return how often a node is mentioned, the largest of several numbers; None where nothing says so."""
+        found = self._number(dict(properties), self._roles.mentions)
+        if found is None:
+            return None
+        return float(max(found) if isinstance(found, list) else found)
+
+    def value(self, value: Value) -> Json:
+        """Return one value as JSON."""
+        match value:
+            case Literal():
+                return value.json
+            case Resource():
+                return self._prefixes.shorten(value.iri)
+            case BlankNode():
+                written = {
+                    self._prefixes.shorten(predicate): self._values(values)
+                    for predicate, values in sorted(value.properties.items())
+                    if values
+                }
+                return written | {"more": True} if value.cut else written
+
+    def _assertion(self, left: dict[Iri, tuple[Value, ...]]) -> Metadata:
+        """Write confidence and sources under their own keys, and the rest under its predicates' IDs."""
+        written: Metadata = {}
+        confidence = self._number(left, self._roles.confidence)
+        if confidence is not None:
+            written["confidence"] = confidence
+        sources = self._sources(left)
+        if sources:
+            written["source_documents"] = sources
+        rest = {self._prefixes.shorten(predicate): self._values(values) for predicate, values in left.items()}
+        return written | dict(sorted(rest.items()))
+
+    def _values(self, values: Iterable[Value]) -> Json:
+        """Return values of one predicate: one as itself, several as a sorted list."""
+        listed = list(values)
+        scalars: list[JsonScalar] = [
+            literal.json
+            for literal in in_best_language(
+                (value for value in listed if isinstance(value, Literal)), self._profile.names.languages
+            )
+        ]
+        scalars += [self._prefixes.shorten(value.iri) for value in listed if isinstance(value, Resource)]
+        nested = [self.value(value) for value in listed if isinstance(value, BlankNode)]
+        if not nested:
+            return scalar_or_list(scalars)
+        together = [*sorted_values(scalars), *sorted(nested, key=repr)]
+        return together[0] if len(together) == 1 else together
+
+    def _texts(self, left: dict[Iri, tuple[Value, ...]], predicates: Sequence[Iri]) -> list[str]:
+        """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
+        texts: dict[str, None] = {}
+        for predicate in predicates:
+            literals = [value for value in left.pop(predicate, ()) if isinstance(value, Literal)]
+            best = in_best_language(literals, self._profile.names.languages)
+            texts.update(dict.fromkeys(str(text) for text in sorted_values(str(one.json) for one in best)))
+        return list(texts)
+
+    def _number(self, left: dict[Iri, tuple[Value, ...]], role: Sequence[str]) -> Json:
+        """Take the numbers out that the first predicate of a role gives; None where none gives numbers only."""
+        for predicate in self._matching(left, role):
+            numbers = [value.json for value in left[predicate] if isinstance(value, Literal)]
+            if numbers and len(numbers) == len(left[predicate]) and all(_is_number(number) for number in numbers):
+                del left[predicate]
+                return scalar_or_list(numbers)
+        return None
+
+    def _sources(self, left: dict[Iri, tuple[Value, ...]]) -> list[str]:
+        """Take the documents out that any predicate of the role names."""
+        documents: set[str] = set()
+        for predicate in self._matching(left, self._roles.source):
+            if all(isinstance(value, Resource) or _is_text(value) for value in left[predicate]):
+                documents.update(self._source(value) for value in left.pop(predicate))
+        return sorted(documents)
+
+    def _source(self, value: Value) -> str:
+        if isinstance(value, Literal) and self._roles.source_id:
+            return self._roles.source_id.replace("{value}", str(value.json))
+        return str(self.value(value))
+
+    def _matching(self, left: Mapping[Iri, object], role: Sequence[str]) -> list[Iri]:
+        """Return the predicates that a role names, in the role's order, then by IRI."""
+        ranks = {entry if ":" in entry else compact(entry): rank for rank, entry in reversed(list(enumerate(role)))}
+        ranked = [
+            (ranks[key], predicate)
+            for predicate in left
+            for key in (predicate, compact(local_name(predicate)))
+            if key in ranks
+        ]
+        return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
+
+    def _without_quotes(self, properties: Properties, left_out: dict[str, int]) -> dict[Iri, tuple[Value, ...]]:
+        longest = self._profile.size.evidence_text
+        kept: dict[Iri, tuple[Value, ...]] = {}
+        for predicate, values in properties.items():
+            short = tuple(value for value in values if not (isinstance(value, Literal) and len(value.value) > longest))
+            if len(short) < len(values):
+                key = self._prefixes.shorten(predicate)
+                left_out[key] = left_out.get(key, 0) + len(values) - len(short)
+            if short:
+                kept[predicate] = short
+        return kept
+
+
+def _is_number(value: JsonScalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Literal) and isinstance(value.json, str)

@@ -1,0 +1,205 @@
+"""From a topology to an answer: filters, order, pages, metadata and size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve
+from gateway.engine.gaps import Gap
+from gateway.engine.metadata import MetadataWriter
+from gateway.engine.page import Page, edges_across, edges_within
+from gateway.engine.size import BYTES_PER_TOKEN, size_of
+from gateway.engine.topology import Topology
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Edge, Iri
+from gateway.settings.profile import Profile, Size
+from gateway.terms.prefixes import PrefixMap
+
+GAP_IDS = 20
+"""IDs that one entry of `incomplete` lists."""
+
+_SMALLEST_NODE = 25
+"""No stub is written in fewer bytes."""
+
+Json = dict[str, Any]
+
+
+class Presenter:
+    """Writes the answers of `bfs_query` and `intersect_subgraphs` for one graph."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, book: SchemaBook) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._book = book
+        self._writer = MetadataWriter(profile, prefixes)
+        self._sieve = Sieve(store, prefixes, self._writer)
+
+    async def present(
+        self, topology: Topology, arguments: TraversalArguments, seeds: Sequence[Iri], budget: Budget
+    ) -> Json:
+        """Return the fields of an answer that a traversal and an intersection have in common.
+
+        Raises:
+            InputError: A filter names what the graph does not have.
+        """
+        known = await self._book.known(budget)
+        filters = resolve(arguments, known, topology)
+        kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
+        limit, warning = max_bytes(self._profile.size, arguments.max_tokens)
+        head = self._head(topology, kept, seeds, known, [*kept.warnings, *warning])
+        room = limit - size_of(head)
+        stop = len(kept.nodes) if arguments.limit is None else arguments.offset + arguments.limit
+        window = kept.nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
+        within = edges_within(window, kept.edges)
+        page = Page(
+            [self._stub(node, topology, known) for node in window],
+            [self._bare(edge) for _, edge in within],
+            [end for end, _ in within],
+        )
+        if not arguments.topology_only:
+            await self._detail(page, window, [edge for _, edge in within], filters, topology, known, room, budget)
+        return self._fitted(page, head, limit, kept, arguments, topology)
+
+    def _head(
+        self,
+        topology: Topology,
+        kept: Kept,
+        seeds: Sequence[Iri],
+        known: Known,
+        warnings: Sequence[str],
+    ) -> Json:
+        """Return all of an answer but its nodes and edges."""
+        shorten = self._prefixes.shorten
+        shown = {known.chooser.shown(facts) for facts in topology.facts.values()}
+        predicates = {edge.predicate for edge in topology.edges}
+        types = {iri for facts in topology.facts.values() for iri in facts.types}
+        head: Json = {
+            "seeds": [shorten(seed) for seed in seeds],
+            "node_count": len(kept.nodes),
+            "edge_count": len(kept.edges),
+            "complete": topology.complete,
+            "incomplete": [self._incomplete(gap) for gap in topology.gaps],
+            "missing_seeds": [shorten(seed) for seed in topology.missing],
+            "blank_node_edges": topology.blank_edges,
+            "warnings": list(warnings),
+            "schema_summary": {
+                "entity_types_found": sorted(shown),
+                "predicates_found": sorted(shorten(predicate) for predicate in predicates),
+            },
+        }
+        if self._profile.names.on_stubs:
+            head["labels"] = labels_of(known, self._prefixes, [*types, *predicates])
+        always = {"seeds", "node_count", "edge_count", "complete", "schema_summary"}
+        return {key: value for key, value in head.items() if value or key in always} | {"levels": kept.levels}
+
+    def _incomplete(self, gap: Gap) -> Json:
+        ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
+        return {"cause": gap.cause, "count": len(ids), "ids": ids[:GAP_IDS], "detail": gap.detail}
+
+    def _stub(self, node: Iri, topology: Topology, known: Known) -> Json:
+        facts = topology.facts[node]
+        stub = {"id": self._prefixes.shorten(node), "entity_type": known.chooser.shown(facts)}
+        if facts.name:
+            stub["name"] = facts.name
+        return stub
+
+    def _bare(self, edge: Edge) -> Json:
+        shorten = self._prefixes.shorten
+        return {
+            "subject": shorten(edge.subject),
+            "predicate": shorten(edge.predicate),
+            "object": shorten(edge.object),
+        }
+
+    async def _detail(
+        self,
+        page: Page,
+        window: Sequence[Iri],
+        edges: Sequence[Edge],
+        filters: Filters,
+        topology: Topology,
+        known: Known,
+        room: int,
+        budget: Budget,
+    ) -> None:
+        """Give the page its metadata, unless even its bare topology does not fit."""
+        full_nodes = [
+            position
+            for position, node in enumerate(window)
+            if filters.details_node(known.chooser.filterable(topology.facts[node]))
+        ]
+        full_edges = [position for position, edge in enumerate(edges) if filters.details_edge(edge.predicate)]
+        if page.size > room:
+            page.tell("nodes_as_stubs", len(full_nodes))
+            page.tell("edges_bare", len(full_edges))
+            return
+        described = await self._store.node_metadata(
+            [window[position] for position in full_nodes], budget, blank_nodes=False
+        )
+        for position in full_nodes:
+            node = window[position]
+            if not described[node].mark.whole:
+                page.tell("metadata_failed")
+                continue
+            page.nodes[position].pop("name", None)
+            types = known.chooser.all_of(topology.facts[node])
+            page.nodes[position]["metadata"] = self._writer.node(described[node].properties, types)
+        evidence = await self._store.edge_metadata([edges[position] for position in full_edges], budget)
+        for position in full_edges:
+            found = evidence[edges[position]]
+            if not found.mark.whole:
+                page.tell("metadata_failed")
+            elif metadata := self._writer.edge(found, page.omitted):
+                page.edges[position]["metadata"] = metadata
+
+    def _fitted(
+        self,
+        page: Page,
+        head: Json,
+        limit: int,
+        kept: Kept,
+        arguments: TraversalArguments,
+        topology: Topology,
+    ) -> Json:
+        """Make the page smaller until the whole answer, with all that must be told about it, fits."""
+        room = limit - size_of(head)
+        while True:
+            page.shrink(room, names_on_stubs=self._profile.names.on_stubs)
+            page.cut(room)
+            answer = head | self._body(page, kept, arguments, topology)
+            excess = size_of(answer) - limit
+            if excess <= 0 or len(page.nodes) <= 1:
+                return answer
+            room = min(room, page.size) - excess
+
+    def _body(self, page: Page, kept: Kept, arguments: TraversalArguments, topology: Topology) -> Json:
+        """Return nodes and edges, and what is to be told about them."""
+        end = arguments.offset + len(page.nodes)
+        body: Json = {"nodes": page.nodes, "edges": page.edges}
+        if page.degraded:
+            body["degraded"] = page.degraded
+        if page.omitted:
+            body["omitted_texts"] = page.omitted
+        if end < len(kept.nodes):
+            body["next_offset"] = end
+        if arguments.offset or end < len(kept.nodes):
+            body["edges_across_pages"] = edges_across(kept.nodes[arguments.offset : end], kept.edges)
+            body["snapshot"] = topology.content
+        if arguments.snapshot is not None and arguments.snapshot != topology.content:
+            body["result_changed"] = True
+        return body
+
+
+def max_bytes(size: Size, asked: int | None) -> tuple[int, list[str]]:
+    """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows."""
+    if asked is None:
+        return size.max_tokens * BYTES_PER_TOKEN, []
+    if asked <= size.ceiling_tokens:
+        return asked * BYTES_PER_TOKEN, []
+    return size.ceiling_tokens * BYTES_PER_TOKEN, [
+        f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used."
+    ]

@@ -1,0 +1,140 @@
+"""Names of types and predicates in arguments: IDs, IRIs, local names or labels (contract, "Names of filters")."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gateway.errors import InputError, quoted
+from gateway.graph.values import Iri, Term
+from gateway.terms.folding import fold
+from gateway.terms.iri import is_iri, local_name
+from gateway.terms.prefixes import PrefixMap
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a filter argument means.
+
+    Attributes:
+        iris: The types or predicates that match.
+        warnings: What a reader should know about the names used.
+    """
+
+    iris: frozenset[str]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Names:
+    by_folded: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    spelled: dict[str, str] = field(default_factory=dict)
+
+
+class Vocabulary:
+    """The types or the predicates of a graph, by every name a caller may use."""
+
+    def __init__(
+        self,
+        kind: Literal["type", "predicate"],
+        terms: Iterable[Term],
+        prefixes: PrefixMap,
+        *,
+        comprehensive: bool,
+        words: Sequence[str] = (),
+    ) -> None:
+        """Index the terms.
+
+        Args:
+            kind: What the terms are, for messages.
+            terms: The known terms.
+            prefixes: Short forms of IRIs.
+            comprehensive: Whether there are no others.
+            words: Names that stand for themselves, such as `untyped`.
+        """
+        self._kind = kind
+        self._prefixes = prefixes
+        self._comprehensive = comprehensive
+        self._known = {*words}
+        self._names = _Names()
+        for word in words:
+            self._index(word, word)
+        for term in terms:
+            self._known.add(term.iri)
+            self._index(prefixes.shorten(term.iri), term.iri)
+            self._index(term.iri, term.iri)
+            self._index(local_name(term.iri), term.iri)
+            if term.label:
+                self._index(term.label, term.iri)
+
+    def _index(self, name: str, iri: str) -> None:
+        folded = fold(name)
+        self._names.by_folded[folded].add(iri)
+        self._names.spelled.setdefault(folded, name)
+
+    def choose(self, argument: str, names: Sequence[str], seen: Iterable[Iri] = ()) -> Chosen:
+        """Return what the names of a filter mean.
+
+        Args:
+            argument: The argument's name, for messages.
+            names: What the caller wrote.
+            seen: Terms that an answer holds, known or not.
+
+        Raises:
+            InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
+        """
+        iris: set[str] = set()
+        warnings: list[str] = []
+        further = {iri for iri in seen if iri not in self._known}
+        for name in names:
+            found = self._find(name, further)
+            if not found:
+                warnings.append(self._unknown(argument, name))
+            elif len(found) > 1:
+                meant = ", ".join(sorted(self._short(iri) for iri in found))
+                warnings.append(f"{argument}: {quoted(name)} means several {self._kind}s, and all are meant: {meant}.")
+            iris |= found
+        return Chosen(frozenset(iris), tuple(warnings))
+
+    def _find(self, name: str, further: Iterable[Iri]) -> set[str]:
+        iri = self._as_iri(name)
+        if iri in self._known or iri in further:
+            return {iri}
+        folded = fold(name)
+        found = set(self._names.by_folded.get(folded, ()))
+        return found | {
+            other
+            for other in further
+            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.shorten(other))}
+        }
+
+    def _as_iri(self, name: str) -> str:
+        try:
+            return self._prefixes.expand(name)
+        except InputError:
+            return name
+
+    def _short(self, iri: str) -> str:
+        return self._prefixes.shorten(iri) if is_iri(iri) else iri
+
+    def _unknown(self, argument: str, name: str) -> str:
+        near = difflib.get_close_matches(fold(name), list(self._names.by_folded), n=3)
+        nearest = ", ".join(dict.fromkeys(self._names.spelled[folded] for folded in near))
+        if self._comprehensive:
+            listed = sorted(self._short(iri) for iri in self._known)
+            some = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
+            raise InputError(
+                f"{argument}: no {self._kind} of this graph is called {quoted(name)}.",
+                valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
+                next_step="Call describe_schema for the whole list.",
+            )
+        hint = f"; nearest known: {nearest}" if nearest else ""
+        return (
+            f"{argument}: {quoted(name)} is no {self._kind} that is known here or stands in this answer{hint}. "
+            "The list of this graph is not comprehensive, so it may exist elsewhere."
+        )

@@ -1,0 +1,90 @@
+"""What can go wrong, by who can act on it.
+
+    GatewayError
+    ├── InputError            the caller of a tool: an argument is wrong
+    ├── ConfigurationError    the operator: a profile, a graph file, a port, an option
+    └── Fault                 asking the graph failed
+        ├── QueryRefused      the query: the engine will not run it, so asking again is no use
+        ├── EndpointFault     the endpoint: it answered, but not with a whole answer
+        ├── NetworkFault      the network: no answer came
+        ├── DeadlinePassed    the budget: the time of this call is used up
+        └── BudgetSpent       the budget: the requests, rows or nodes of this call are used up
+
+Every text follows one shape: what was wrong, what is valid, what to do next. It never carries a credential, a
+header, an address inside the operator's network or a traceback: a language model reads it.
+"""
+
+from __future__ import annotations
+
+QUOTE_LIMIT = 80
+"""Characters of a caller's own value that an error repeats."""
+
+
+def quoted(value: object) -> str:
+    """Return a caller's value as an error may repeat it: on one line, quoted, cut to `QUOTE_LIMIT`."""
+    text = repr(value)
+    return text if len(text) <= QUOTE_LIMIT else f"{text[: QUOTE_LIMIT - 1]}… ({len(text)} characters)"
+
+
+class GatewayError(Exception):
+    """The base of every error this gateway raises on purpose.
+
+    Attributes:
+        wrong: What was wrong, as a sentence.
+        valid: What would be valid, or an empty string.
+        next_step: What to do next, or an empty string.
+    """
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "") -> None:
+        super().__init__(" ".join(part for part in (wrong, valid, next_step) if part))
+        self.wrong = wrong
+        self.valid = valid
+        self.next_step = next_step
+
+
+class InputError(GatewayError):
+    """An argument of a tool is wrong."""
+
+
+class ConfigurationError(GatewayError):
+    """The operator's profile, graph file, option or port is wrong."""
+
+
+class Fault(GatewayError):
+    """Asking the graph failed.
+
+    Attributes:
+        cause: The name under which `incomplete` lists what this fault left out (contract, "Saying what is missing").
+    """
+
+    cause = "endpoint_failed"
+
+
+class QueryRefused(Fault):
+    """The engine understood the request and will not run this query."""
+
+
+class EndpointFault(Fault):
+    """The endpoint answered, but what it sent is no whole SPARQL JSON answer."""
+
+
+class AnswerCut(EndpointFault):
+    """The endpoint says that it sent only a part of the answer."""
+
+    cause = "server_truncated"
+
+
+class NetworkFault(Fault):
+    """No answer came: refused, reset, unknown host, or the connection broke."""
+
+
+class DeadlinePassed(Fault):
+    """The time of this call, or of this query, is used up."""
+
+    cause = "deadline"
+
+
+class BudgetSpent(Fault):
+    """The requests, rows or nodes of this call are used up."""
+
+    cause = "budget"

@@ -1,0 +1,1 @@
+"""The port: what the engine asks of a graph, and the values that cross it."""

@@ -1,0 +1,100 @@
+"""What one tool call may spend: time, requests, rows and nodes (contract, "Saying what is missing", Budgets)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gateway.errors import BudgetSpent, DeadlinePassed
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point in time by which an answer is wanted.
+
+    Attributes:
+        at: The point, in seconds of the clock.
+        clock: A monotonic clock, in seconds.
+    """
+
+    at: float
+    clock: Clock = time.monotonic
+
+    @classmethod
+    def after(cls, seconds: float, clock: Clock = time.monotonic) -> Deadline:
+        """Return the deadline that many seconds from now."""
+        return cls(clock() + seconds, clock)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.at - self.clock())
+
+    def check(self) -> None:
+        """Raise when the time is up.
+
+        Raises:
+            DeadlinePassed: No time is left.
+        """
+        if self.seconds_left <= 0:
+            raise deadline_passed()
+
+
+def deadline_passed() -> DeadlinePassed:
+    """Return the error that says the time of this call is up."""
+    return DeadlinePassed(
+        "The time of this call is used up.",
+        next_step="Ask for fewer seeds or hops, or try again later.",
+    )
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left of one tool call's allowance.
+
+    Attributes:
+        deadline: When the call must have answered.
+        requests: Queries that may still be sent.
+        rows: Rows that may still be read.
+        nodes: Nodes that a traversal may reach in all.
+        sent: Queries sent so far.
+    """
+
+    deadline: Deadline
+    requests: int
+    rows: int
+    nodes: int
+    sent: int = field(default=0)
+
+    def spend_request(self) -> None:
+        """Count one query, before it is sent.
+
+        Raises:
+            DeadlinePassed: No time is left.
+            BudgetSpent: No request is left.
+        """
+        self.deadline.check()
+        if self.requests <= 0:
+            raise _spent(f"requests ({self.sent})")
+        self.requests -= 1
+        self.sent += 1
+
+    def spend_rows(self, count: int) -> None:
+        """Count rows that were read; the call that reads past the limit still keeps them.
+
+        Raises:
+            BudgetSpent: The limit was already reached before.
+        """
+        if self.rows <= 0:
+            raise _spent("rows")
+        self.rows -= count
+
+
+def _spent(what: str) -> BudgetSpent:
+    return BudgetSpent(
+        f"The {what} that one call may use are used up.",
+        next_step="Ask for fewer seeds or hops.",
+    )

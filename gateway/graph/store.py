@@ -1,0 +1,85 @@
+"""The port itself: the batched primitives that the engine is built on (design, "The port")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from gateway.graph.budget import Budget
+from gateway.graph.values import (
+    Description,
+    Edge,
+    Evidence,
+    Existence,
+    Hits,
+    Iri,
+    Neighbourhood,
+    NodeFacts,
+    Schema,
+)
+
+
+class GraphStore(Protocol):
+    """A graph, asked in batches.
+
+    Every per-ID answer has an entry for each ID that was asked and says in its mark whether it is whole. A fault
+    that concerns some IDs is in their marks; it is never raised, and it is never an absence.
+    """
+
+    async def edges(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming."""
+        ...
+
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set."""
+        ...
+
+    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject or object of a triple."""
+        ...
+
+    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name where names are asked for."""
+        ...
+
+    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        ...
+
+    async def node_metadata(
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+    ) -> Mapping[Iri, Description]:
+        """Return what is known about each node beside its edges, blank nodes' content only on request."""
+        ...
+
+    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        ...
+
+    async def schema(self, budget: Budget) -> Schema:
+        """Return the types and edge predicates of the graph.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
+    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+        """Find entities by words in their names and synonyms.
+
+        Args:
+            words: Lower-case words.
+            types: Only entities with one of these types; empty for all.
+            budget: The call's budget.
+            every_word: Whether one name must have all the words, or any.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        ...

@@ -1,0 +1,198 @@
+"""The values that cross the port. Every node and predicate is a whole IRI; short forms are made at the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gateway.errors import Fault
+from gateway.terms.literals import Literal
+
+Iri = str
+
+
+class Edge(NamedTuple):
+    """A distinct triple between two IRIs whose predicate the profile counts."""
+
+    subject: Iri
+    predicate: Iri
+    object: Iri
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Whether an answer about one ID is whole.
+
+    Attributes:
+        fault: Why there is no answer, or only a part; None where the answer is whole.
+        at_least: For an answer that was cut: how many rows there are at least.
+    """
+
+    fault: Fault | None = None
+    at_least: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is missing."""
+        return self.fault is None
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer at all, be it a cut one."""
+        return self.fault is None or self.at_least is not None
+
+
+WHOLE = Mark()
+
+
+@dataclass(slots=True)
+class Neighbourhood:
+    """The edges of one node, in both directions.
+
+    Attributes:
+        edges: Distinct edges.
+        blank_edges: Triples left out because their other end is a blank node, which has no ID.
+        mark: Whether that is all.
+    """
+
+    edges: list[Edge] = field(default_factory=list)
+    blank_edges: int = 0
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What a stub needs.
+
+    Attributes:
+        types: Entity types, sorted; empty for a node without any.
+        name: The display name; empty where there is none or none was asked for.
+        mark: Whether the types could be fetched.
+    """
+
+    types: tuple[Iri, ...] = ()
+    name: str = ""
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class BlankNode:
+    """A blank node's content in place.
+
+    Attributes:
+        properties: Values by predicate, without the types.
+        cut: Whether there is more below than is shown.
+    """
+
+    properties: Mapping[Iri, tuple[Value, ...]]
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """An IRI as a value."""
+
+    iri: Iri
+
+
+Value = Literal | Resource | BlankNode
+Properties = Mapping[Iri, tuple[Value, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is known about one node beside its edges.
+
+    Attributes:
+        properties: Values by predicate.
+        mark: Whether they could be fetched.
+    """
+
+    properties: Properties = field(default_factory=dict)
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known about one edge.
+
+    Attributes:
+        assertions: One table of values by predicate for each statement of the edge; identical ones are all kept.
+        mark: Whether they could be fetched.
+    """
+
+    assertions: tuple[Properties, ...] = ()
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Existence:
+    """Whether a node is subject or object of a triple; meaningless where the mark is not whole."""
+
+    exists: bool = False
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A type or predicate of the schema.
+
+    Attributes:
+        iri: Its IRI.
+        count: How many nodes have the type, or how many edges the predicate has.
+        label: Its label; empty where there is none.
+    """
+
+    iri: Iri
+    count: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The types and edge predicates of a graph, by frequency, the most frequent first, then by IRI.
+
+    Attributes:
+        types: All entity types found.
+        predicates: All edge predicates found.
+        exact: Whether the enumeration finished and read everything.
+        reason: Why it is not exact.
+        version: A hash of types, predicates and counts.
+    """
+
+    types: tuple[Term, ...] = ()
+    predicates: tuple[Term, ...] = ()
+    exact: bool = False
+    reason: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One entity that a search found.
+
+    Attributes:
+        iri: The entity.
+        text: The name or synonym that matched.
+        is_synonym: Whether that was a synonym.
+    """
+
+    iri: Iri
+    text: str
+    is_synonym: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a search found.
+
+    Attributes:
+        hits: Matches, in no order that means anything.
+        truncated: Whether there are more than could be read.
+        how: How it was searched, in words.
+    """
+
+    hits: tuple[Hit, ...]
+    truncated: bool
+    how: str

@@ -1,0 +1,1 @@
+"""Profiles: what an operator says about one graph or endpoint."""

@@ -1,0 +1,1 @@
+"""A `GraphStore` over any SPARQL engine: templates, batches, and the meaning of rows."""

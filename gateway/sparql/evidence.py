@@ -1,0 +1,92 @@
+"""Statements about edges: RDF 1.2 annotations and classic reification, every assertion kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway.errors import Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Edge, Evidence, Iri, Mark, Resource, Value
+from gateway.sparql.asking import Asker
+from gateway.sparql.batches import Batches
+from gateway.sparql.results import Row, value
+from gateway.terms.vocabulary import RDF, RDF_TYPE
+
+_TEMPLATES = {"annotation": "evidence_annotations", "statement": "evidence_statements"}
+_STATEMENT = Resource(f"{RDF}Statement")
+_FRESH_SECONDS = 300.0
+"""How long the answer to "which ways of stating evidence are there" is believed."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """The statements of one edge by their node, which may be named or blank."""
+
+    statements: dict[tuple[str, str], dict[Iri, dict[Value, None]]] = field(default_factory=dict)
+    mark: Mark = field(default_factory=Mark)
+
+
+class EvidenceReader:
+    """Asks what is stated about edges, in the ways that the graph is found to use."""
+
+    def __init__(self, asker: Asker, batch: int) -> None:
+        self._asker = asker
+        self._batch = batch
+        self._kinds: tuple[float, tuple[str, ...]] | None = None
+
+    async def about(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        if not edges:
+            return {}
+        try:
+            kinds = await self._kinds_in_use(budget)
+        except Fault as fault:
+            return {edge: Evidence(mark=Mark(fault)) for edge in edges}
+        answers = await asyncio.gather(*(self._one_way(kind, edges, budget) for kind in kinds))
+        return {edge: _merged([answer[edge] for answer in answers]) for edge in edges}
+
+    async def _kinds_in_use(self, budget: Budget) -> tuple[str, ...]:
+        now = budget.deadline.clock()
+        if self._kinds is None or now - self._kinds[0] > _FRESH_SECONDS:
+            rows = await self._asker.rows("evidence_kinds", budget, {})
+            # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
+            self._kinds = (now, tuple(sorted({row["kind"]["value"] for row in rows} & _TEMPLATES.keys())))
+        return self._kinds[1]
+
+    async def _one_way(self, kind: str, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, _Found]:
+        async def ask(batch: Sequence[Edge]) -> Sequence[Row]:
+            return await self._asker.rows(_TEMPLATES[kind], budget, {"edges": batch})
+
+        return await Batches(ask, _read, self._batch).run(edges)
+
+
+def _read(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, _Found]:
+    found = {edge: _Found(mark=mark) for edge in batch}
+    for row in rows:
+        edge = Edge(row["s"]["value"], row["p"]["value"], row["o"]["value"])
+        node = (row["r"]["type"], row["r"]["value"])
+        properties = found[edge].statements.setdefault(node, {})
+        item = value(row["v"])
+        if item is not None and not (row["k"]["value"] == RDF_TYPE and item == _STATEMENT):
+            properties.setdefault(row["k"]["value"], {})[item] = None
+    return found
+
+
+def _merged(answers: Iterable[_Found]) -> Evidence:
+    """Put the ways together; a named node that states the same edge in both ways is one statement."""
+    statements: dict[object, dict[Iri, dict[Value, None]]] = {}
+    mark = Mark()
+    for way, answer in enumerate(answers):
+        mark = mark if answer.mark.whole else answer.mark
+        for (kind, label), properties in answer.statements.items():
+            statements.setdefault((kind, label) if kind == "uri" else (way, label), {}).update(properties)
+    return Evidence(
+        tuple(
+            {predicate: tuple(values) for predicate, values in properties.items()}
+            for properties in statements.values()
+            if properties
+        ),
+        mark,
+    )

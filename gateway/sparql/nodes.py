@@ -1,0 +1,197 @@
+"""What is known about nodes: existence, types, names, literals and the content of their blank nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+from gateway.graph.budget import Budget
+from gateway.graph.values import (
+    BlankNode,
+    Description,
+    Existence,
+    Iri,
+    Mark,
+    NodeFacts,
+    Resource,
+    Value,
+)
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker
+from gateway.sparql.batches import Batches
+from gateway.sparql.results import Binding, Row, is_blank, value
+from gateway.terms.folding import compact
+from gateway.terms.literals import Literal, in_best_language, sorted_values
+from gateway.terms.vocabulary import RDF_TYPE
+
+Found = dict[Iri, dict[Iri, dict[Value, None]]]
+"""Distinct values by node and predicate, in the order they came."""
+
+
+def best_name(properties: Mapping[Iri, Iterable[Value]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
+    """Return the display name: the first name predicate that has one, in the best language, the first by code point."""
+    for predicate in predicates:
+        texts = [item for item in properties.get(predicate, ()) if isinstance(item, Literal)]
+        if texts:
+            return str(sorted_values(str(text.json) for text in in_best_language(texts, languages))[0])
+    return ""
+
+
+class NodeReader:
+    """Asks about nodes."""
+
+    def __init__(self, asker: Asker, profile: Profile) -> None:
+        self._asker = asker
+        self._profile = profile
+        self._batch = profile.limits.facts_batch
+
+    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject or object of a triple."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
+            there = {row["n"]["value"] for row in rows}
+            return {node: Existence(node in there, mark) for node in batch}
+
+        return await Batches(self._ask("existing", budget), read, self._batch).run(ids)
+
+    async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name where names are asked for."""
+        types = set(self._profile.edges.types)
+        predicates = [*self._profile.edges.types, *(self._profile.roles.name if names else ())]
+        languages = self._profile.names.languages
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
+            found = _values(batch, rows)
+            return {
+                node: NodeFacts(
+                    tuple(
+                        sorted(
+                            item.iri
+                            for predicate in types & properties.keys()
+                            for item in properties[predicate]
+                            if isinstance(item, Resource)
+                        )
+                    ),
+                    best_name(properties, self._profile.roles.name, languages) if names else "",
+                    mark,
+                )
+                for node, properties in found.items()
+            }
+
+        return await Batches(self._ask("facts", budget, predicates=predicates), read, self._batch).run(ids)
+
+    async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> Mapping[Iri, str]:
+        """Return the labels that terms of the schema have: their own, or those of the entity behind a predicate.
+
+        A label that could not be fetched is left out.
+        """
+        names = self._profile.roles.name
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
+            return {
+                node: NodeFacts(name=best_name(properties, names, self._profile.names.languages), mark=mark)
+                for node, properties in _values(batch, rows).items()
+            }
+
+        ask = (
+            self._ask("predicate_labels", budget, via=via, names=names)
+            if via
+            else self._ask("facts", budget, predicates=names)
+        )
+        answers = await Batches(ask, read, self._batch).run(ids)
+        return {node: facts.name for node, facts in answers.items() if facts.name}
+
+    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        roles = self._profile.roles.mentions
+        ask = self._ask(
+            "mentions",
+            budget,
+            exact=[role for role in roles if ":" in role],
+            endings=[compact(role) for role in roles if ":" not in role],
+        )
+        return await Batches(ask, _descriptions, self._batch).run(ids)
+
+    async def metadata(self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool) -> Mapping[Iri, Description]:
+        """Return the literals of each node, and the content of its blank nodes on request."""
+        ask = self._ask("literals", budget, also=self._profile.edges.also_excepted)
+        described = await Batches(ask, _descriptions, self._batch).run(ids)
+        if not blank_nodes:
+            return described
+        contents = await Batches(self._ask("blank_content", budget), self._read_blank, self._batch).run(ids)
+        return {node: _together(described[node], contents[node]) for node in described}
+
+    def _ask(
+        self, template: str, budget: Budget, **parameters: str | Sequence[str]
+    ) -> Callable[[Sequence[Iri]], Awaitable[Sequence[Row]]]:
+        return lambda batch: self._asker.rows(template, budget, {"nodes": batch, **parameters})
+
+    def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+        skipped = {*self._profile.edges.excepted} - {RDF_TYPE}
+        by_node: dict[Iri, dict[Iri, dict[str, list[Row]]]] = {node: {} for node in batch}
+        for row in rows:
+            if row["p"]["value"] not in skipped:
+                blanks = by_node[row["n"]["value"]].setdefault(row["p"]["value"], {})
+                blanks.setdefault(row["b"]["value"], []).append(row)
+        return {
+            node: Description(
+                {predicate: tuple(_blank(group) for group in blanks.values()) for predicate, blanks in found.items()},
+                mark,
+            )
+            for node, found in by_node.items()
+        }
+
+
+def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> Found:
+    found: Found = {node: {} for node in batch}
+    for row in rows:
+        item = value(row["v"])
+        if item is not None:
+            found[row["n"]["value"]].setdefault(row["p"]["value"], {})[item] = None
+    return found
+
+
+def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+    return {
+        node: Description({predicate: tuple(items) for predicate, items in properties.items()}, mark)
+        for node, properties in _values(batch, rows).items()
+    }
+
+
+def _blank(rows: Sequence[Row]) -> BlankNode:
+    """Build one blank node from its rows: its own values, and those of the blank nodes it points to."""
+    own: dict[Iri, dict[Value, None]] = defaultdict(dict)
+    below: dict[Iri, dict[str, dict[Iri, dict[Value, None]]]] = defaultdict(dict)
+    cut: set[str] = set()
+    for row in rows:
+        if "q" not in row:
+            continue
+        predicate, target = row["q"]["value"], row["v"]
+        if not is_blank(target):
+            own[predicate].update(_single(target))
+            continue
+        inner = below[predicate].setdefault(target["value"], {})
+        if "r" in row:
+            if is_blank(row["w"]):
+                cut.add(target["value"])
+            inner.setdefault(row["r"]["value"], {}).update(_single(row["w"]))
+    properties: dict[Iri, tuple[Value, ...]] = {predicate: tuple(values) for predicate, values in own.items()}
+    for predicate, blanks in below.items():
+        nested = tuple(
+            BlankNode({key: tuple(values) for key, values in inner.items() if values}, label in cut)
+            for label, inner in blanks.items()
+        )
+        properties[predicate] = (*properties.get(predicate, ()), *nested)
+    return BlankNode(properties)
+
+
+def _single(binding: Binding) -> dict[Value, None]:
+    item = value(binding)
+    return {} if item is None else {item: None}
+
+
+def _together(one: Description, other: Description) -> Description:
+    properties = dict(one.properties)
+    for predicate, items in other.properties.items():
+        properties[predicate] = (*properties.get(predicate, ()), *items)
+    return Description(properties, one.mark if not one.mark.whole else other.mark)

@@ -1,0 +1,82 @@
+"""SPARQL JSON bytes become rows here, and only here (SPARQL 1.1 Query Results JSON Format).
+
+A row is believed only when the whole body parsed. The marks that engines leave in a broken body are in the field
+notes, ``sparql-endpoints.md`` 2.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NotRequired, TypedDict, cast
+
+from gateway.errors import EndpointFault
+from gateway.graph.values import Resource
+from gateway.terms.literals import Literal
+from gateway.terms.vocabulary import RDF, XSD
+
+Binding = TypedDict(
+    "Binding",
+    {"type": str, "value": str, "datatype": NotRequired[str], "xml:lang": NotRequired[str]},
+)
+Row = dict[str, Binding]
+
+_PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
+_TAIL = 4096
+_GAVE_UP = (b"cancelled", b"TimeoutException", b"timeout", b"deadline is expired")
+
+
+def decode(body: bytes) -> list[Row]:
+    """Parse a whole answer.
+
+    Raises:
+        EndpointFault: The body is no whole SPARQL JSON answer.
+    """
+    try:
+        answer: Any = json.loads(body)
+        rows = answer["results"]["bindings"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _broken(body) from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise _broken(body)
+    return cast("list[Row]", rows)
+
+
+def _broken(body: bytes) -> EndpointFault:
+    if any(mark in body[-_TAIL:] for mark in _GAVE_UP):
+        return EndpointFault(
+            "The endpoint gave up in the middle of an answer.",
+            next_step="Ask for fewer seeds or hops, or try again later.",
+        )
+    return EndpointFault(
+        "The endpoint's answer is no whole SPARQL JSON.",
+        next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",
+    )
+
+
+def is_iri(binding: Binding | None) -> bool:
+    """Tell whether a variable is bound to an IRI."""
+    return binding is not None and binding["type"] == "uri"
+
+
+def is_blank(binding: Binding | None) -> bool:
+    """Tell whether a variable is bound to a blank node."""
+    return binding is not None and binding["type"] == "bnode"
+
+
+def literal(binding: Binding) -> Literal:
+    """Return a bound literal, its datatype left away where it says no more than that this is text."""
+    datatype = binding.get("datatype", "")
+    return Literal(
+        binding["value"],
+        "" if datatype in _PLAIN_TYPES else datatype,
+        binding.get("xml:lang", "").lower(),
+    )
+
+
+def value(binding: Binding) -> Literal | Resource | None:
+    """Return a bound literal or IRI; None for a blank node or a triple term, which have no value of their own."""
+    if binding["type"] in {"literal", "typed-literal"}:
+        return literal(binding)
+    if binding["type"] == "uri":
+        return Resource(binding["value"])
+    return None

@@ -1,0 +1,56 @@
+"""Finding entities by the words in their names, by a scan that every engine can run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.errors import EndpointFault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Hit, Hits, Iri
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.results import Row
+from gateway.terms.vocabulary import RDF_TYPE
+
+_CANDIDATES = 5_000
+"""Matches that are read before they are ranked; more is told as truncated."""
+
+
+class SearchReader:
+    """Searches names and synonyms."""
+
+    def __init__(self, asker: Asker, profile: Profile) -> None:
+        self._asker = asker
+        self._profile = profile
+
+    async def find(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+        """Find entities; see `GraphStore.search`."""
+        roles = self._profile.roles
+        rows: Sequence[Row]
+        try:
+            rows, truncated = (
+                await self._asker.rows(
+                    "search" if every_word else "search_some",
+                    budget,
+                    {
+                        "predicates": [*roles.name, *roles.synonym],
+                        "words": words,
+                        "any_type": not types,
+                        "type_predicates": self._profile.edges.types or (RDF_TYPE,),
+                        "types": types,
+                    },
+                    at_most=_CANDIDATES,
+                ),
+                False,
+            )
+        except Overflow as cut:
+            rows, truncated = cut.rows, True
+        synonyms = set(roles.synonym)
+        try:
+            hits = tuple(
+                Hit(row["n"]["value"], row["v"]["value"], is_synonym=row["p"]["value"] in synonyms) for row in rows
+            )
+        except KeyError as error:
+            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        how = "names and synonyms with every word" if every_word else "names and synonyms with any of the words"
+        return Hits(hits, truncated, how)

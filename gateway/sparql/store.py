@@ -1,0 +1,83 @@
+"""The one product store: a `GraphStore` over a transport, whatever engine is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gateway.graph.budget import Budget
+from gateway.graph.values import (
+    Description,
+    Edge,
+    Evidence,
+    Existence,
+    Hits,
+    Iri,
+    Neighbourhood,
+    NodeFacts,
+    Schema,
+)
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker
+from gateway.sparql.edges import EdgeReader, EdgeRule
+from gateway.sparql.evidence import EvidenceReader
+from gateway.sparql.nodes import NodeReader
+from gateway.sparql.schema import SchemaReader
+from gateway.sparql.search import SearchReader
+from gateway.transport.base import Transport
+
+
+class SparqlStore:
+    """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises."""
+
+    def __init__(self, transport: Transport, profile: Profile) -> None:
+        rule = EdgeRule.of(profile.edges)
+        self._asker = Asker(transport, profile.limits.query_rows)
+        self._edges = EdgeReader(self._asker, rule, profile.limits.batch)
+        self._nodes = NodeReader(self._asker, profile)
+        self._evidence = EvidenceReader(self._asker, profile.limits.batch)
+        self._schema = SchemaReader(self._asker, rule, self._nodes, profile)
+        self._search = SearchReader(self._asker, profile)
+
+    async def edges(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming."""
+        return await self._edges.around(ids, budget)
+
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set."""
+        return await self._edges.among(ids, inside, budget)
+
+    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject or object of a triple."""
+        return await self._nodes.existing(ids, budget)
+
+    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name where names are asked for."""
+        return await self._nodes.facts(ids, budget, names=names)
+
+    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        return await self._nodes.mentions(ids, budget)
+
+    async def node_metadata(
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+    ) -> Mapping[Iri, Description]:
+        """Return what is known about each node beside its edges, blank nodes' content only on request."""
+        return await self._nodes.metadata(ids, budget, blank_nodes=blank_nodes)
+
+    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        return await self._evidence.about(edges, budget)
+
+    async def schema(self, budget: Budget) -> Schema:
+        """Return the types and edge predicates of the graph."""
+        return await self._schema.read(budget)
+
+    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+        """Find entities by words in their names and synonyms."""
+        return await self._search.find(words, types, budget, every_word=every_word)
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        await self._asker.close()

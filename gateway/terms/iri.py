@@ -1,0 +1,32 @@
+"""Which text is an IRI, and what its parts are.
+
+The grammar is the one of SPARQL's IRIREF with a scheme in front (SPARQL 1.1 section 19.8, RFC 3987): what passes
+here cannot end a ``<...>`` in a query. It is wider than some engines' own: those refuse ``%zz`` or private-use
+characters, and then the endpoint's word decides (field notes, ``embedded.md`` 4).
+"""
+
+from __future__ import annotations
+
+import re
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
+
+_PLAIN_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
+
+_LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
+
+
+def is_iri(text: str) -> bool:
+    """Tell whether the whole text is an absolute IRI that can stand in a query."""
+    return _IRI.fullmatch(text) is not None
+
+
+def is_plain_iri(text: str) -> bool:
+    """Tell whether no engine has a reason to refuse this IRI: ASCII only, every percent sign an escape."""
+    return _PLAIN_IRI.fullmatch(text) is not None
+
+
+def local_name(iri: str) -> str:
+    """Return what follows the last ``#``, ``/`` or ``:``, or the whole IRI where nothing does."""
+    found = _LOCAL_NAME.search(iri)
+    return found.group(1) if found else iri

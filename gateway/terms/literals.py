@@ -1,0 +1,159 @@
+"""Literals and their JSON values (contract, "Terms", Values).
+
+Engines keep different lexical forms of the same value (``0.95`` and ``0.95e0``, ``1`` and ``1.0``, ``@en-US`` and
+``@en-us``; field notes, ``sparql-endpoints.md`` 7.1). The gateway decodes by datatype, so that one graph gives one
+answer wherever it is stored.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gateway.terms.vocabulary import XSD
+
+JsonScalar = str | int | float | bool
+
+_INTEGERS = frozenset(
+    f"{XSD}{name}"
+    for name in (
+        "integer",
+        "int",
+        "long",
+        "short",
+        "byte",
+        "nonNegativeInteger",
+        "positiveInteger",
+        "nonPositiveInteger",
+        "negativeInteger",
+        "unsignedLong",
+        "unsignedInt",
+        "unsignedShort",
+        "unsignedByte",
+    )
+)
+_REALS = frozenset(f"{XSD}{name}" for name in ("decimal", "double", "float"))
+_DATES = frozenset(
+    f"{XSD}{name}"
+    for name in (
+        "date",
+        "dateTime",
+        "dateTimeStamp",
+        "time",
+        "gYear",
+        "gYearMonth",
+        "gMonth",
+        "gMonthDay",
+        "gDay",
+    )
+)
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+_INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
+_REAL_FORM = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ZERO_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)(?:\.0+|(\.\d*?[1-9])0+)(?=$|Z|[+-])")
+_UTC_OFFSET = re.compile(r"[+-]00:00$")
+
+_EXACT_INTEGERS = 2**53
+_DIGITS = 40
+"""Longer runs of digits are no numbers a reader can use, and Python refuses to parse very long ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An RDF literal.
+
+    Attributes:
+        value: The lexical form.
+        datatype: The datatype's IRI; empty for a plain or language-tagged string.
+        language: The language tag in lower case; empty where there is none.
+    """
+
+    value: str
+    datatype: str = ""
+    language: str = ""
+
+    @property
+    def json(self) -> JsonScalar:
+        """The value as JSON carries it: a number, a boolean, or text."""
+        text = self.value.strip()
+        if self.datatype in _INTEGERS:
+            return _integer(text, self.value)
+        if self.datatype in _REALS:
+            return _real(text)
+        if self.datatype == f"{XSD}boolean":
+            return _BOOLEANS.get(text, self.value)
+        if self.datatype in _DATES:
+            return _date(text)
+        return self.value
+
+
+def _integer(text: str, original: str) -> JsonScalar:
+    if not _INTEGER_FORM.fullmatch(text):
+        return original
+    if len(text) > _DIGITS:
+        return text
+    number = int(text)
+    return number if abs(number) < _EXACT_INTEGERS else str(number)
+
+
+def _real(text: str) -> JsonScalar:
+    if not _REAL_FORM.fullmatch(text):
+        return {"+INF": "INF"}.get(text, text)
+    number = float(text)
+    if not math.isfinite(number):
+        return "INF" if number > 0 else "-INF"
+    return number + 0.0  # -0.0 and 0.0 are one value to a reader; engines keep either
+
+
+def _date(text: str) -> str:
+    return _UTC_OFFSET.sub("Z", _ZERO_FRACTION.sub(r"\1\2", text))
+
+
+def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:
+    """Rank a language tag: the profile's list, then untagged, ``mul``, ``en``, then the first tag.
+
+    A tag such as ``en-us`` stands with its plain language, behind it.
+    """
+    order = [*preferred, "", "mul", "en"]
+    for rank, wanted in enumerate(order):
+        if language == wanted:
+            return (2 * rank, language)
+        if wanted and language.startswith(f"{wanted}-"):
+            return (2 * rank + 1, language)
+    return (2 * len(order), language)
+
+
+def in_best_language(literals: Iterable[Literal], preferred: Sequence[str]) -> list[Literal]:
+    """Keep the literals that a reader gets: all that are no text, and the text of the best language there is.
+
+    A number or a date beside a text is kept; a text in a second language is not.
+    """
+    kept = list(literals)
+    texts = [literal for literal in kept if literal.language or not literal.datatype]
+    if not texts:
+        return kept
+    best = min((literal.language for literal in texts), key=lambda tag: language_rank(tag, preferred))
+    return [literal for literal in kept if literal.language == best or (literal.datatype and not literal.language)]
+
+
+def sorted_values(values: Iterable[JsonScalar]) -> list[JsonScalar]:
+    """Sort distinct JSON values: booleans, then numbers, then text by code points."""
+
+    def key(value: JsonScalar) -> tuple[int, float, str]:
+        if isinstance(value, bool):
+            return (0, float(value), "")
+        if isinstance(value, int | float):
+            return (1, float(value), str(value))
+        return (2, 0.0, value)
+
+    distinct = {(type(value), value): value for value in values}
+    return sorted(distinct.values(), key=key)
+
+
+def scalar_or_list(values: Iterable[JsonScalar]) -> JsonScalar | list[JsonScalar]:
+    """Return one value as itself and several as a sorted list."""
+    ordered = sorted_values(values)
+    return ordered[0] if len(ordered) == 1 else ordered

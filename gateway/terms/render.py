@@ -1,0 +1,56 @@
+"""The one place where text becomes SPARQL: an IRI or a literal, rendered or refused."""
+
+from __future__ import annotations
+
+from gateway.errors import InputError, quoted
+from gateway.terms.iri import is_iri
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": "\\\\",
+        '"': '\\"',
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\b": "\\b",
+        "\f": "\\f",
+    }
+)
+
+
+def iri(value: str) -> str:
+    """Render an IRI as ``<...>``.
+
+    Raises:
+        InputError: The text is no legal IRI (SPARQL 1.1 section 19.8, IRIREF).
+    """
+    if not is_iri(value):
+        raise InputError(
+            f"{quoted(value)} is not a legal IRI.",
+            valid='An IRI has a scheme and none of the characters <, >, ", {, }, |, ^, `, \\ or blanks.',
+        )
+    return f"<{value}>"
+
+
+def string(value: str) -> str:
+    """Render a plain string literal (SPARQL 1.1 section 19.7, STRING_LITERAL2 and its escapes).
+
+    Raises:
+        InputError: The text has a character that no query can carry: NUL or half a surrogate pair.
+    """
+    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise InputError(
+            f"{quoted(value)} has a character that no query can carry.",
+            valid="Text without NUL and unpaired surrogates.",
+        )
+    return f'"{value.translate(_ESCAPES)}"'
+
+
+def integer(value: int) -> str:
+    """Render an integer."""
+    return str(int(value))
+
+
+def boolean(value: bool) -> str:
+    """Render a boolean."""
+    return "true" if value else "false"

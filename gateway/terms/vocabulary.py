@@ -1,0 +1,72 @@
+"""The IRIs that the contract names."""
+
+from __future__ import annotations
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+DCT = "http://purl.org/dc/terms/"
+SCHEMA = ("http://schema.org/", "https://schema.org/")
+"""schema.org is written both ways in the wild, and the two are different IRIs."""
+
+RDF_TYPE = f"{RDF}type"
+RDF_REIFIES = f"{RDF}reifies"
+RDF_SUBJECT = f"{RDF}subject"
+RDF_PREDICATE = f"{RDF}predicate"
+RDF_OBJECT = f"{RDF}object"
+
+REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
+"""The reification vocabulary: predicates that tie an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""
+
+EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
+"""A node with one of these is an evidence node, and its triples are no edges (contract, "Terms", Edge)."""
+
+GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resource"})
+"""Types that say nothing: an `entity_type` only where a node has no other."""
+
+SCHEMA_TERM_CLASSES = frozenset(
+    [f"{RDF}{name}" for name in ("Property", "Statement")]
+    + [f"{RDFS}{name}" for name in ("Class", "Datatype", "ContainerMembershipProperty")]
+    + [
+        f"{OWL}{name}"
+        for name in (
+            "AllDifferent",
+            "AnnotationProperty",
+            "AsymmetricProperty",
+            "Axiom",
+            "Class",
+            "DataRange",
+            "DatatypeProperty",
+            "DeprecatedClass",
+            "DeprecatedProperty",
+            "FunctionalProperty",
+            "InverseFunctionalProperty",
+            "IrreflexiveProperty",
+            "ObjectProperty",
+            "Ontology",
+            "OntologyProperty",
+            "ReflexiveProperty",
+            "Restriction",
+            "SymmetricProperty",
+            "TransitiveProperty",
+        )
+    ]
+)
+"""Classes of schema terms and of statements: no entity types (contract, "Terms", entity_type)."""
+
+NAME_PREDICATES = (
+    f"{RDFS}label",
+    f"{SKOS}prefLabel",
+    *(f"{namespace}name" for namespace in SCHEMA),
+)
+SYNONYM_PREDICATES = (f"{SKOS}altLabel",)
+DESCRIPTION_PREDICATES = (
+    f"{RDFS}comment",
+    f"{SKOS}definition",
+    *(f"{namespace}description" for namespace in SCHEMA),
+)
+
+NO_EDGES = (*NAME_PREDICATES, *SYNONYM_PREDICATES, *DESCRIPTION_PREDICATES, *REIFICATION)
+"""Predicates that are never edges unless a profile says otherwise; the type predicate is added by the profile."""

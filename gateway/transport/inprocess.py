@@ -1,0 +1,131 @@
+"""Queries run in this process, by the Oxigraph engine under an rdflib Dataset.
+
+Why at the engine and not through ``Dataset.query``: field notes, ``embedded.md`` 1, and decision record 0002. The
+engine has no time-out and no cancel: a query is stopped by an output that refuses further bytes, in a daemon thread,
+and its slot is free again when the thread has really ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import threading
+from collections.abc import Callable
+
+import pyoxigraph
+from typing_extensions import Buffer
+
+from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
+from gateway.graph.budget import Deadline, deadline_passed
+
+_log = logging.getLogger(__name__)
+
+WORKERS = 2
+"""Queries that run at once; the engine lets go of the GIL, so two use two cores."""
+
+
+class _StoppedError(Exception):
+    """The output takes no more bytes."""
+
+
+class _Output(io.RawIOBase):
+    """Collects an answer until it is stopped, too late or too long."""
+
+    def __init__(self, deadline: Deadline, max_bytes: int) -> None:
+        super().__init__()
+        self._deadline = deadline
+        self._max_bytes = max_bytes
+        self._chunks = bytearray()
+        self._stopped = threading.Event()
+        self.too_long = False
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        if self._stopped.is_set() or self._deadline.seconds_left <= 0:
+            raise _StoppedError
+        view = memoryview(data)
+        if len(self._chunks) + view.nbytes > self._max_bytes:
+            self.too_long = True
+            raise _StoppedError
+        self._chunks += view
+        return view.nbytes
+
+    @property
+    def body(self) -> bytes:
+        return bytes(self._chunks)
+
+
+class InProcess:
+    """A transport to an Oxigraph store in this process."""
+
+    def __init__(self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = WORKERS) -> None:
+        self._engine = engine
+        self._max_bytes = max_bytes
+        self._slots = asyncio.Semaphore(workers)
+
+    async def select(self, query: str, deadline: Deadline) -> bytes:
+        """Run a query; see `Transport.select`."""
+        deadline.check()
+        try:
+            async with asyncio.timeout(deadline.seconds_left):
+                await self._slots.acquire()
+        except TimeoutError as error:
+            raise DeadlinePassed(
+                "The embedded graph was busy with other queries until the time of this call was used up.",
+                next_step="Try again.",
+            ) from error
+        output = _Output(deadline, self._max_bytes)
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[bytes] = loop.create_future()
+
+        def settle(result: bytes | BaseException) -> None:
+            self._slots.release()
+            if done.done():
+                return
+            if isinstance(result, BaseException):
+                done.set_exception(result)
+            else:
+                done.set_result(result)
+
+        def work() -> None:
+            result = self._run(query, output)
+            try:
+                loop.call_soon_threadsafe(settle, result)
+            except RuntimeError:
+                _log.debug("a query ended after its event loop was closed")
+
+        threading.Thread(target=work, name="sparql", daemon=True).start()
+        try:
+            async with asyncio.timeout(deadline.seconds_left):
+                return await done
+        except TimeoutError as error:
+            raise deadline_passed() from error
+        finally:
+            output.stop()
+
+    def _run(self, query: str, output: _Output) -> bytes | BaseException:
+        """Run the query in this thread and return its answer, or the error that the waiting task shall see."""
+        try:
+            results = self._engine.query(query)
+            serialize: Callable[..., object] = results.serialize
+            serialize(output, pyoxigraph.QueryResultsFormat.JSON)
+        except _StoppedError:
+            if output.too_long:
+                return EndpointFault("One answer is larger than this gateway reads.")
+            return deadline_passed()
+        except SyntaxError as error:
+            _log.debug("query refused: %s", error)
+            return QueryRefused("The engine refused a query; an ID in it may be no IRI by the engine's rules.")
+        except (ValueError, RuntimeError, OSError) as error:
+            _log.warning("query failed in the embedded engine: %s", error)
+            return EndpointFault("The embedded engine failed to answer a query.")
+        return output.body
+
+    async def close(self) -> None:
+        """Nothing to let go of: a query that still runs ends in its own thread."""

@@ -1,0 +1,228 @@
+"""Reads RDF files and rdflib graphs into an Oxigraph store, graph names folded away.
+
+Every format goes through pyoxigraph in one pass, with prefixes, progress and the place of an error
+(field notes, ``embedded.md`` 2). Why graph names are folded: the same triple in three graphs is one edge.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+from xml.parsers import expat
+
+import oxrdflib
+import pyoxigraph
+import rdflib
+from typing_extensions import Buffer
+
+from gateway.errors import ConfigurationError
+
+Progress = Callable[[Path, int, int], None]
+"""Told now and then while a file loads: the file, its bytes read so far, and its size in bytes."""
+
+_FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
+    ".ttl": pyoxigraph.RdfFormat.TURTLE,
+    ".turtle": pyoxigraph.RdfFormat.TURTLE,
+    ".nt": pyoxigraph.RdfFormat.N_TRIPLES,
+    ".ntriples": pyoxigraph.RdfFormat.N_TRIPLES,
+    ".nq": pyoxigraph.RdfFormat.N_QUADS,
+    ".nquads": pyoxigraph.RdfFormat.N_QUADS,
+    ".trig": pyoxigraph.RdfFormat.TRIG,
+    ".jsonld": pyoxigraph.RdfFormat.JSON_LD,
+    ".json": pyoxigraph.RdfFormat.JSON_LD,
+    ".rdf": pyoxigraph.RdfFormat.RDF_XML,
+    ".xml": pyoxigraph.RdfFormat.RDF_XML,
+    ".owl": pyoxigraph.RdfFormat.RDF_XML,
+}
+_WITH_NAMES = frozenset({pyoxigraph.RdfFormat.N_QUADS, pyoxigraph.RdfFormat.TRIG, pyoxigraph.RdfFormat.JSON_LD})
+_HTML_STARTS = (b"<!doctype html", b"<html")
+_REPORT_EVERY = 1 << 20
+_CHUNK = 1 << 18
+
+
+@dataclass(slots=True)
+class LoadedGraph:
+    """A graph in memory.
+
+    Attributes:
+        engine: The store that answers queries.
+        dataset: The same store as rdflib sees it.
+        prefixes: What each source declares, in the order given: the source's name and its prefixes.
+        version: A hash of the content that was loaded.
+    """
+
+    engine: pyoxigraph.Store
+    dataset: rdflib.Dataset
+    prefixes: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    version: str = ""
+
+
+def load_files(paths: Sequence[Path], progress: Progress | None = None) -> LoadedGraph:
+    """Load files into one graph.
+
+    Args:
+        paths: Turtle, N-Triples, TriG, N-Quads, JSON-LD or RDF/XML by their suffix, plain or ``.gz``.
+        progress: Told about every megabyte that was read.
+
+    Raises:
+        ConfigurationError: A file is missing, is no RDF of its format or is cut; the text names the file and,
+            where the format gives it, line and column.
+    """
+    graph = _empty()
+    digest = hashlib.sha256()
+    for path in paths:
+        source = _Source(path, digest.update, progress)
+        graph.prefixes.append((path.name, source.load_into(graph.engine)))
+    graph.version = digest.hexdigest()[:16]
+    return graph
+
+
+def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
+    """Copy an rdflib Graph or Dataset; what changes in it later is not seen.
+
+    Raises:
+        ConfigurationError: It holds a term that is no RDF.
+    """
+    graph = _empty()
+    triples: Iterable[tuple[object, object, object]]
+    if isinstance(source, rdflib.Dataset):
+        triples = ((subject, predicate, value) for subject, predicate, value, _ in source.quads())
+    else:
+        triples = iter(source)
+    target = graph.dataset.default_graph
+    try:
+        for triple in triples:
+            target.add(triple)
+    except ValueError as error:
+        raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
+    graph.prefixes.append(("the rdflib graph", _prefixes_in_use(source)))
+    graph.version = f"rdflib-{id(source):x}-{len(graph.engine)}"
+    return graph
+
+
+def _empty() -> LoadedGraph:
+    engine = pyoxigraph.Store()
+    return LoadedGraph(engine, rdflib.Dataset(store=oxrdflib.OxigraphStore(store=engine)))
+
+
+def _prefixes_in_use(source: rdflib.Graph) -> dict[str, str]:
+    """Return the prefixes that the holder bound, and of rdflib's own ones those that a predicate or type needs."""
+    usual = {(name, str(namespace)) for name, namespace in rdflib.Graph().namespaces()}
+    used = {str(term) for term in source.predicates()} | {str(term) for term in source.objects(None, rdflib.RDF.type)}
+    return {
+        name: str(namespace)
+        for name, namespace in source.namespaces()
+        if (name, str(namespace)) not in usual or any(iri.startswith(str(namespace)) for iri in used)
+    }
+
+
+class _Source:
+    """One file, read once from front to end."""
+
+    def __init__(self, path: Path, hashed: Callable[[Buffer], object], progress: Progress | None) -> None:
+        self._path = path
+        self._hashed = hashed
+        self._progress = progress
+        self._zipped = path.suffix.lower() == ".gz"
+        suffix = Path(path.stem).suffix if self._zipped else path.suffix
+        self._format = self._known(suffix.lower())
+
+    def _known(self, suffix: str) -> pyoxigraph.RdfFormat:
+        try:
+            return _FORMATS[suffix]
+        except KeyError:
+            raise ConfigurationError(
+                f"{self._path}: the suffix {suffix!r} names no RDF format.",
+                valid=f"A graph file ends in {', '.join(_FORMATS)}, each also with .gz.",
+            ) from None
+
+    def load_into(self, engine: pyoxigraph.Store) -> dict[str, str]:
+        """Load the file and return the prefixes it declares."""
+        try:
+            with self._open() as stream:
+                parser = pyoxigraph.parse(
+                    stream, self._format, base_iri=self._path.resolve().as_uri(), rename_blank_nodes=True
+                )
+                quads: Iterator[pyoxigraph.Quad] = iter(parser)
+                if self._format in _WITH_NAMES:
+                    quads = (pyoxigraph.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)
+                engine.bulk_extend(quads)
+                return dict(parser.prefixes)
+        except SyntaxError as error:
+            raise self._not_rdf(error) from error
+        except (EOFError, zlib.error) as error:
+            raise ConfigurationError(
+                f"{self._path}: the gzip file is cut or damaged.", next_step="Fetch it again."
+            ) from error
+        except gzip.BadGzipFile as error:
+            raise ConfigurationError(f"{self._path}: the name ends in .gz, but this is no gzip file.") from error
+        except OSError as error:
+            raise ConfigurationError(f"{self._path}: {error.strerror or error}.") from error
+
+    def _open(self) -> IO[bytes]:
+        raw = io.BufferedReader(_Reader(self._path, self._hashed, self._progress), _CHUNK)
+        return cast("IO[bytes]", gzip.open(raw)) if self._zipped else raw
+
+    def _not_rdf(self, error: SyntaxError) -> ConfigurationError:
+        if self._looks_like_html():
+            return ConfigurationError(f"{self._path}: this is an HTML page and not RDF.")
+        line, column = error.lineno, error.offset
+        if line is None and self._format == pyoxigraph.RdfFormat.RDF_XML:
+            line, column = self._xml_place()
+        place = f":{line}:{column}" if line is not None else ""
+        reason = str(error.msg).removesuffix(f" (line {line})").rstrip(".")
+        return ConfigurationError(
+            f"{self._path}{place}: not valid {self._format.name}: {reason}.",
+            next_step="Repair the file, or give it the suffix of its real format.",
+        )
+
+    def _looks_like_html(self) -> bool:
+        with gzip.open(self._path, "rb") if self._zipped else self._path.open("rb") as stream:
+            return stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_HTML_STARTS)
+
+    def _xml_place(self) -> tuple[int | None, int | None]:
+        """Find where XML is malformed, which the RDF/XML parser does not say."""
+        parser = expat.ParserCreate()
+        with gzip.open(self._path, "rb") if self._zipped else self._path.open("rb") as stream:
+            try:
+                parser.ParseFile(stream)
+            except expat.ExpatError as error:
+                return error.lineno, error.offset + 1
+        return None, None
+
+
+class _Reader(io.RawIOBase):
+    """A file that hashes what is read and tells how far it got."""
+
+    def __init__(self, path: Path, hashed: Callable[[Buffer], object], progress: Progress | None) -> None:
+        super().__init__()
+        self._path = path
+        self._stream = path.open("rb")
+        self._size = path.stat().st_size
+        self._hashed = hashed
+        self._progress = progress
+        self._read = 0
+        self._reported = 0
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        size = self._stream.readinto(view)
+        self._hashed(view[:size])
+        self._read += size
+        if self._progress is not None and self._read - self._reported >= _REPORT_EVERY:
+            self._reported = self._read
+            self._progress(self._path, self._read, self._size)
+        return size
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()

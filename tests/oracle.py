@@ -1,0 +1,359 @@
+"""The right answers, computed slowly and obviously: the oracle the gateway is judged by.
+
+Written from the specification alone, without a query language and without a line of the gateway.
+Everything goes by whole IRIs as plain strings; nothing here knows a CURIE, a page or a batch.
+"""
+
+import gzip
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Final, TypeAlias, cast
+
+import pyoxigraph
+from rdflib import BNode, Literal, URIRef
+
+# A triple term (RDF 1.2) is a tuple, as rdflib's `ox-turtle` parser gives it.
+Term: TypeAlias = "URIRef | BNode | Literal | tuple[Term, Term, Term]"
+Triple: TypeAlias = tuple[Term, Term, Term]
+Edge: TypeAlias = tuple[str, str, str]
+
+RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
+OWL: Final = "http://www.w3.org/2002/07/owl#"
+SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
+SCHEMA: Final = ("http://schema.org/", "https://schema.org/")
+
+RDF_TYPE: Final = RDF + "type"
+
+# "Every predicate except" these (contract, Edge).
+EXCEPTED: Final = frozenset(
+    {
+        RDF_TYPE,
+        RDFS + "label",
+        RDFS + "comment",
+        SKOS + "prefLabel",
+        SKOS + "altLabel",
+        SKOS + "definition",
+        *(schema + name for schema in SCHEMA for name in ("name", "description")),
+        RDF + "subject",
+        RDF + "predicate",
+        RDF + "object",
+        RDF + "reifies",
+    }
+)
+
+# Types only "where nothing else is there" (contract, entity_type).
+GENERIC_TYPES: Final = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
+
+# The contract names three of them and leaves the list open: these are the classes of RDFS and OWL terms.
+SCHEMA_TERM_CLASSES: Final = frozenset(
+    {
+        RDF + "Property",
+        *(RDFS + name for name in ("Class", "Datatype", "ContainerMembershipProperty")),
+        *(
+            OWL + name
+            for name in (
+                "Class",
+                "DeprecatedClass",
+                "Restriction",
+                "DataRange",
+                "Ontology",
+                "OntologyProperty",
+                "ObjectProperty",
+                "DatatypeProperty",
+                "AnnotationProperty",
+                "DeprecatedProperty",
+                "FunctionalProperty",
+                "InverseFunctionalProperty",
+                "TransitiveProperty",
+                "SymmetricProperty",
+                "AsymmetricProperty",
+                "ReflexiveProperty",
+                "IrreflexiveProperty",
+            )
+        ),
+    }
+)
+
+
+@dataclass(frozen=True)
+class EdgeRule:
+    """What counts as an edge.
+
+    Attributes:
+        type_predicates: They say what a node is, and are never edges.
+        excepted: Predicates that are no edges; not asked where there is an allow-list.
+        allowed_namespaces: The allow-list; when not empty, only predicates that begin with one of
+            these, minus the type predicates, are edges.
+        evidence: Whether the triples of evidence nodes are kept out of the edges.
+    """
+
+    type_predicates: frozenset[str] = frozenset({RDF_TYPE})
+    excepted: frozenset[str] = EXCEPTED
+    allowed_namespaces: tuple[str, ...] = ()
+    evidence: bool = True
+
+    def counts(self, predicate: str) -> bool:
+        """Tell whether a triple with this predicate may be an edge."""
+        if predicate in self.type_predicates:
+            return False
+        if self.allowed_namespaces:
+            return predicate.startswith(self.allowed_namespaces)
+        return predicate not in self.excepted
+
+
+DEFAULT_RULE: Final = EdgeRule()
+
+
+class OracleGraph:
+    """A graph as the contract sees it.
+
+    Attributes:
+        rule: What counted as an edge.
+        nodes: Every IRI that is subject or object of a triple: what exists. IRIs that occur only
+            inside triple terms or as predicates are not among them.
+        edges: The distinct edges.
+        types: The types of every node that has some, schema-term classes included.
+        instances: How many IRIs have each type.
+    """
+
+    def __init__(self, triples: Iterable[Triple], rule: EdgeRule = DEFAULT_RULE) -> None:
+        everything = list(triples)
+        reification = {RDF + "subject", RDF + "reifies"}
+        evidence = {s for s, p, _ in everything if str(p) in reification} if rule.evidence else set()
+
+        nodes: set[str] = set()
+        edges: set[Edge] = set()
+        types: defaultdict[str, set[str]] = defaultdict(set)
+        blank: defaultdict[str, set[Triple]] = defaultdict(set)
+        for s, p, o in everything:
+            predicate = str(p)
+            for end in (s, o):
+                if isinstance(end, URIRef):
+                    nodes.add(str(end))
+            if isinstance(s, URIRef) and isinstance(o, URIRef) and predicate in rule.type_predicates:
+                types[str(s)].add(str(o))
+            if not rule.counts(predicate) or s in evidence or o in evidence:
+                continue
+            if isinstance(s, URIRef) and isinstance(o, URIRef):
+                edges.add((str(s), predicate, str(o)))
+            elif isinstance(s, URIRef) and isinstance(o, BNode):
+                blank[str(s)].add((s, p, o))
+            elif isinstance(s, BNode) and isinstance(o, URIRef):
+                blank[str(o)].add((s, p, o))
+
+        touching: defaultdict[str, set[Edge]] = defaultdict(set)
+        for edge in edges:
+            touching[edge[0]].add(edge)
+            touching[edge[2]].add(edge)
+
+        self.rule = rule
+        self.nodes = frozenset(nodes)
+        self.edges = frozenset(edges)
+        self.types = {node: frozenset(of_node) for node, of_node in types.items()}
+        self.instances = Counter(one for of_node in self.types.values() for one in of_node)
+        self._touching = dict(touching)
+        self._blank = dict(blank)
+
+    @classmethod
+    def from_files(cls, paths: Sequence[Path], rule: EdgeRule = DEFAULT_RULE) -> "OracleGraph":
+        """Read `.ttl` and `.nt` files, gzipped or not, as one graph.
+
+        Args:
+            paths: The files.
+            rule: What counts as an edge.
+
+        Returns:
+            The union of the files; blank nodes of two files stay apart.
+        """
+        return cls((triple for path in paths for triple in read_triples(path)), rule)
+
+    def edges_of(self, iri: str) -> Collection[Edge]:
+        """Give the distinct edges that touch a node, in and out."""
+        return self._touching.get(iri, frozenset())
+
+    def blank_node_edges_of(self, iri: str) -> int:
+        """Count the distinct triples that would be edges of a node but for a blank node at the other end."""
+        return len(self._blank.get(iri, ()))
+
+
+@dataclass(frozen=True)
+class Traversal:
+    """What a breadth-first search finds.
+
+    Attributes:
+        distance: The nodes, each with its distance from the nearest seed.
+        edges: The edges that touch an expanded node.
+        missing: The seeds that do not exist, in the order given, each once.
+        levels: How many nodes there are at distance 0, 1, ...; it ends with the farthest node.
+        blank_node_edges: Triples of expanded nodes that are no edges for a blank end alone.
+        hubs: Nodes at distance < max_hops that the hub rule left unexpanded.
+    """
+
+    distance: dict[str, int]
+    edges: frozenset[Edge]
+    missing: list[str]
+    levels: list[int]
+    blank_node_edges: int
+    hubs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """What lies within k hops of every seed.
+
+    Attributes:
+        nodes: The nodes, the seeds included where they qualify.
+        edges: All edges with both ends among the nodes.
+        missing: The seeds that do not exist; with any, there are no nodes.
+    """
+
+    nodes: frozenset[str]
+    edges: frozenset[Edge]
+    missing: list[str]
+
+
+def bfs(graph: OracleGraph, seeds: Sequence[str], max_hops: int, max_degree: int | None = None) -> Traversal:
+    """Search breadth first, along edges in both directions.
+
+    Args:
+        graph: Where to search.
+        seeds: Whole IRIs; duplicates count once.
+        max_hops: How far to go; a node at a distance below it is expanded.
+        max_degree: Nodes of a higher degree are not expanded, seeds excepted.
+
+    Returns:
+        The union of the seeds' neighbourhoods.
+    """
+    present, missing = _sort_out(graph, seeds)
+    found = _search(graph, present, max_hops, max_degree, exempt=frozenset(present))
+    return replace(found, missing=missing)
+
+
+def intersect(
+    graph: OracleGraph, seeds: Sequence[str], k: int, max_degree: int | None = None
+) -> Intersection:
+    """Find the nodes within k hops of every seed, and all edges among them.
+
+    Args:
+        graph: Where to search.
+        seeds: Whole IRIs; duplicates count once.
+        k: The radius.
+        max_degree: The hub rule, as for `bfs`; a seed is expanded in every seed's neighbourhood.
+
+    Returns:
+        The intersection of the neighbourhoods; empty when a seed is missing.
+    """
+    present, missing = _sort_out(graph, seeds)
+    if missing:
+        return Intersection(frozenset(), frozenset(), missing)
+    exempt = frozenset(present)
+    near = [set(_search(graph, [seed], k, max_degree, exempt=exempt).distance) for seed in present]
+    nodes = frozenset(set.intersection(*near))
+    edges = frozenset(edge for edge in graph.edges if edge[0] in nodes and edge[2] in nodes)
+    return Intersection(nodes, edges, missing)
+
+
+def degree(graph: OracleGraph, iri: str) -> int:
+    """Count the distinct edges of a node, in and out, a self loop once."""
+    return len(graph.edges_of(iri))
+
+
+def entity_type(graph: OracleGraph, iri: str, preferred: Sequence[str] = ()) -> str | None:
+    """Choose the one type of a node.
+
+    Args:
+        graph: Where the node is; the rarity of a type is counted over the whole of it.
+        iri: The node.
+        preferred: Types that go before all others, the first one first.
+
+    Returns:
+        The type's IRI, or nothing for an untyped node.
+    """
+    candidates = graph.types.get(iri, frozenset()) - SCHEMA_TERM_CLASSES
+    candidates = (candidates - GENERIC_TYPES) or candidates
+    for one in preferred:
+        if one in candidates:
+            return one
+    return min(candidates, key=lambda one: (graph.instances[one], one), default=None)
+
+
+def read_triples(path: Path) -> Iterator[Triple]:
+    """Read one file, in Turtle or N-Triples, gzipped or not.
+
+    Args:
+        path: The file; its name says what it is.
+
+    Yields:
+        The triples, with rdflib's terms; blank nodes are named after the file.
+    """
+    formats = {".ttl": pyoxigraph.RdfFormat.TURTLE, ".nt": pyoxigraph.RdfFormat.N_TRIPLES}
+    gzipped = path.suffix == ".gz"
+    rdf_format = formats[(path.with_suffix("") if gzipped else path).suffix]
+    with gzip.open(path) if gzipped else path.open("rb") as opened:
+        known: dict[str, URIRef] = {}
+        for quad in pyoxigraph.parse(cast("IO[bytes]", opened), rdf_format):
+            yield (
+                _to_rdflib(quad.subject, str(path), known),
+                _to_rdflib(quad.predicate, str(path), known),
+                _to_rdflib(quad.object, str(path), known),
+            )
+
+
+def _to_rdflib(term: object, scope: str, known: dict[str, URIRef]) -> Term:
+    match term:
+        case pyoxigraph.NamedNode():
+            value = term.value
+            if value not in known:
+                known[value] = URIRef(value)
+            return known[value]
+        case pyoxigraph.BlankNode():
+            return BNode(f"{scope} {term.value}")
+        case pyoxigraph.Literal():
+            if term.language:
+                return Literal(term.value, lang=term.language)
+            return Literal(term.value, datatype=URIRef(term.datatype.value), normalize=False)
+        case pyoxigraph.Triple():
+            return (
+                _to_rdflib(term.subject, scope, known),
+                _to_rdflib(term.predicate, scope, known),
+                _to_rdflib(term.object, scope, known),
+            )
+        case _:
+            raise TypeError(f"not an RDF term: {term!r}")
+
+
+def _sort_out(graph: OracleGraph, seeds: Sequence[str]) -> tuple[list[str], list[str]]:
+    distinct = list(dict.fromkeys(seeds))
+    present = [seed for seed in distinct if seed in graph.nodes]
+    missing = [seed for seed in distinct if seed not in graph.nodes]
+    return present, missing
+
+
+def _search(
+    graph: OracleGraph,
+    present: Sequence[str],
+    max_hops: int,
+    max_degree: int | None,
+    *,
+    exempt: frozenset[str],
+) -> Traversal:
+    distance = dict.fromkeys(present, 0)
+    edges: set[Edge] = set()
+    hubs: set[str] = set()
+    blank_node_edges = 0
+    for hop in range(max_hops):
+        for node in [node for node, at in distance.items() if at == hop]:
+            if max_degree is not None and node not in exempt and degree(graph, node) > max_degree:
+                hubs.add(node)
+                continue
+            blank_node_edges += graph.blank_node_edges_of(node)
+            for edge in graph.edges_of(node):
+                edges.add(edge)
+                for end in (edge[0], edge[2]):
+                    distance.setdefault(end, hop + 1)
+    counted = Counter(distance.values())
+    levels = [counted[at] for at in sorted(counted)]
+    return Traversal(distance, frozenset(edges), [], levels, blank_node_edges, frozenset(hubs))

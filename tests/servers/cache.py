@@ -1,0 +1,50 @@
+"""The folder `.servers/` of the checkout: fetched jars and loaded databases, shared by processes."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+CHECKOUT: Final = Path(__file__).resolve().parents[2]
+CACHE: Final = CHECKOUT / ".servers"
+
+_BLOCK: Final = 1 << 16
+_ZEROS: Final = bytes(_BLOCK)
+
+
+@contextmanager
+def locked(folder: Path, name: str) -> Iterator[None]:
+    """Hold the named lock of a folder; another process, or thread, that asks for it waits.
+
+    The operating system drops the lock when its holder dies, so no lock goes stale.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def copy_sparsely(source: Path, target: Path) -> None:
+    """Copy a folder, leaving blocks of zeros as holes and lock files behind.
+
+    A TDB2 database is some thirty files of 8 MB, nearly all of it holes.
+    """
+    for path in sorted(source.rglob("*")):
+        copy = target / path.relative_to(source)
+        if path.is_dir():
+            copy.mkdir(parents=True)
+        elif path.suffix != ".lock":
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            _copy_file(path, copy)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    with source.open("rb", buffering=0) as reader, target.open("wb", buffering=0) as writer:
+        size = 0
+        while block := reader.read(_BLOCK):
+            if block != _ZEROS:
+                writer.seek(size)
+                writer.write(block)
+            size += len(block)
+        writer.truncate(size)

@@ -1,0 +1,24 @@
+"""The command line of a Fuseki."""
+
+from pathlib import Path
+
+from tests.servers.java import find_java
+from tests.servers.maven import RELEASES, fuseki_jar
+
+
+def fuseki_command(version: str, *, port: int, config: Path) -> list[str | Path]:
+    """Return the command that serves a configuration on loopback, without UI and admin area.
+
+    Raises:
+        ServerUnavailable: there is no Java new enough or no jar.
+        ChecksumMismatchError: the jar is not the pinned one.
+    """
+    java = find_java(RELEASES[version].java)
+    return [
+        java.path,
+        "-Xmx1g",
+        *java.quiet_options,
+        *("-cp", fuseki_jar(version)),
+        "org.apache.jena.fuseki.main.cmds.FusekiMainCmd",
+        *("--localhost", "--port", str(port), "--ping", "--config", config),
+    ]

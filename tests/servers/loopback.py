@@ -1,0 +1,58 @@
+"""Plain HTTP to a server of this machine, past any proxy settings."""
+
+import http.client
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BufferedIOBase
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+HOST: Final = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer."""
+
+    status: int
+    text: str
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def send(
+    method: str,
+    url: str,
+    *,
+    body: bytes | BufferedIOBase | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout_s: float = 30.0,
+) -> Answer:
+    """Send one request and read the whole answer, whatever its status.
+
+    Raises:
+        OSError: nobody answers.
+        http.client.HTTPException: what answers does not speak HTTP.
+    """
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or HOST, parts.port, timeout=timeout_s)
+    try:
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        connection.request(method, path, body=body, headers=dict(headers or {}))
+        response = connection.getresponse()
+        return Answer(response.status, response.read().decode("utf-8", "replace"))
+    finally:
+        connection.close()
+
+
+def ask(endpoint: str, query: str, *, accept: str = "text/csv") -> Answer:
+    """Send a SPARQL query as a form."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": accept}
+    return send("POST", endpoint, body=urlencode({"query": query}).encode(), headers=headers)

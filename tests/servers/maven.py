@@ -1,0 +1,129 @@
+"""Fuseki's runnable jar, fetched once by Maven and held to a pinned checksum."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.servers.cache import CACHE, locked
+from tests.servers.unavailable import ServerUnavailable
+
+_GROUP: Final = "org.apache.jena"
+_ARTIFACT: Final = "jena-fuseki-server"
+# 2.10 copies the jar alone. Later versions first read its POM, whose parent a mirror may not have.
+_PLUGINS: Final = (
+    "org.apache.maven.plugins:maven-dependency-plugin:2.10:copy",
+    "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
+)
+_FETCH_TIMEOUT_S: Final = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A Fuseki release that the tests know: its number, the jar's sha256, the Java it needs."""
+
+    version: str
+    sha256: str
+    java: int
+
+    @property
+    def file_name(self) -> str:
+        """The jar's name, in Maven's repository as here."""
+        return f"{_ARTIFACT}-{self.version}.jar"
+
+
+RELEASES: Final = {
+    release.version: release
+    for release in (
+        Release("6.2.0", "2c92c598e65ab69d99820052e05f4277ed1d77980a8845f87545ad35b71a76ee", 21),
+        Release("5.6.0", "d28c1eaf703122ee628895a460c20fa4aa60a892f435d403ea8c036f241da1f8", 17),
+    )
+}
+
+
+class ChecksumMismatchError(Exception):
+    """A jar is not the pinned one. It has been deleted."""
+
+
+def fuseki_jar(version: str, *, folder: Path = CACHE) -> Path:
+    """Return the release's jar, fetching it where it is absent, and verified in either case.
+
+    Raises:
+        ServerUnavailable: Maven is absent or could not fetch it.
+        ChecksumMismatchError: the jar, fetched or found, is not the pinned one.
+    """
+    release = RELEASES[version]
+    jar = folder / release.file_name
+    if not jar.exists():
+        # Maven's local repository is not made for two processes at a time.
+        with locked(folder, "maven"):
+            if not jar.exists():
+                _fetch(release, jar, folder / "m2")
+                return jar
+    verify(jar, release.sha256)
+    return jar
+
+
+def verify(file: Path, sha256: str) -> None:
+    """Delete and refuse a file whose sha256 is not the one given.
+
+    Raises:
+        ChecksumMismatchError: it is another file than the pinned one.
+    """
+    with file.open("rb") as content:
+        actual = hashlib.file_digest(content, "sha256").hexdigest()
+    if actual != sha256:
+        file.unlink()
+        raise ChecksumMismatchError(
+            f"{file.name} has sha256 {actual}, pinned is {sha256}. "
+            "It was deleted unused; the next run fetches it again."
+        )
+
+
+def _fetch(release: Release, jar: Path, repository: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ServerUnavailable(
+            f"needs {release.file_name}: install Maven (`mvn`), or put the jar into {jar.parent.name}/"
+        )
+    with tempfile.TemporaryDirectory(dir=jar.parent, prefix="fetch-") as folder:
+        try:
+            failures: list[str] = []
+            for plugin in _PLUGINS:
+                failure = _copy(maven, plugin, release, Path(folder), repository)
+                if failure is None:
+                    break
+                failures.append(failure)
+            else:
+                raise ServerUnavailable(f"Maven could not fetch {release.file_name}: {failures[-1]}")
+        finally:
+            # The second copy, 57 MB; and a bad one must not be served again.
+            cached = repository.joinpath(*_GROUP.split("."), _ARTIFACT, release.version)
+            shutil.rmtree(cached, ignore_errors=True)
+        fetched = Path(folder) / release.file_name
+        verify(fetched, release.sha256)
+        fetched.replace(jar)
+
+
+def _copy(maven: str, plugin: str, release: Release, folder: Path, repository: Path) -> str | None:
+    """Run one copy; return None when the jar is there, else the end of Maven's log."""
+    command = [
+        maven,
+        *("-q", "-B", "-U", "--strict-checksums", plugin),
+        f"-Dmaven.repo.local={repository}",
+        f"-Dartifact={_GROUP}:{_ARTIFACT}:{release.version}:jar",
+        f"-DoutputDirectory={folder}",
+    ]
+    try:
+        # Maven from PATH with arguments of our own making.
+        done = subprocess.run(  # noqa: S603
+            command, cwd=folder, capture_output=True, text=True, timeout=_FETCH_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode == 0 and (folder / release.file_name).exists():
+        return None
+    return (done.stdout + done.stderr)[-1000:].strip() or f"exit {done.returncode}, no message"

@@ -1,0 +1,100 @@
+"""A server as a subprocess: started, waited for, and stopped by its own pid."""
+
+import http.client
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.servers.loopback import send
+
+_POLL_S: Final = 0.05
+_GRACE_S: Final = 10.0
+_LOG_TAIL: Final = 3000
+
+
+class ServerStartError(Exception):
+    """A server died or did not answer in time; the text has the end of its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that has answered once."""
+
+    pid: int
+    log: Path
+    _process: subprocess.Popen[bytes]
+
+    def wait(self) -> int:
+        """Wait until the server ends by itself and return its exit code."""
+        return self._process.wait()
+
+
+@contextmanager
+def running(
+    command: Sequence[str | Path], *, ready_url: str, log: Path, cwd: Path, deadline_s: float = 60.0
+) -> Iterator[Running]:
+    """Run a server from its first 200 at the given URL to the end of the context.
+
+    The server ends with the thread that enters here, should that die first (on Linux).
+
+    Raises:
+        ServerStartError: it died, gave no 200 within the deadline, or another server has its port.
+    """
+    if _is_ready(ready_url):
+        raise ServerStartError(f"another server answers at {ready_url} already; choose another port")
+    launcher = Path(__file__).with_name("launch.py")
+    shim = [sys.executable, "-I", "-S", str(launcher), str(os.getpid())]
+    with log.open("wb") as output:
+        # A command put together by the modules beside this one.
+        process = subprocess.Popen(  # noqa: S603
+            [*shim, *map(str, command)],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait_until_ready(process, ready_url, log, deadline_s)
+        yield Running(process.pid, log, process)
+    finally:
+        _stop(process)
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path, deadline_s: float) -> None:
+    deadline = time.monotonic() + deadline_s
+    while True:
+        ready = _is_ready(url)
+        # Asked second: an answer counts only from a server that lives, not from another on its port.
+        if (code := process.poll()) is not None:
+            raise ServerStartError(f"the server ended with code {code} at its start:\n{_tail(log)}")
+        if ready:
+            return
+        if time.monotonic() > deadline:
+            raise ServerStartError(f"no answer at {url} within {deadline_s:g} s:\n{_tail(log)}")
+        time.sleep(_POLL_S)
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return send("GET", url, timeout_s=2).status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:].strip() or "(its log is empty)"
