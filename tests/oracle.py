@@ -6,7 +6,7 @@ Everything goes by whole IRIs as plain strings; nothing here knows a CURIE, a pa
 
 import gzip
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final, TypeAlias, cast
@@ -232,9 +232,7 @@ def bfs(graph: OracleGraph, seeds: Sequence[str], max_hops: int, max_degree: int
     return replace(found, missing=missing)
 
 
-def intersect(
-    graph: OracleGraph, seeds: Sequence[str], k: int, max_degree: int | None = None
-) -> Intersection:
+def intersect(graph: OracleGraph, seeds: Sequence[str], k: int, max_degree: int | None = None) -> Intersection:
     """Find the nodes within k hops of every seed, and all edges among them.
 
     Args:
@@ -261,13 +259,17 @@ def degree(graph: OracleGraph, iri: str) -> int:
     return len(graph.edges_of(iri))
 
 
-def entity_type(graph: OracleGraph, iri: str, preferred: Sequence[str] = ()) -> str | None:
+def entity_type(
+    graph: OracleGraph, iri: str, preferred: Sequence[str] = (), id_of: Callable[[str], str] = str
+) -> str | None:
     """Choose the one type of a node.
 
     Args:
         graph: Where the node is; the rarity of a type is counted over the whole of it.
         iri: The node.
         preferred: Types that go before all others, the first one first.
+        id_of: How an IRI is written in answers; the last of the tie-breaks goes by the code points
+            of that, which for CURIEs is another order than that of the IRIs.
 
     Returns:
         The type's IRI, or nothing for an untyped node.
@@ -277,7 +279,7 @@ def entity_type(graph: OracleGraph, iri: str, preferred: Sequence[str] = ()) -> 
     for one in preferred:
         if one in candidates:
             return one
-    return min(candidates, key=lambda one: (graph.instances[one], one), default=None)
+    return min(candidates, key=lambda one: (graph.instances[one], id_of(one)), default=None)
 
 
 def read_triples(path: Path) -> Iterator[Triple]:

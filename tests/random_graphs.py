@@ -83,9 +83,11 @@ Pair: TypeAlias = tuple[int, int]
 Loose: TypeAlias = "str | Term"
 
 
-@dataclass(frozen=True)
 class RandomGraph:
     """One graph of the corpus.
+
+    No dataclass, as Hypothesis would print all of its fields with a failing example; this prints as
+    the expression that gives it.
 
     Attributes:
         number: Its place in the corpus.
@@ -97,12 +99,25 @@ class RandomGraph:
         triples: All of it; some are written twice.
     """
 
-    number: int
-    namespace: str
-    nodes: tuple[str, ...]
-    evidence: tuple[str, ...]
-    ghosts: tuple[str, ...]
-    triples: tuple[Triple, ...]
+    def __init__(
+        self,
+        number: int,
+        namespace: str,
+        *,
+        nodes: Sequence[str],
+        evidence: Sequence[str],
+        ghosts: Sequence[str],
+        triples: Sequence[Triple],
+    ) -> None:
+        self.number = number
+        self.namespace = namespace
+        self.nodes = tuple(nodes)
+        self.evidence = tuple(evidence)
+        self.ghosts = tuple(ghosts)
+        self.triples = tuple(triples)
+
+    def __repr__(self) -> str:
+        return f"corpus()[{self.number}]"
 
 
 @dataclass(frozen=True)
@@ -313,10 +328,10 @@ class _Maker:
         return RandomGraph(
             self.number,
             self.namespace,
-            tuple(self.nodes),
-            tuple(self.evidence),
-            tuple(self.ghosts),
-            tuple(self.triples),
+            nodes=self.nodes,
+            evidence=self.evidence,
+            ghosts=self.ghosts,
+            triples=self.triples,
         )
 
     def perhaps(self, chance: float, decorate: Callable[..., None], *given: Sequence[Triple]) -> None:
@@ -497,7 +512,7 @@ def _term(term: Loose) -> Term:
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
     """Draw a breadth-first search."""
-    graph = draw(st.sampled_from(corpus()))
+    graph = draw(_graphs())
     seeds = draw(st.lists(st.sampled_from(_starts(graph)), min_size=1, max_size=4))
     if draw(_now_and_then()):
         seeds.insert(draw(st.integers(0, len(seeds))), draw(_nowhere(graph)))
@@ -507,11 +522,15 @@ def questions(draw: st.DrawFn) -> Question:
 @st.composite
 def intersections(draw: st.DrawFn) -> IntersectionQuestion:
     """Draw an intersection, in a graph of two nodes or more."""
-    graph = draw(st.sampled_from([graph for graph in corpus() if len(graph.nodes) > 1]))
+    graph = draw(_graphs().filter(lambda graph: len(graph.nodes) > 1))
     seeds = draw(st.lists(st.sampled_from(_starts(graph)), min_size=2, max_size=4, unique=True))
     if draw(_now_and_then()):
         seeds[draw(st.integers(0, len(seeds) - 1))] = draw(_nowhere(graph))
     return IntersectionQuestion(graph, tuple(seeds), draw(st.integers(1, 5)))
+
+
+def _graphs() -> st.SearchStrategy[RandomGraph]:
+    return st.sampled_from(corpus())
 
 
 def _starts(graph: RandomGraph) -> tuple[str, ...]:

@@ -21,3 +21,9 @@ def shared_data(name: str) -> Path:
     if not path.is_file():
         pytest.skip(f"the reference graph {name} is not in ../shared/data")
     return path
+
+
+def shared_data_or_none(name: str) -> Path | None:
+    """Return a file of the reference data, or None where it is absent."""
+    path = FOLDER / name
+    return path if path.is_file() else None

@@ -18,6 +18,8 @@ MAX_HOPS = 5
 MAX_SEEDS = 50
 MAX_IDS = 200
 MAX_QUERY = 1_000
+MAX_HITS = 100
+MIN_TOKENS = 200
 
 
 def _whole_number(value: object) -> object:
@@ -25,7 +27,12 @@ def _whole_number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole_number)]
+_Whole = BeforeValidator(_whole_number)
+Natural = Annotated[int, Field(ge=0), _Whole]
+Positive = Annotated[int, Field(ge=1), _Whole]
+Hits = Annotated[int, Field(ge=1, le=MAX_HITS), _Whole]
+Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
+Tokens = Annotated[int, Field(ge=MIN_TOKENS), _Whole]
 Names = Annotated[list[str], Field(max_length=200)]
 
 
@@ -49,7 +56,7 @@ class SearchEntities(Arguments):
 
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it.")]
     node_types: Annotated[Names | None, Field(description="Only entities of these types.")] = None
-    limit: Annotated[Whole, Field(ge=1, le=100, description="Hits at most.")] = 10
+    limit: Annotated[Hits, Field(description="Hits at most.")] = 10
 
 
 class _Traversal(Arguments):
@@ -68,13 +75,11 @@ class _Traversal(Arguments):
         Names | None, Field(description="Remove nodes of these types and the edges that touch them.")
     ] = None
     min_mentions: Annotated[
-        Whole, Field(ge=0, description="Remove nodes whose total_mentions is lower; nodes without one stay.")
+        Natural, Field(description="Remove nodes whose total_mentions is lower; nodes without one stay.")
     ] = 1
-    limit: Annotated[Whole | None, Field(ge=1, description="Nodes on this page; counts stay whole.")] = None
-    offset: Annotated[Whole, Field(ge=0, description="Skip the first nodes: next_offset of the page before.")] = 0
-    max_tokens: Annotated[
-        Whole | None, Field(ge=200, description="Size of the answer at most; a token is 4 bytes.")
-    ] = None
+    limit: Annotated[Positive | None, Field(description="Nodes on this page; counts stay whole.")] = None
+    offset: Annotated[Natural, Field(description="Skip the first nodes: next_offset of the page before.")] = 0
+    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
     snapshot: Annotated[
         str | None,
         Field(max_length=64, description="`snapshot` of the page before, so that pages fit together."),
@@ -90,7 +95,7 @@ class BfsQuery(_Traversal):
         list[str],
         Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; names are not IDs."),
     ]
-    max_hops: Annotated[Whole, Field(ge=1, le=MAX_HOPS, description="Distance from any seed, 1 to 5; begin with 1.")]
+    max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5; begin with 1.")]
 
 
 class IntersectSubgraphs(_Traversal):
@@ -102,7 +107,7 @@ class IntersectSubgraphs(_Traversal):
         list[str],
         Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result must be near to, 2 to 50."),
     ]
-    k: Annotated[Whole, Field(ge=1, le=MAX_HOPS, description="Distance from every seed, 1 to 5; begin with 1.")]
+    k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
 
 
 class DescribeEntity(Arguments):
@@ -111,9 +116,7 @@ class DescribeEntity(Arguments):
     tool = "describe_entity"
 
     id: Annotated[str, Field(min_length=1, description="The ID of the entity.")]
-    max_tokens: Annotated[
-        Whole | None, Field(ge=200, description="Size of the answer at most; a token is 4 bytes.")
-    ] = None
+    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
 
 
 class DescribeEntities(Arguments):
@@ -122,9 +125,7 @@ class DescribeEntities(Arguments):
     tool = "describe_entities"
 
     ids: Annotated[list[str], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200.")]
-    max_tokens: Annotated[
-        Whole | None, Field(ge=200, description="Size of the answer at most; a token is 4 bytes.")
-    ] = None
+    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
 
 
 ALL: tuple[type[Arguments], ...] = (
@@ -138,6 +139,11 @@ ALL: tuple[type[Arguments], ...] = (
 BY_TOOL: Mapping[str, type[Arguments]] = {model.tool: model for model in ALL}
 
 AnyArguments = TypeVar("AnyArguments", bound=Arguments)
+
+
+def argument_names(model: type[Arguments]) -> list[str]:
+    """Return the names of a tool's arguments, the required ones first."""
+    return sorted(model.model_fields, key=lambda name: not model.model_fields[name].is_required())
 
 
 def parse(model: type[AnyArguments], given: Mapping[str, Any]) -> AnyArguments:
@@ -173,8 +179,10 @@ def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
     if problem["type"] == "missing":
         return InputError(f"{model.tool} needs the argument {name}.", valid=valid)
     place = next((f"[{part}]" for part in problem["loc"][1:] if isinstance(part, int)), "")
+    given = problem["input"]
+    what = f"has {len(given)} entries" if isinstance(given, list) else f"is {quoted(given)}"
     return InputError(
-        f"{model.tool}: {name}{place} is {quoted(problem['input'])}, but {_reason(problem)}.",
+        f"{model.tool}: {name}{place} {what}, but {_reason(problem)}.",
         valid=valid,
         next_step="Call search_entities to find the ID of a name." if name in {"seeds", "id", "ids"} else "",
     )
@@ -182,7 +190,7 @@ def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
 
 _REASONS: Mapping[str, str] = {
     "too_short": "it needs at least {min_length}",
-    "too_long": "it takes {max_length} at most, not {actual_length}",
+    "too_long": "it takes {max_length} at most",
     "string_too_short": "it must not be empty",
     "string_too_long": "it takes {max_length} characters at most",
     "greater_than_equal": "it must be at least {ge}",
@@ -202,7 +210,7 @@ def _reason(problem: ErrorDetails) -> str:
 
 
 def _unknown_name(model: type[Arguments], name: str) -> InputError:
-    known = list(model.model_fields)
+    known = argument_names(model)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return InputError(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from gateway.engine.gaps import Gaps
-from gateway.errors import Fault, InputError, quoted
+from gateway.errors import Fault
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri, Neighbourhood
@@ -65,30 +65,38 @@ async def explore(
         progress: Told after each hop.
 
     Raises:
-        InputError: No seed exists.
         Fault: Nothing could be learnt about any seed.
     """
     found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources])
     for hop in range(hops):
-        frontier = dict.fromkeys(
-            node
-            for distance in found.distances
-            for node, steps in distance.items()
-            if steps == hop and node not in found.known
-        )
-        if not frontier or _over_budget(found, list(frontier), budget):
+        reached = [node for distance in found.distances for node, steps in distance.items() if steps == hop]
+        if not reached:
             break
-        answers = await store.edges(list(frontier), budget)
-        found.known.update(answers)
-        for node, neighbourhood in answers.items():
-            found.gaps.add_mark(node, neighbourhood.mark)
+        # What one source has reached, another may have expanded before.
+        frontier = [node for node in dict.fromkeys(reached) if node not in found.known]
+        if _over_budget(found, frontier, budget):
+            break
+        await _expand(store, frontier, found, budget)
         if hop == 0:
             await _settle_seeds(store, found, budget)
         for distance in found.distances:
             _spread(distance, found.known, hop)
-        reached = len(set().union(*found.distances))
-        await progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {reached} nodes")
+        await progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {_reached(found)} nodes")
     return found
+
+
+async def _expand(store: GraphStore, frontier: Sequence[Iri], found: Exploration, budget: Budget) -> None:
+    """Learn the edges of a frontier."""
+    if not frontier:
+        return
+    answers = await store.edges(frontier, budget)
+    found.known.update(answers)
+    for node, neighbourhood in answers.items():
+        found.gaps.add_mark(node, neighbourhood.mark)
+
+
+def _reached(found: Exploration) -> int:
+    return len(set().union(*found.distances))
 
 
 def _spread(distance: dict[Iri, int], known: dict[Iri, Neighbourhood], hop: int) -> None:
@@ -115,21 +123,15 @@ async def _settle_seeds(store: GraphStore, found: Exploration, budget: Budget) -
         elif not existing[seed].exists:
             found.missing.append(seed)
     gone = {*found.missing, *unsure}
-    if len(gone) == len(seeds):
-        if unsure:
-            raise next(iter(unsure.values()))
-        raise InputError(
-            f"None of the seeds exists in this graph: {', '.join(quoted(seed) for seed in found.missing[:5])}.",
-            next_step="Call search_entities with a name to find an ID.",
-        )
+    if unsure and len(gone) == len(seeds):
+        raise next(iter(unsure.values()))
     for distance in found.distances:
         for seed in gone:
             distance.pop(seed, None)
 
 
 def _over_budget(found: Exploration, frontier: Sequence[Iri], budget: Budget) -> bool:
-    reached = len(set().union(*found.distances))
-    if reached <= budget.nodes:
+    if not frontier or _reached(found) <= budget.nodes:
         return False
     found.gaps.add("budget", frontier, f"More than {budget.nodes:,} nodes were reached; these were not expanded.")
     return True

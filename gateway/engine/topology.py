@@ -8,10 +8,14 @@ from dataclasses import dataclass
 
 from gateway.engine.exploring import Exploration, Progress, explore
 from gateway.engine.gaps import Gap, Gaps
+from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri, NodeFacts
 from gateway.terms.prefixes import PrefixMap
+
+_SHOWN = 5
+"""Missing seeds that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class Cartographer:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
-        found = await explore(self._store, [seeds], max_hops, budget, progress)
+        found = await self._explored([seeds], seeds, max_hops, budget, progress)
         return await self._drawn(seeds, found.distances[0], found.edges, found, budget)
 
     async def intersection(self, seeds: Sequence[Iri], k: int, budget: Budget, progress: Progress) -> Topology:
@@ -76,7 +80,7 @@ class Cartographer:
             InputError: No seed exists.
             Fault: Nothing could be learnt about some seed, or about any.
         """
-        found = await explore(self._store, [[seed] for seed in seeds], k, budget, progress)
+        found = await self._explored([[seed] for seed in seeds], seeds, k, budget, progress)
         for seed, distance in zip(seeds, found.distances, strict=True):
             fault = found.known[seed].mark.fault
             if not distance and seed not in found.missing and fault is not None:
@@ -88,6 +92,18 @@ class Cartographer:
         edges = {edge for edge in found.edges if edge.subject in common and edge.object in common}
         edges |= await self._among_the_unexpanded(frozenset(common), found, budget)
         return await self._drawn(seeds, farthest, edges, found, budget)
+
+    async def _explored(
+        self, sources: Sequence[Sequence[Iri]], seeds: Sequence[Iri], hops: int, budget: Budget, progress: Progress
+    ) -> Exploration:
+        found = await explore(self._store, sources, hops, budget, progress)
+        if len(found.missing) == len(seeds):
+            shown = ", ".join(quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN])
+            raise InputError(
+                f"None of the seeds exists in this graph: {shown}.",
+                next_step="Call search_entities with a name to find an ID.",
+            )
+        return found
 
     async def _among_the_unexpanded(self, common: frozenset[Iri], found: Exploration, budget: Budget) -> set[Edge]:
         """Return the edges between two nodes that the search reached but did not expand."""

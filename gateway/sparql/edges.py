@@ -43,6 +43,12 @@ class EdgeRule:
             markers=EVIDENCE_MARKERS if edges.evidence_nodes else (),
         )
 
+    def allows(self, predicate: Iri) -> bool:
+        """Tell whether the rule's allow-list, if there is one, has the predicate."""
+        if not (self.allowed or self.namespaces):
+            return True
+        return predicate in self.allowed or predicate.startswith(self.namespaces)
+
     @property
     def parameters(self) -> dict[str, Parameter]:
         """The rule as template parameters."""

@@ -40,9 +40,12 @@ class SchemaReader:
                 budget,
                 {"types": self._profile.edges.types, "markers": self._rule.markers},
             ),
-            self._scan("schema_predicates", "p", budget, self._rule.parameters),
+            self._scan(
+                "schema_predicates", "p", budget, {"excepted": self._rule.excepted, "markers": self._rule.markers}
+            ),
         )
         types = {iri: count for iri, count in types.items() if iri not in SCHEMA_TERM_CLASSES}
+        predicates = {iri: count for iri, count in predicates.items() if self._rule.allows(iri)}
         labels = dict(await self._nodes.labels([*types, *predicates], budget))
         if self._profile.names.predicate_entity:
             labels |= await self._nodes.labels(list(predicates), budget, via=self._profile.names.predicate_entity)

@@ -27,7 +27,7 @@ GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resou
 """Types that say nothing: an `entity_type` only where a node has no other."""
 
 SCHEMA_TERM_CLASSES = frozenset(
-    [f"{RDF}{name}" for name in ("Property", "Statement")]
+    [f"{RDF}{name}" for name in ("Property",)]
     + [f"{RDFS}{name}" for name in ("Class", "Datatype", "ContainerMembershipProperty")]
     + [
         f"{OWL}{name}"
@@ -54,7 +54,7 @@ SCHEMA_TERM_CLASSES = frozenset(
         )
     ]
 )
-"""Classes of schema terms and of statements: no entity types (contract, "Terms", entity_type)."""
+"""classes of schema terms: no entity types (contract, "Terms", entity_type)."""
 
 NAME_PREDICATES = (
     f"{RDFS}label",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import zlib
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Literal
@@ -24,6 +25,17 @@ _JSON = "application/sparql-results+json"
 _BELIEVED_TYPES = frozenset({_JSON, "application/json"})
 _CONNECT_SECONDS = 10.0
 _CHUNK = 1 << 16
+_GZIP_WINDOW = 31
+"""What zlib calls a gzip header and trailer around the largest window."""
+
+_TYPE_NAMES: Mapping[str, str] = {
+    "text/html": "HTML",
+    "application/xhtml+xml": "HTML",
+    "text/plain": "plain text",
+    "application/sparql-results+xml": "SPARQL XML",
+    "text/csv": "CSV",
+}
+"""Words for a content type, because a model must not read what an endpoint writes into a header."""
 
 _STATUS: Mapping[int, tuple[type[Fault], str]] = {
     400: (QueryRefused, "The endpoint refused a query; an ID in it may be no IRI by the endpoint's rules."),
@@ -71,12 +83,14 @@ class Http:
         try:
             async with asyncio.timeout(deadline.seconds_left), self._slots:
                 return await self._round_trip(query, deadline)
+        except aiohttp.ConnectionTimeoutError as error:
+            raise NetworkFault("The endpoint could not be reached.", next_step=_OPERATOR) from error
         except TimeoutError as error:
             raise deadline_passed() from error
         except aiohttp.ClientResponseError as error:
             raise EndpointFault("The endpoint's answer is no valid HTTP.", next_step=_LATER) from error
         except aiohttp.ClientPayloadError as error:
-            raise EndpointFault("The endpoint broke off in the middle of an answer.", next_step=_LATER) from error
+            raise _broken_off() from error
         except aiohttp.InvalidURL as error:
             raise EndpointFault("The configured endpoint is no valid URL.", next_step=_OPERATOR) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -90,7 +104,8 @@ class Http:
             data=self._form(query, deadline),
             # A redirect would send the query to an address that the operator did not configure.
             allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=deadline.seconds_left, sock_connect=_CONNECT_SECONDS),
+            # No total: the deadline around this call is the one clock, so that a time-out here is the connection's.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
         ) as response:
             _refuse_bad_head(response)
             return await self._body(response)
@@ -102,18 +117,18 @@ class Http:
         return form
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        body = bytearray()
+        body = _Gunzipped(self._max_bytes) if _is_zipped(response) else _Plain(self._max_bytes)
         async for chunk in response.content.iter_chunked(_CHUNK):
-            body += chunk
-            if len(body) > self._max_bytes:
-                raise EndpointFault("One answer is larger than this gateway reads.", next_step=_LATER)
-        return bytes(body)
+            body.add(chunk)
+        return body.whole()
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 headers={"Accept": _JSON, "Accept-Encoding": "gzip", "User-Agent": "bfsql-gateway"},
                 cookie_jar=aiohttp.DummyCookieJar(),
+                # aiohttp takes a gzip body that lacks its end for a whole one.
+                auto_decompress=False,
             )
         return self._session
 
@@ -122,6 +137,64 @@ class Http:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+class _Plain:
+    """Collects a body as it comes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = bytearray()
+
+    def add(self, chunk: bytes) -> None:
+        self._keep(chunk)
+
+    def whole(self) -> bytes:
+        return bytes(self._bytes)
+
+    @property
+    def _room(self) -> int:
+        """Bytes to take at most: one more than may be kept shows that there are too many."""
+        return self._max_bytes + 1 - len(self._bytes)
+
+    def _keep(self, chunk: bytes) -> None:
+        self._bytes += chunk
+        if len(self._bytes) > self._max_bytes:
+            raise EndpointFault("One answer is larger than this gateway reads.", next_step=_LATER)
+
+
+class _Gunzipped(_Plain):
+    """Collects a gzip body, never unpacking more than may be kept."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(max_bytes)
+        self._member = zlib.decompressobj(_GZIP_WINDOW)
+
+    def add(self, chunk: bytes) -> None:
+        try:
+            while chunk:
+                if self._member.eof:
+                    self._member = zlib.decompressobj(_GZIP_WINDOW)
+                self._keep(self._member.decompress(chunk, self._room))
+                chunk = self._member.unused_data
+        except zlib.error as error:
+            raise EndpointFault("The endpoint sent a damaged gzip body.", next_step=_LATER) from error
+
+    def whole(self) -> bytes:
+        if not self._member.eof:
+            raise _broken_off()
+        return super().whole()
+
+
+def _broken_off() -> EndpointFault:
+    return EndpointFault("The endpoint broke off in the middle of an answer.", next_step=_LATER)
+
+
+def _is_zipped(response: aiohttp.ClientResponse) -> bool:
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in {"identity", "gzip", "x-gzip"}:
+        raise EndpointFault("The endpoint packed its answer in a way that it was not asked for.", next_step=_OPERATOR)
+    return encoding != "identity"
 
 
 def _refuse_bad_head(response: aiohttp.ClientResponse) -> None:
@@ -140,8 +213,9 @@ def _refuse_bad_head(response: aiohttp.ClientResponse) -> None:
         )
         raise kind(wrong, next_step=_OPERATOR if response.status in {401, 403, 404, 405, 415} else _LATER)
     if response.content_type not in _BELIEVED_TYPES:
+        came = _TYPE_NAMES.get(response.content_type, "another content type")
         raise EndpointFault(
-            f"The endpoint answered with {response.content_type} and not with SPARQL JSON; "
+            f"The endpoint answered with {came} and not with SPARQL JSON; "
             "the configured URL may be a web page and not the query endpoint.",
             next_step=_OPERATOR,
         )

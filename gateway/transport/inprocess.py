@@ -122,8 +122,8 @@ class InProcess:
         except SyntaxError as error:
             _log.debug("query refused: %s", error)
             return QueryRefused("The engine refused a query; an ID in it may be no IRI by the engine's rules.")
-        except (ValueError, RuntimeError, OSError) as error:
-            _log.warning("query failed in the embedded engine: %s", error)
+        except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and its slot must come free
+            _log.exception("query failed in the embedded engine")
             return EndpointFault("The embedded engine failed to answer a query.")
         return output.body
 

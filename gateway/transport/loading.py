@@ -11,7 +11,9 @@ import hashlib
 import io
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, cast
 from xml.parsers import expat
@@ -42,6 +44,15 @@ _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
 }
 _WITH_NAMES = frozenset({pyoxigraph.RdfFormat.N_QUADS, pyoxigraph.RdfFormat.TRIG, pyoxigraph.RdfFormat.JSON_LD})
 _HTML_STARTS = (b"<!doctype html", b"<html")
+_XML_ENDS_EARLY = frozenset(
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+)
 _REPORT_EVERY = 1 << 20
 _CHUNK = 1 << 18
 
@@ -77,9 +88,11 @@ def load_files(paths: Sequence[Path], progress: Progress | None = None) -> Loade
     graph = _empty()
     digest = hashlib.sha256()
     for path in paths:
-        source = _Source(path, digest.update, progress)
+        content = hashlib.sha256()
+        source = _Source(path, content.update, progress)
         graph.prefixes.append((path.name, source.load_into(graph.engine)))
-    graph.version = digest.hexdigest()[:16]
+        digest.update(content.digest())
+    graph.version = _short(digest)
     return graph
 
 
@@ -101,9 +114,17 @@ def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
             target.add(triple)
     except ValueError as error:
         raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
-    graph.prefixes.append(("the rdflib graph", _prefixes_in_use(source)))
-    graph.version = f"rdflib-{id(source):x}-{len(graph.engine)}"
+    except TypeError as error:
+        raise ConfigurationError(
+            "The rdflib graph holds a triple that is no RDF: a literal is its subject, or no IRI its predicate."
+        ) from error
+    graph.prefixes.append(("the rdflib graph", _prefixes_in_use(source, target)))
+    graph.version = _short(hashlib.sha256("\n".join(sorted(map(str, graph.engine))).encode()))
     return graph
+
+
+def _short(digest: hashlib._Hash) -> str:
+    return digest.hexdigest()[:16]
 
 
 def _empty() -> LoadedGraph:
@@ -111,10 +132,10 @@ def _empty() -> LoadedGraph:
     return LoadedGraph(engine, rdflib.Dataset(store=oxrdflib.OxigraphStore(store=engine)))
 
 
-def _prefixes_in_use(source: rdflib.Graph) -> dict[str, str]:
+def _prefixes_in_use(source: rdflib.Graph, copy: rdflib.Graph) -> dict[str, str]:
     """Return the prefixes that the holder bound, and of rdflib's own ones those that a predicate or type needs."""
     usual = {(name, str(namespace)) for name, namespace in rdflib.Graph().namespaces()}
-    used = {str(term) for term in source.predicates()} | {str(term) for term in source.objects(None, rdflib.RDF.type)}
+    used = {str(term) for term in copy.predicates()} | {str(term) for term in copy.objects(None, rdflib.RDF.type)}
     return {
         name: str(namespace)
         for name, namespace in source.namespaces()
@@ -145,17 +166,7 @@ class _Source:
     def load_into(self, engine: pyoxigraph.Store) -> dict[str, str]:
         """Load the file and return the prefixes it declares."""
         try:
-            with self._open() as stream:
-                parser = pyoxigraph.parse(
-                    stream, self._format, base_iri=self._path.resolve().as_uri(), rename_blank_nodes=True
-                )
-                quads: Iterator[pyoxigraph.Quad] = iter(parser)
-                if self._format in _WITH_NAMES:
-                    quads = (pyoxigraph.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)
-                engine.bulk_extend(quads)
-                return dict(parser.prefixes)
-        except SyntaxError as error:
-            raise self._not_rdf(error) from error
+            return self._parse_into(engine)
         except (EOFError, zlib.error) as error:
             raise ConfigurationError(
                 f"{self._path}: the gzip file is cut or damaged.", next_step="Fetch it again."
@@ -165,16 +176,44 @@ class _Source:
         except OSError as error:
             raise ConfigurationError(f"{self._path}: {error.strerror or error}.") from error
 
-    def _open(self) -> IO[bytes]:
-        raw = io.BufferedReader(_Reader(self._path, self._hashed, self._progress), _CHUNK)
-        return cast("IO[bytes]", gzip.open(raw)) if self._zipped else raw
+    def _parse_into(self, engine: pyoxigraph.Store) -> dict[str, str]:
+        try:
+            with self._open() as stream:
+                parser = pyoxigraph.parse(
+                    stream, self._format, base_iri=self._path.resolve().as_uri(), rename_blank_nodes=True
+                )
+                first = list(islice(parser, 1))
+                # RDF/XML forgets its prefixes when the root element ends; the others declare them anywhere.
+                prefixes = dict(parser.prefixes)
+                quads: Iterator[pyoxigraph.Quad] = chain(first, parser)
+                if self._format in _WITH_NAMES:
+                    quads = (pyoxigraph.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)
+                engine.bulk_extend(quads)
+                prefixes |= parser.prefixes
+        except SyntaxError as error:
+            raise self._not_rdf(error) from error
+        if self._format == pyoxigraph.RdfFormat.RDF_XML:
+            self._refuse_cut_xml()
+        return prefixes
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        with (
+            self._path.open("rb") as file,
+            io.BufferedReader(_Reader(self._path, file, self._hashed, self._progress), _CHUNK) as raw,
+        ):
+            if self._zipped:
+                with gzip.open(raw) as unzipped:
+                    yield cast("IO[bytes]", unzipped)
+            else:
+                yield raw
 
     def _not_rdf(self, error: SyntaxError) -> ConfigurationError:
         if self._looks_like_html():
             return ConfigurationError(f"{self._path}: this is an HTML page and not RDF.")
         line, column = error.lineno, error.offset
-        if line is None and self._format == pyoxigraph.RdfFormat.RDF_XML:
-            line, column = self._xml_place()
+        if line is None and self._format == pyoxigraph.RdfFormat.RDF_XML and (malformed := self._xml_error()):
+            line, column = malformed.lineno, malformed.offset + 1
         place = f":{line}:{column}" if line is not None else ""
         reason = str(error.msg).removesuffix(f" (line {line})").rstrip(".")
         return ConfigurationError(
@@ -186,24 +225,36 @@ class _Source:
         with gzip.open(self._path, "rb") if self._zipped else self._path.open("rb") as stream:
             return stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_HTML_STARTS)
 
-    def _xml_place(self) -> tuple[int | None, int | None]:
+    def _refuse_cut_xml(self) -> None:
+        """Raise when the file ends early, which the RDF/XML parser takes for its end."""
+        error = self._xml_error()
+        if error is None or error.code not in _XML_ENDS_EARLY or self._path.stat().st_size == 0:
+            return
+        raise ConfigurationError(
+            f"{self._path}:{error.lineno}:{error.offset + 1}: the file is cut: its XML does not end.",
+            next_step="Fetch it again.",
+        )
+
+    def _xml_error(self) -> expat.ExpatError | None:
         """Find where XML is malformed, which the RDF/XML parser does not say."""
         parser = expat.ParserCreate()
         with gzip.open(self._path, "rb") if self._zipped else self._path.open("rb") as stream:
             try:
                 parser.ParseFile(stream)
             except expat.ExpatError as error:
-                return error.lineno, error.offset + 1
-        return None, None
+                return error
+        return None
 
 
 class _Reader(io.RawIOBase):
     """A file that hashes what is read and tells how far it got."""
 
-    def __init__(self, path: Path, hashed: Callable[[Buffer], object], progress: Progress | None) -> None:
+    def __init__(
+        self, path: Path, stream: io.BufferedReader, hashed: Callable[[Buffer], object], progress: Progress | None
+    ) -> None:
         super().__init__()
         self._path = path
-        self._stream = path.open("rb")
+        self._stream = stream
         self._size = path.stat().st_size
         self._hashed = hashed
         self._progress = progress
@@ -222,7 +273,3 @@ class _Reader(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()

@@ -1,0 +1,55 @@
+# Everything a person or CI runs. A fresh machine needs Python 3.11 or newer with pip and venv, git and make;
+# each target sets up .venv in this checkout by itself.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve quick test check fix fuseki servers build clean
+
+help: ## Say what there is to make
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Try: make PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(STAMP) ## Run a model's whole session against the demo graph, over MCP
+	@$(RUN) -m tests.demo
+
+quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
+	$(RUN) -m pytest -q -n $(WORKERS) -m "not server"
+
+test: $(STAMP) ## All tests, real servers included
+	$(RUN) -m pytest -q -n $(WORKERS) --dist loadgroup
+
+check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
+	$(RUN) -m ruff format --check --quiet .
+	$(RUN) -m ruff check --quiet .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports --no-cache --no-logo
+	$(RUN) -m pytest -q tests/test_docs.py tests/sparql/test_template.py
+
+fix: $(STAMP) ## Format, and repair what ruff can
+	$(RUN) -m ruff format .
+	$(RUN) -m ruff check --fix .
+
+servers: $(STAMP) ## Fetch the servers that the tests talk to
+	$(RUN) -m tests.servers install
+
+fuseki: $(STAMP) ## Load a graph into a Fuseki on this machine and serve it: make fuseki GRAPH=file.ttl
+	@test -n "$(GRAPH)" || { echo "Say which graph: make fuseki GRAPH=file.ttl" >&2; exit 2; }
+	$(RUN) -m tests.servers fuseki $(foreach file,$(GRAPH),--graph $(file))
+
+build: $(STAMP) ## Build the wheel into dist/
+	$(RUN) -m hatchling build -t wheel
+
+clean: ## Remove what was built and installed here
+	rm -rf $(VENV) .servers dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,312 @@
+"""The commands and their options; every error is one line on standard error."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+from gateway.cli.options import (
+    AsJson,
+    Endpoint,
+    ExcludedTypes,
+    Graphs,
+    Limit,
+    MaxTokens,
+    MinMentions,
+    NodeTypes,
+    Offset,
+    Predicates,
+    Prefixes,
+    ProfileName,
+    Snapshot,
+    TopologyOnly,
+    Verbose,
+)
+from gateway.cli.output import flush, give_up_stdout, logging_to_stderr, louder, print_error
+from gateway.cli.requests import Bfs, Common, Describe, Detail, Intersect, Request, Schema, Search, Serve
+from gateway.errors import ConfigurationError, GatewayError
+
+PROGRAM = "bfsql-gateway"
+FAILED = 2
+INTERRUPTED = 130
+
+_log = logging.getLogger(__name__)
+
+_UsageError: Any = typer.BadParameter.__base__
+"""Click's; typer keeps Click in another place from version to version."""
+
+app = typer.Typer(
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit status: 0, 2 for an error, 130 for Ctrl-C.
+
+    Args:
+        argv: The arguments after the program's name; those of this process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    with logging_to_stderr():
+        try:
+            status = _run(arguments)
+            flush()
+        except GatewayError as error:
+            print_error(str(error))
+        except _UsageError as error:
+            print_error(_usage(error))
+        except BrokenPipeError:
+            # Who reads through `head` has seen enough.
+            give_up_stdout()
+            return 0
+        except OSError as error:
+            _log.debug("what happened in full", exc_info=error)
+            print_error(f"{error.filename or 'standard output'}: {error.strerror or error}.")
+            give_up_stdout()
+        except (KeyboardInterrupt, typer.Abort):
+            return INTERRUPTED
+        else:
+            return status
+    return FAILED
+
+
+def _run(arguments: list[str]) -> int:
+    for argument in arguments:
+        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+            raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
+    # Typer only reads the command line; what it would do with an error of ours is not what we want.
+    result = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
+    if isinstance(result, int):
+        return result
+    from gateway.cli.work import do  # noqa: PLC0415 - `--help` is quick without all that the commands need
+
+    do(result)
+    return 0
+
+
+def _usage(error: Any) -> str:
+    """Return what Click found wrong, and where help is."""
+    path = error.ctx.command_path if error.ctx is not None else PROGRAM
+    text = error.format_message().rstrip(".")
+    return f"{text}{'' if text.endswith(('?', ')')) else '.'} Try: {path} --help"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - no other option needs it
+
+        typer.echo(f"{PROGRAM} {version(PROGRAM)}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _program(
+    context: typer.Context,
+    *,
+    verbose: Verbose = 0,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version.", show_default=False
+        ),
+    ] = False,
+) -> None:
+    """Let a language model explore an RDF graph, or explore it yourself.
+
+    `serve` offers the graph to a model, as six tools over MCP; the other commands put the same questions here.
+    Each takes a graph (--graph FILE or --endpoint URL) and uses the demo graph without one.
+    """
+    louder(verbose)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _example(*lines: str) -> str:
+    """Return the epilogue of a command's help; Click keeps the lines of a paragraph that begins with a backspace."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+@app.command(epilog=_example(f"{PROGRAM} schema", f"{PROGRAM} schema --graph films.ttl --json"))
+def schema(
+    *,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = "local",
+    prefix: Prefixes = None,
+    json: AsJson = False,
+    verbose: Verbose = 0,
+) -> Request:
+    """Say what the graph contains: types and predicates.
+
+    Each with how often it occurs, and with its label where IDs say nothing.
+    """
+    return Schema(Common(graph, endpoint, profile, prefix, json, verbose))
+
+
+@app.command(epilog=_example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", hidden=True)],
+    *,
+    node_type: Annotated[
+        list[str] | None,
+        typer.Option("--node-type", metavar="TYPE", help="Only entities of this type. Repeatable.", show_default=False),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Hits at most, 1 to 100.")] = 10,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = "local",
+    prefix: Prefixes = None,
+    json: AsJson = False,
+    verbose: Verbose = 0,
+) -> Request:
+    """Find the IDs of entities by name.
+
+    QUERY is a name, an alias or a part of one.
+    """
+    return Search(Common(graph, endpoint, profile, prefix, json, verbose), query, node_type, limit)
+
+
+@app.command(
+    epilog=_example(f"{PROGRAM} bfs drug:warfarin --hops 2", f"{PROGRAM} bfs drug:warfarin --exclude-node-type Paper")
+)
+def bfs(
+    seeds: Annotated[
+        list[str],
+        typer.Argument(metavar="SEED", hidden=True),
+    ],
+    *,
+    hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="How far to go from any seed, 1 to 5.")] = 1,
+    node_type: NodeTypes = None,
+    predicate: Predicates = None,
+    topology_only: TopologyOnly = False,
+    exclude_node_type: ExcludedTypes = None,
+    min_mentions: MinMentions = 1,
+    limit: Limit = None,
+    offset: Offset = 0,
+    max_tokens: MaxTokens = None,
+    snapshot: Snapshot = None,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = "local",
+    prefix: Prefixes = None,
+    json: AsJson = False,
+    verbose: Verbose = 0,
+) -> Request:
+    """Show what is around entities, as a tree by distance.
+
+    SEED is an ID, as `search` tells it. Edges are followed in both directions.
+    """
+    return Bfs(
+        Common(graph, endpoint, profile, prefix, json, verbose),
+        seeds,
+        hops,
+        Detail(
+            node_type, predicate, topology_only, exclude_node_type, min_mentions, limit, offset, max_tokens, snapshot
+        ),
+    )
+
+
+@app.command(epilog=_example(f"{PROGRAM} describe drug:warfarin", f"{PROGRAM} describe gene:CYP2C9 protein:CYP2C9"))
+def describe(
+    ids: Annotated[list[str], typer.Argument(metavar="ID", hidden=True)],
+    *,
+    max_tokens: MaxTokens = None,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = "local",
+    prefix: Prefixes = None,
+    json: AsJson = False,
+    verbose: Verbose = 0,
+) -> Request:
+    """Show all that is known about entities, edges apart.
+
+    ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
+    describe_entities.
+    """
+    return Describe(Common(graph, endpoint, profile, prefix, json, verbose), ids, max_tokens)
+
+
+@app.command(
+    epilog=_example(
+        f"{PROGRAM} intersect drug:warfarin drug:aspirin", f"{PROGRAM} intersect drug:warfarin drug:glibenclamide -k 2"
+    )
+)
+def intersect(
+    seeds: Annotated[
+        list[str],
+        typer.Argument(metavar="SEED", hidden=True),
+    ],
+    *,
+    hops: Annotated[
+        int, typer.Option("-k", "--hops", "-n", metavar="N", help="How far to go from each seed, 1 to 5.")
+    ] = 1,
+    node_type: NodeTypes = None,
+    predicate: Predicates = None,
+    topology_only: TopologyOnly = False,
+    exclude_node_type: ExcludedTypes = None,
+    min_mentions: MinMentions = 1,
+    limit: Limit = None,
+    offset: Offset = 0,
+    max_tokens: MaxTokens = None,
+    snapshot: Snapshot = None,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = "local",
+    prefix: Prefixes = None,
+    json: AsJson = False,
+    verbose: Verbose = 0,
+) -> Request:
+    """Show what entities share: all that is near to each of them.
+
+    SEED is an ID, as `search` tells it; it takes two or more. The answer has the nodes within reach of every seed and
+    all edges among them.
+    """
+    return Intersect(
+        Common(graph, endpoint, profile, prefix, json, verbose),
+        seeds,
+        hops,
+        Detail(
+            node_type, predicate, topology_only, exclude_node_type, min_mentions, limit, offset, max_tokens, snapshot
+        ),
+    )
+
+
+@app.command(epilog=_example(f"{PROGRAM} serve --graph medical.ttl", f"{PROGRAM} serve --http --port 8001"))
+def serve(
+    *,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.", show_default=False)
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="PORT", help="Where to listen; 0: any free port.", show_default="8000"),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="HOST", help="A loopback address; no other is served.", show_default="127.0.0.1"
+        ),
+    ] = None,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = "local",
+    prefix: Prefixes = None,
+    verbose: Verbose = 0,
+) -> Request:
+    """Offer the graph to a language model, over MCP.
+
+    The six BFS-QL tools are served over standard input and output, to the program that starts this, or with --http
+    to programs on this machine.
+    """
+    if not http and (port is not None or host is not None):
+        raise ConfigurationError("--port and --host are nothing without --http.")
+    common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose)
+    return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)

@@ -1,0 +1,130 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+Graphs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--graph",
+        "-g",
+        metavar="FILE",
+        help="RDF file to load, also .gz; several become one graph. Without it and --endpoint: the demo graph.",
+        show_default=False,
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        "-e",
+        metavar="URL",
+        help="SPARQL query endpoint to ask, instead of files.",
+        show_default=False,
+    ),
+]
+ProfileName = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        "-p",
+        metavar="NAME|FILE",
+        help="How to read the graph: local, fuseki, wikidata-local, or a TOML file.",
+    ),
+]
+Prefixes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prefix",
+        metavar="NAME=IRI",
+        help="A short name for a namespace in IDs; repeatable.",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print exactly the JSON that a model gets, on one line.", show_default=False),
+]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        help="Log to standard error: -v what is done, -vv everything.",
+        show_default=False,
+    ),
+]
+NodeTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--node-type",
+        metavar="TYPE",
+        help="Details only for nodes of this type; the others stay, bare. Repeatable.",
+        show_default=False,
+    ),
+]
+Predicates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--predicate",
+        metavar="NAME",
+        help="Evidence only for edges of this predicate; the others stay, bare. Repeatable.",
+        show_default=False,
+    ),
+]
+TopologyOnly = Annotated[
+    bool,
+    typer.Option(
+        "--topology-only",
+        help="Only IDs, types and edges.",
+        show_default=False,
+    ),
+]
+ExcludedTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude-node-type",
+        metavar="TYPE",
+        help="Remove nodes of this type and their edges. Repeatable.",
+        show_default=False,
+    ),
+]
+MinMentions = Annotated[
+    int,
+    typer.Option(
+        "--min-mentions",
+        metavar="N",
+        help="Remove nodes that are mentioned less often.",
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", help="Nodes on one page at most.", show_default=False),
+]
+Offset = Annotated[
+    int,
+    typer.Option("--offset", metavar="N", help="Skip the first N nodes."),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        metavar="N",
+        help="Size of the answer at most; a token is 4 bytes. Without it: the profile's.",
+        show_default=False,
+    ),
+]
+Snapshot = Annotated[
+    str | None,
+    typer.Option(
+        "--snapshot",
+        metavar="HASH",
+        help="The answer that a page belongs to, as the page before tells it.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,171 @@
+"""How answers look at a terminal: the schema, hits of a search, entities. Subgraphs are in `subgraph`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from gateway.cli.text import clean, counted, listed, short_names
+from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
+
+ID = "cyan"
+TYPE = "dim"
+STRONG = "bold"
+WARNING = "yellow"
+
+_OWN_KEYS = ("id", "entity_type", "iri")
+_ONE_LINE = 60
+"""Characters up to which a list is written on one line."""
+
+STEPS: Mapping[str, str] = {
+    "values_shortened": "{} shortened: long texts and long lists",
+    "nodes_as_stubs": "{} without details",
+    "edges_bare": "{} without evidence",
+    "metadata_failed": "{} whose details the graph failed to give: ask again",
+}
+_NOUNS: Mapping[str, str] = {
+    "values_shortened": "value",
+    "nodes_as_stubs": "node",
+    "edges_bare": "edge",
+    "metadata_failed": "node or edge",
+}
+
+
+def schema(answer: SchemaResult) -> RenderableType:
+    """Show types and predicates, the most frequent first."""
+    parts: list[RenderableType] = [Text(clean(answer.graph_description)), Text()]
+    parts += _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer)
+    parts += _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer)
+    parts += [warned(text) for text in answer.warnings or ()]
+    parts.append(Text.assemble(("Next steps  ", STRONG), clean(answer.next_steps)))
+    return Group(*parts)
+
+
+def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: SchemaResult) -> list[RenderableType]:
+    labels = answer.labels or {}
+    with_labels = any(term in labels for term in terms)
+    columns = [(title, ID), *([("Label", "")] if with_labels else []), (unit, "")]
+    rows = [
+        (clean(term), *([clean(labels.get(term, ""))] if with_labels else []), f"{answer.counts.get(term, 0):,}")
+        for term in terms
+    ]
+    if not terms:
+        return [Text(f"No {title.lower()}s are known."), Text()]
+    more = [Text(f"… {counted(total - len(terms), 'more ' + title.lower())}")] if total > len(terms) else []
+    return [table_of(columns, rows, numeric=unit), *more, Text()]
+
+
+def search(answer: SearchResult, query: str) -> RenderableType:
+    """Show hits, the best first."""
+    searched = answer.searched
+    how = f"Searched: {clean(searched.how)}."
+    parts: list[RenderableType] = [warned(text) for text in answer.warnings or ()]
+    if not answer.result:
+        return Group(Text(f"Nothing is found for “{clean(query)}”. {how}"), *parts)
+    columns = [("ID", ID), ("Type", TYPE), ("Name", "")]
+    if any(hit.matched for hit in answer.result):
+        columns.append(("Matched", ""))
+    types = short_names({hit.entity_type for hit in answer.result}, None)
+    rows = [
+        (clean(hit.id), types[hit.entity_type], clean(hit.name or ""), clean(hit.matched or ""))[: len(columns)]
+        for hit in answer.result
+    ]
+    if searched.found > len(answer.result):
+        more = searched.found - len(answer.result)
+        parts.insert(0, Text(f"… {more:,} more: narrow the search, or raise --limit."))
+    if searched.truncated:
+        parts.append(warned("There are more matches than could be read: search for more words."))
+    return Group(table_of(columns, rows), Text(), Text(f"{counted(searched.found, 'hit')}. {how}"), *parts)
+
+
+def entity(answer: Entity) -> RenderableType:
+    """Show one entity."""
+    written = answer.as_json()
+    return _entity(written, {key: value for key, value in written.items() if key not in _OWN_KEYS})
+
+
+def entities(answer: EntitiesResult) -> RenderableType:
+    """Show several entities, and what became of the others."""
+    parts: list[RenderableType] = []
+    for node in answer.result:
+        parts += [_entity(node.model_dump(), node.metadata), Text()]
+    told = [("Not in the graph", answer.not_found), ("Failed, try again", answer.failed)]
+    told.append(("Did not fit, ask again for", answer.remaining_ids))
+    parts += [warned(f"{what}: {listed(ids)}") for what, ids in told if ids]
+    parts += degraded(answer.degraded)
+    return Group(*parts[:-1] if isinstance(parts[-1], Text) and not parts[-1].plain else parts)
+
+
+def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
+    types = short_names([own["entity_type"]], None)
+    title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{types[own['entity_type']]}]", TYPE))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style=STRONG, overflow="fold", max_width=28)
+    table.add_column(overflow="fold")
+    for key, value in {"iri": own["iri"], **metadata}.items():
+        table.add_row(Text(clean(key)), Text("\n".join(_lines(value))))
+    return Group(title, Padding(table, (0, 0, 0, 2)))
+
+
+def _lines(value: Any) -> list[str]:
+    """Write a JSON value for a person."""
+    if isinstance(value, Mapping):
+        lines = []
+        for key, inner in value.items():
+            first, *rest = _lines(inner) or [""]
+            lines += [f"{clean(key)}: {first}", *(f"  {line}" for line in rest)]
+        return lines
+    if isinstance(value, list):
+        written = [_lines(element) for element in value]
+        flat = ", ".join(line for lines in written for line in lines)
+        simple = all(not isinstance(element, Mapping | list) and "," not in str(element) for element in value)
+        if simple and len(flat) <= _ONE_LINE:
+            return [flat]
+        return [f"{'  ' if place else '- '}{line}" for lines in written for place, line in enumerate(lines)]
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    return [clean(str(value))]
+
+
+def warned(text: str) -> Text:
+    """Show something that the reader must not miss."""
+    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (clean(text), WARNING))
+
+
+def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:
+    """Show what was left out so that the answer keeps its size."""
+    return [warned(f"To keep the answer small: {_step(step, count)}.") for step, count in (steps or {}).items()]
+
+
+def _step(step: str, count: int) -> str:
+    noun = _NOUNS.get(step)
+    return STEPS[step].format(counted(count, noun)) if noun else f"{step} {count:,}"
+
+
+def table_of(
+    columns: Sequence[tuple[str, str]],
+    rows: Iterable[Sequence[str]],
+    *,
+    numeric: str | None = None,
+    header: bool = True,
+) -> Table:
+    """Make a table of clean texts.
+
+    Args:
+        columns: Titles with styles.
+        rows: Cells, as many in a row as there are columns.
+        numeric: The title of a column of numbers.
+        header: Whether to show the titles.
+    """
+    table = Table(box=box.SIMPLE_HEAD if header else None, show_edge=False, pad_edge=False, show_header=header)
+    for title, style in columns:
+        table.add_column(title, style=style, overflow="fold", justify="right" if title == numeric else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

@@ -1,0 +1,103 @@
+"""What a command line asks for, once its options are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What every command is told.
+
+    Attributes:
+        graph: Files to load; none: the endpoint, else the demo graph.
+        endpoint: The URL of an endpoint.
+        profile: A name or a path.
+        prefix: `NAME=IRI`, as given.
+        as_json: Print the JSON of the tool, and nothing else.
+        verbose: How often `-v` was given after the command.
+    """
+
+    graph: list[str] | None
+    endpoint: str | None
+    profile: str
+    prefix: list[str] | None
+    as_json: bool
+    verbose: int
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What `bfs` and `intersect` take beside their seeds, under the tools' own names."""
+
+    node_types: list[str] | None
+    predicates: list[str] | None
+    topology_only: bool
+    exclude_node_types: list[str] | None
+    min_mentions: int
+    limit: int | None
+    offset: int
+    max_tokens: int | None
+    snapshot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What does the graph contain?"""
+
+    common: Common
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which entities have this name?"""
+
+    common: Common
+    query: str
+    node_types: list[str] | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bfs:
+    """What is around these entities?"""
+
+    common: Common
+    seeds: list[str]
+    hops: int
+    detail: Detail
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """What is known about these entities?"""
+
+    common: Common
+    ids: list[str]
+    max_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Intersect:
+    """What is near to all of these entities?"""
+
+    common: Common
+    seeds: list[str]
+    hops: int
+    detail: Detail
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Serve the tools, over HTTP at an address or over stdio.
+
+    Attributes:
+        common: Which graph.
+        address: Host and port; None for stdio.
+    """
+
+    common: Common
+    address: tuple[str, int] | None
+
+
+Request = Schema | Search | Bfs | Describe | Intersect | Serve

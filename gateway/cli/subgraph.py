@@ -1,0 +1,240 @@
+"""How a subgraph looks at a terminal: a neighbourhood as a tree by distance, an intersection as two lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+from rich.tree import Tree
+
+from gateway.cli.render import ID, STRONG, TYPE, degraded, table_of, warned
+from gateway.cli.text import clean, counted, listed, short_names
+from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
+
+_PREDICATE = "green"
+_FAINT = "dim"
+
+
+def bfs(answer: BfsResult, offset: int) -> RenderableType:
+    """Show each node under the node it was first reached from.
+
+    Args:
+        answer: A page of a neighbourhood.
+        offset: How many nodes came before this page.
+    """
+    words = _Words(answer)
+    forest = _grown(answer, offset)
+    parts = [*_head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"), Text()]
+    parts += [_tree(root, forest, words) for root in forest.roots]
+    for distance, lost in forest.lost.items():
+        parts += [Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT)]
+        parts += [_tree(root, forest, words) for root in lost]
+    if forest.other_edges:
+        title = "Further edges" if forest.in_tree else "Edges"
+        parts += [Text(), Text(title, style=STRONG), *(words.edge(edge) for edge in forest.other_edges)]
+    levels = " · ".join(f"{distance}: {count:,}" for distance, count in enumerate(answer.levels))
+    return Group(*parts, Text(), *_foot(answer, words, [("Distances", levels)]))
+
+
+def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
+    """Show the nodes and the edges among them.
+
+    Args:
+        answer: A page of an intersection.
+        offset: How many nodes came before this page.
+    """
+    words = _Words(answer)
+    parts = [*_head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"), Text()]
+    if answer.nodes:
+        rows = [(clean(node.id), words.types[node.entity_type], words.name(node)) for node in answer.nodes]
+        parts += [table_of([("ID", ID), ("Type", TYPE), ("Name", "")], rows), Text()]
+    if answer.edges:
+        parts += [Text("Edges among them", style=STRONG), *(words.edge(edge) for edge in answer.edges), Text()]
+    return Group(*parts, *_foot(answer, words, []))
+
+
+class _Words:
+    """How the nodes, types and predicates of one answer are called."""
+
+    def __init__(self, answer: Subgraph) -> None:
+        summary = answer.schema_summary
+        self.types = short_names(
+            {*summary.entity_types_found, *(node.entity_type for node in answer.nodes)}, answer.labels
+        )
+        self.predicates = short_names(
+            {*summary.predicates_found, *(edge.predicate for edge in answer.edges)}, answer.labels
+        )
+
+    def name(self, node: Node) -> str:
+        name = (node.metadata or {}).get("name", node.name)
+        return clean(name) if isinstance(name, str) else ""
+
+    def node(self, node: Node) -> Text:
+        name = self.name(node)
+        return Text.assemble(
+            (clean(node.id), ID), f"  {name}" if name else "", (f"  [{self.types[node.entity_type]}]", TYPE)
+        )
+
+    def edge(self, edge: Edge) -> RenderableType:
+        line = Text.assemble(
+            (clean(edge.subject), ID),
+            (f" {self.predicates[edge.predicate]} → ", _PREDICATE),
+            (clean(edge.object), ID),
+            f"  {sureness}" if (sureness := confidence(edge)) else "",
+        )
+        return Padding(line, (0, 0, 0, 2))
+
+
+@dataclass(slots=True)
+class _Forest:
+    """The nodes of a page as trees.
+
+    Attributes:
+        roots: Seeds on the page.
+        lost: By distance, the nodes whose way from a seed is not on the page.
+        below: For each node the nodes first reached from it, with the edges between the two.
+        other_edges: The edges that no tree shows.
+        in_tree: How many edges the trees show.
+    """
+
+    roots: list[Node] = field(default_factory=list)
+    lost: dict[int, list[Node]] = field(default_factory=dict)
+    below: dict[str, list[tuple[list[Edge], Node]]] = field(default_factory=dict)
+    other_edges: list[Edge] = field(default_factory=list)
+    in_tree: int = 0
+
+
+def _grown(answer: BfsResult, offset: int) -> _Forest:
+    """Hang each node under the first node, in the order of the answer, that is one hop nearer to a seed."""
+    between: dict[frozenset[str], list[Edge]] = {}
+    for edge in answer.edges:
+        between.setdefault(frozenset((edge.subject, edge.object)), []).append(edge)
+    linked: dict[str, list[str]] = {}
+    for edge in answer.edges:
+        linked.setdefault(edge.subject, []).append(edge.object)
+        linked.setdefault(edge.object, []).append(edge.subject)
+    place = {node.id: position for position, node in enumerate(answer.nodes)}
+    distance = dict(zip(place, _distances(answer.levels, offset), strict=False))
+    forest = _Forest()
+    for node in answer.nodes:
+        nearer = [other for other in linked.get(node.id, ()) if distance[other] == distance[node.id] - 1]
+        if nearer:
+            first = min(nearer, key=place.__getitem__)
+            edges = between.pop(frozenset((node.id, first)))
+            forest.below.setdefault(first, []).append((edges, node))
+            forest.in_tree += len(edges)
+        elif distance[node.id] == 0:
+            forest.roots.append(node)
+        else:
+            forest.lost.setdefault(distance[node.id], []).append(node)
+    left = {id(edge) for edges in between.values() for edge in edges}
+    forest.other_edges = [edge for edge in answer.edges if id(edge) in left]
+    return forest
+
+
+def _distances(levels: Sequence[int], offset: int) -> Iterator[int]:
+    """Return the distance of each node from `offset` on; nodes come by distance."""
+    for distance, end in enumerate(accumulate(levels)):
+        yield from (distance for _ in range(max(offset, end - levels[distance]), end))
+
+
+def _tree(root: Node, forest: _Forest, words: _Words) -> Tree:
+    tree = Tree(words.node(root), guide_style=_FAINT)
+    growing = [(root, tree)]
+    while growing:
+        node, branch = growing.pop()
+        for edges, child in forest.below.get(node.id, ()):
+            growing.append((child, branch.add(_step(edges, node, child, words))))
+    return tree
+
+
+def _step(edges: Sequence[Edge], parent: Node, child: Node, words: _Words) -> Text:
+    """Write the edges between a node and the node under it, and that node."""
+    line = Text()
+    for sign, chosen in (
+        ("→", [edge for edge in edges if edge.subject == parent.id]),
+        ("←", [edge for edge in edges if edge.subject != parent.id]),
+    ):
+        if chosen:
+            line.append(", ".join(words.predicates[edge.predicate] for edge in chosen) + f" {sign} ", _PREDICATE)
+    line.append_text(words.node(child))
+    sure = [(words.predicates[edge.predicate], confidence(edge)) for edge in edges]
+    if len(edges) == 1:
+        sure = [("", sure[0][1])]
+    told = ", ".join(f"{name} {value}".strip() for name, value in sure if value)
+    return line.append(f"  {told}" if told else "")
+
+
+def confidence(edge: Edge) -> str:
+    """Return how sure the sources are of an edge: a number, a range where they differ, or nothing."""
+    metadata = edge.metadata or {}
+    told = [metadata.get("confidence"), *(one.get("confidence") for one in metadata.get("assertions", ()))]
+    numbers = sorted({value for value in told if isinstance(value, int | float) and not isinstance(value, bool)})
+    if not numbers:
+        return ""
+    return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
+def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
+    whole = "complete" if answer.complete else "not complete"
+    line = Text.assemble(
+        f"{about} ",
+        (listed(answer.seeds), f"{STRONG} {ID}"),
+        f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
+        (whole, "green" if answer.complete else f"{STRONG} yellow"),
+        ".",
+    )
+    parts: list[RenderableType] = [line]
+    for gap in answer.incomplete or ():
+        more = f" and {gap.count - len(gap.ids):,} more" if gap.count > len(gap.ids) else ""
+        parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
+    if not answer.complete:
+        parts.append(warned("What is not here may still be in the graph."))
+    if answer.missing_seeds:
+        parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
+    if answer.result_changed:
+        parts.append(warned("The answer is another one since the page before: start again at --offset 0."))
+    if len(answer.nodes) < answer.node_count:
+        end = offset + len(answer.nodes)
+        which = f"nodes {offset + 1:,} to {end:,}" if answer.nodes else "no nodes"
+        parts.append(Text(f"This page: {which}, and the {counted(len(answer.edges), 'edge')} among them."))
+    return parts
+
+
+def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
+    """Show totals, and everything that the answer says about itself."""
+    summary = answer.schema_summary
+    types = Counter(node.entity_type for node in answer.nodes)
+    predicates = Counter(edge.predicate for edge in answer.edges)
+    shown = [
+        *totals,
+        ("Types", _tally(summary.entity_types_found, types, words.types)),
+        ("Predicates", _tally(summary.predicates_found, predicates, words.predicates)),
+    ]
+    yield table_of([("", STRONG), (" ", "")], [row for row in shown if row[1]], header=False)
+    evidence = sum(edge.metadata is not None for edge in answer.edges)
+    if evidence:
+        yield Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", style=_FAINT)
+    yield from (warned(text) for text in answer.warnings or ())
+    if answer.blank_node_edges:
+        yield warned(f"Left out: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID.")
+    yield from degraded(answer.degraded)
+    if answer.omitted_texts:
+        omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
+        yield warned(f"Left out of the evidence, as long quotes: {omitted}.")
+    if answer.edges_across_pages:
+        yield warned(f"{counted(answer.edges_across_pages, 'edge')} between this page and others: on no page.")
+    if answer.next_offset is not None:
+        more = answer.node_count - answer.next_offset
+        kept = f" --snapshot {answer.snapshot}" if answer.snapshot else ""
+        yield warned(f"… {counted(more, 'more node')}. The next page: --offset {answer.next_offset}{kept}")
+
+
+def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, str]) -> str:
+    ordered = sorted({*terms, *counts}, key=lambda term: (-counts.get(term, 0), names[term]))
+    return ", ".join(f"{names[term]} {counts.get(term, 0):,}" for term in ordered)

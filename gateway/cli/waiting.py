@@ -1,0 +1,60 @@
+"""A bar on standard error while a person waits; nothing where there is no person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from gateway.cli.text import clean
+
+
+class Waiting:
+    """Shows how far a load or a traversal is. It begins with the first word of progress and leaves no trace.
+
+    Args:
+        quiet: Show nothing, even on a terminal.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = Console(stderr=True, highlight=False)
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            TextColumn("{task.percentage:>3.0f}%"),
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=quiet or not console.is_terminal,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+
+    def loading(self, path: Path, read: int, size: int) -> None:
+        """Tell how much of a file is read."""
+        self._show(str(path), f"Loading {clean(path.name)}", read, size)
+
+    async def asking(self, done: int, total: int, message: str) -> None:
+        """Tell how many steps of a traversal are done."""
+        self._show("", clean(message), done, total)
+
+    def _show(self, task: str, description: str, done: int, total: int) -> None:
+        if task not in self._tasks:
+            self._bar.start()
+            self._tasks[task] = self._bar.add_task(description, total=total)
+        self._bar.update(self._tasks[task], description=description, completed=done, total=total)

@@ -1,0 +1,150 @@
+"""What the commands do once their options are read. Here the heavy imports are; `--help` does without them."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from rich.console import Console, RenderableType
+
+from gateway.api import open_gateway
+from gateway.cli import render, subgraph
+from gateway.cli.output import louder, print_json, print_note
+from gateway.cli.requests import Bfs, Common, Describe, Intersect, Request, Schema, Search, Serve
+from gateway.cli.waiting import Waiting
+from gateway.engine.answers import Answer
+from gateway.engine.exploring import Progress
+from gateway.engine.gateway import Gateway
+from gateway.engine.size import compact_json
+from gateway.errors import ConfigurationError, quoted
+from gateway.settings.load import load_profile
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+Result = TypeVar("Result")
+
+
+def do(request: Request) -> None:
+    """Do what a command line asks for.
+
+    Raises:
+        GatewayError: It cannot be done; the text is for the person who typed it.
+    """
+    match request:
+        case Schema(common):
+            _answer(common, lambda gateway, _: gateway.describe_schema(), render.schema)
+        case Search(common, query, node_types, limit):
+            _answer(
+                common,
+                lambda gateway, _: gateway.search_entities(query, node_types, limit=limit),
+                lambda answer: render.search(answer, query),
+            )
+        case Bfs(common, seeds, hops, detail):
+            _answer(
+                common,
+                lambda gateway, progress: gateway.bfs_query(seeds, hops, **asdict(detail), progress=progress),
+                lambda answer: subgraph.bfs(answer, detail.offset),
+            )
+        case Intersect(common, seeds, hops, detail):
+            _answer(
+                common,
+                lambda gateway, progress: gateway.intersect_subgraphs(seeds, hops, **asdict(detail), progress=progress),
+                lambda answer: subgraph.intersection(answer, detail.offset),
+            )
+        case Describe(common, [only], max_tokens):
+            _answer(common, lambda gateway, _: gateway.describe_entity(only, max_tokens=max_tokens), render.entity)
+        case Describe(common, ids, max_tokens):
+            _answer(common, lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens), render.entities)
+        case Serve(common, address):
+            _serve(common, address)
+
+
+def _serve(common: Common, address: tuple[str, int] | None) -> None:
+    # The server needs the whole MCP library, which no other command does.
+    from gateway.server.run import PATH, listen, serve_http, serve_stdio  # noqa: PLC0415
+
+    if address is not None:
+        # A wrong address is told before a long load, and not after.
+        with listen(*address) as free:
+            address = (address[0], free.getsockname()[1])
+    with Waiting(quiet=False) as waiting:
+        gateway, what = _opened(common, waiting)
+    if address is None:
+        print_note(f"Serving {what} over stdio, to the program that started this. Stop with Ctrl-C.")
+        _run(gateway, serve_stdio(gateway))
+        return
+    host, port = address
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+    print_note(f"Serving {what} at {url} to this machine only (loopback). Stop with Ctrl-C.")
+    _run(gateway, serve_http(gateway, host, port))
+
+
+def _answer(
+    common: Common,
+    ask: Callable[[Gateway, Progress], Awaitable[AnyAnswer]],
+    show: Callable[[AnyAnswer], RenderableType],
+) -> None:
+    """Ask one question and print the answer."""
+    with Waiting(quiet=common.as_json) as waiting:
+        gateway, _ = _opened(common, waiting)
+        answer = _run(gateway, ask(gateway, waiting.asking))
+    if common.as_json:
+        print_json(compact_json(answer.as_json()))
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that lacks a character shows a question mark for it.
+        sys.stdout.reconfigure(errors="replace")
+    _Stdout(highlight=False, markup=False, emoji=False).print(show(answer))
+
+
+class _Stdout(Console):
+    """Standard output; `main` deals with a reader that went away, where rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _run(gateway: Gateway, work: Awaitable[Result]) -> Result:
+    async def closing() -> Result:
+        async with gateway:
+            return await work
+
+    return asyncio.run(closing())
+
+
+def _opened(common: Common, waiting: Waiting) -> tuple[Gateway, str]:
+    """Open the graph, outside the event loop, where Ctrl-C ends a long load at once; and say what it is."""
+    louder(common.verbose)
+    profile = load_profile(common.profile)
+    gateway = open_gateway(
+        common.graph,
+        endpoint=common.endpoint,
+        profile=profile,
+        prefixes=_prefixes(common.prefix or ()),
+        progress=waiting.loading,
+    )
+    if common.graph:
+        return gateway, ", ".join(Path(path).name for path in common.graph)
+    if url := common.endpoint or profile.endpoint.url:
+        # Only the host: a URL may carry a password.
+        return gateway, f"the endpoint on {urlsplit(url).hostname}"
+    return gateway, "the demo graph"
+
+
+def _prefixes(given: Sequence[str]) -> Mapping[str, str]:
+    prefixes: dict[str, str] = {}
+    for text in given:
+        name, separator, namespace = text.partition("=")
+        if not separator or not namespace:
+            raise ConfigurationError(
+                f"--prefix {quoted(text)} is wrong.",
+                valid="It is NAME=IRI, for example --prefix ex=http://example.org/.",
+            )
+        if prefixes.setdefault(name, namespace) != namespace:
+            raise ConfigurationError(f"--prefix {quoted(name)} is given twice, with different IRIs.")
+    return prefixes

@@ -1,0 +1,1 @@
+"""MCP: the six tools as a model sees them, their errors, and the two transports."""

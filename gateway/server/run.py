@@ -1,0 +1,100 @@
+"""Serving: stdio for a client that starts this process, streamable HTTP for clients on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import uvicorn
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from gateway.engine.gateway import Gateway
+from gateway.errors import ConfigurationError, quoted
+from gateway.server.app import build
+
+PATH = "/mcp"
+_GRACE_SECONDS = 2
+_BACKLOG = 128
+
+
+async def serve_stdio(gateway: Gateway) -> None:
+    """Serve one client over standard input and output, in the protocol era that the client begins with."""
+    server = await build(gateway)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def serve_http(gateway: Gateway, host: str, port: int) -> None:
+    """Serve streamable HTTP on this machine, both protocol eras, until the process is told to stop.
+
+    Args:
+        gateway: What is served.
+        host: A loopback address; until there is authentication no other is served.
+        port: The port; 0 for any free one.
+
+    Raises:
+        ConfigurationError: The address is not loopback, or the port is in use.
+    """
+    listening = listen(host, port)
+    try:
+        server = await build(gateway)
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            # Sessions, so that a handshake-era client can cancel; streams, so that progress arrives.
+            stateless_http=False,
+            json_response=False,
+            # Given always: the SDK's own default switches the check off for some hosts (mcp.md 1.7).
+            transport_security=TransportSecuritySettings(
+                enable_dns_rebinding_protection=True,
+                allowed_hosts=[f"{name}:*" for name in _names(host)],
+                allowed_origins=[f"http://{name}:*" for name in _names(host)],
+            ),
+        )
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS)
+        await uvicorn.Server(config).serve(sockets=[listening])
+    finally:
+        listening.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on a loopback address.
+
+    Raises:
+        ConfigurationError: The address is not loopback, or the port cannot be had.
+    """
+    if not _is_loopback(host):
+        raise ConfigurationError(
+            f"--host {quoted(host)} is not an address of this machine alone.",
+            valid="Without authentication only loopback is served: 127.0.0.1, localhost or ::1.",
+        )
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ConfigurationError(f"The address {host} cannot be used: {error.strerror or error}.") from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(
+            f"Port {port} cannot be used: {reason}.", next_step="Choose another with --port."
+        ) from error
+    return listening
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _names(host: str) -> list[str]:
+    given = f"[{host}]" if ":" in host else host
+    return list(dict.fromkeys(["127.0.0.1", "localhost", "[::1]", given]))

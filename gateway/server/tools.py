@@ -1,0 +1,68 @@
+"""The six tools as `tools/list` publishes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types import Tool, ToolAnnotations
+
+from gateway.engine import answers, arguments
+from gateway.server import texts
+
+Json = Any
+
+_ANSWERS: Mapping[str, type[answers.Answer]] = {
+    "describe_schema": answers.SchemaResult,
+    "search_entities": answers.SearchResult,
+    "bfs_query": answers.BfsResult,
+    "describe_entity": answers.Entity,
+    "describe_entities": answers.EntitiesResult,
+    "intersect_subgraphs": answers.IntersectionResult,
+}
+
+
+def published(schema: answers.SchemaResult) -> list[Tool]:
+    """Return the tools with descriptions for this graph, in the order of the protocol's table."""
+    return [
+        Tool(
+            name=model.tool,
+            title=texts.TOOLS[model.tool].title,
+            description=texts.description(model.tool, schema),
+            input_schema=_inputs(model),
+            output_schema=_plain(_ANSWERS[model.tool].model_json_schema()),
+            annotations=ToolAnnotations(
+                title=texts.TOOLS[model.tool].title,
+                read_only_hint=True,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=True,
+            ),
+        )
+        for model in arguments.ALL
+    ]
+
+
+def _inputs(model: type[arguments.Arguments]) -> Json:
+    schema = _plain(model.model_json_schema())
+    del schema["description"]  # the tool's own description says more
+    schema["properties"] = {name: schema["properties"][name] for name in arguments.argument_names(model)}
+    return schema
+
+
+def _plain(schema: Json) -> Json:
+    """Return a JSON schema without what only costs a reader: titles, nulls that mean "not given", and their default."""
+    if isinstance(schema, list):
+        return [_plain(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        key: {name: _plain(entry) for name, entry in value.items()} if key in {"properties", "$defs"} else _plain(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str)) and not (key == "default" and value is None)
+    }
+    choices = [choice for choice in kept.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        del kept["anyOf"]
+        kept = {**choices[0], **kept}
+    return kept

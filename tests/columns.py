@@ -1,0 +1,95 @@
+"""The engines that one test runs on: in this process, an Oxigraph server and a Fuseki, each with the same graphs."""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gateway import resources
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap, merge
+from gateway.transport.inprocess import InProcess
+from gateway.transport.loading import LoadedGraph, load_files
+from tests.random_graphs import write_corpus
+from tests.servers.fuseki import FusekiServer, running_fuseki
+from tests.servers.oxigraph import running_oxigraph
+from tests.shared_data import shared_data_or_none
+
+ColumnName = Literal["in-process", "oxigraph", "fuseki"]
+COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki")
+
+_SHARED = {
+    "medlit": "medlit.ttl.gz",
+    "movies": "movies.ttl.gz",
+    "wd50k": "wd50k.nt.gz",
+}
+_FIXTURES = ("medical", "films", "wikidata-slice", "awkward")
+_MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Column:
+    """One engine that holds every graph of the tests."""
+
+    name: ColumnName
+    _endpoint: Callable[[str], str] | None
+    _files: Mapping[str, Sequence[Path]]
+
+    def open(self, graph: str, profile: Profile | None = None) -> Gateway:
+        """Open a gateway over a graph; its prefixes are the profile's, and the files' too in process."""
+        settings = profile or Profile()
+        if self._endpoint is not None:
+            return open_gateway(endpoint=self._endpoint(graph), profile=settings)
+        loaded = _loaded(tuple(self._files[graph]))
+        transport = InProcess(loaded.engine, max_bytes=64 * _MEGABYTE)
+        prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
+        return Gateway(SparqlStore(transport, settings), settings, PrefixMap(prefixes))
+
+
+@functools.cache
+def _loaded(files: tuple[Path, ...]) -> LoadedGraph:
+    return load_files(files)
+
+
+def declared_prefixes(path: Path) -> dict[str, str]:
+    """Return the prefixes that a graph file declares."""
+    return dict(_loaded((path,)).prefixes[0][1])
+
+
+def graph_files(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of every graph that is there, by the graph's name; the random graphs are one graph."""
+    files = {name: [resources.folder("fixtures") / f"{name}.ttl"] for name in _FIXTURES}
+    for name, file in _SHARED.items():
+        path = shared_data_or_none(file)
+        if path is not None:
+            files[name] = [path]
+    corpus = folder / "random.nt"
+    write_corpus(corpus)
+    files["random"] = [corpus]
+    return files
+
+
+@contextmanager
+def column(name: ColumnName, workdir: Path) -> Iterator[Column]:
+    """Start an engine with every graph, and stop it again."""
+    files = graph_files(workdir)
+    with ExitStack() as servers:
+        endpoint: Callable[[str], str] | None = None
+        if name == "fuseki":
+            fuseki: FusekiServer = servers.enter_context(running_fuseki(files, workdir=workdir))
+            endpoint = fuseki.endpoint
+        elif name == "oxigraph":
+
+            @functools.cache
+            def started(graph: str) -> str:
+                place = workdir / graph
+                place.mkdir()
+                return servers.enter_context(running_oxigraph(files[graph], workdir=place)).endpoint
+
+            endpoint = started
+        yield Column(name, endpoint, files)

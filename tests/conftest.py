@@ -1,0 +1,38 @@
+"""What the tests share: the event loop they run on, and the engines that one test runs on."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.columns import COLUMNS, Column, ColumnName, column
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests on asyncio, as the product does."""
+    return "asyncio"
+
+
+def _parameter(name: ColumnName) -> object:
+    if name == "in-process":
+        return name
+    # One worker starts each server; the others do not wait for it.
+    return pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)])
+
+
+@pytest.fixture(scope="session", params=[_parameter(name) for name in COLUMNS])
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
+    """Run the test on each engine, every graph loaded."""
+    try:
+        with column(request.param, tmp_path_factory.mktemp(request.param)) as started:
+            yield started
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
+    """The engine in this process alone, to compare another with."""
+    with column("in-process", tmp_path_factory.mktemp("embedded")) as started:
+        yield started

@@ -1,0 +1,298 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from gateway.errors import ConfigurationError
+from gateway.settings.load import DEFAULT, built_in, load_profile
+from gateway.settings.profile import Profile
+from gateway.sparql.edges import EdgeRule
+from gateway.terms.iri import is_iri
+from gateway.terms.vocabulary import RDF_TYPE, RDFS
+
+
+def sections() -> Iterator[tuple[str, type[BaseModel]]]:
+    for name, field in Profile.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield name, field.annotation
+
+
+SECTIONS = dict(sections())
+KEYS = [(section, key) for section, model in SECTIONS.items() for key in model.model_fields]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(path: Path) -> str:
+    """Load a wrong profile and return what the operator is told, which always names the file."""
+    with pytest.raises(ConfigurationError) as caught:
+        load_profile(str(path))
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_profiles_that_come_along_are_the_documented_ones() -> None:
+    assert {"local", "fuseki", "wikidata-local"} <= set(built_in())
+    assert DEFAULT in built_in()
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_every_built_in_profile_loads_with_whole_iris(name: str) -> None:
+    profile = load_profile(name)
+    iris = (
+        *profile.edges.types,
+        *profile.edges.excepted,
+        *profile.edges.also_excepted,
+        *profile.edges.allowed,
+        *profile.types.preferred,
+        *profile.roles.name,
+        *profile.roles.synonym,
+        *profile.roles.description,
+    )
+    assert [iri for iri in iris if not is_iri(iri) or iri.partition(":")[0] in profile.prefixes] == []
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_every_built_in_profile_needs_no_hub_cap_to_stay_within_the_contracts_budgets(name: str) -> None:
+    limits = load_profile(name).limits
+    assert (limits.requests, limits.rows, limits.nodes) == (200, 500_000, 200_000)
+    assert limits.deadline_seconds == 30
+
+
+def test_the_local_profile_says_no_more_than_the_defaults() -> None:
+    assert load_profile("local") == Profile()
+
+
+def test_a_profile_file_with_nothing_in_it_is_the_defaults(tmp_path: Path) -> None:
+    assert load_profile(str(written(tmp_path, ""))) == Profile()
+
+
+def test_the_wikidata_profile_takes_direct_claims_as_edges_and_p31_as_type() -> None:
+    profile = load_profile("wikidata-local")
+    rule = EdgeRule.of(profile.edges)
+    assert profile.edges.types == ("http://www.wikidata.org/prop/direct/P31",)
+    assert (rule.allowed, rule.namespaces) == ((), ("http://www.wikidata.org/prop/direct/",))
+    assert rule.markers == ()
+    assert profile.names.predicate_entity == "http://wikiba.se/ontology#directClaim"
+    assert profile.names.on_stubs
+
+
+def test_short_forms_are_written_out_with_the_profiles_own_prefixes(tmp_path: Path) -> None:
+    profile = load_profile(
+        str(
+            written(
+                tmp_path,
+                """
+                [prefixes]
+                e = "http://example.org/"
+                "" = "http://nameless.org/"
+                [edges]
+                types = ["e:isA", ":kind", "http://whole.org/type", "<urn:bracketed>"]
+                also_excepted = ["e:homepage"]
+                allowed = ["e:", "e:knows"]
+                [types]
+                preferred = ["e:Drug"]
+                [roles]
+                name = ["e:title"]
+                mentions = ["e:seen", "totalMentions"]
+                [names]
+                predicate_entity = "e:claim"
+                """,
+            )
+        )
+    )
+    assert profile.edges.types == (
+        "http://example.org/isA",
+        "http://nameless.org/kind",
+        "http://whole.org/type",
+        "urn:bracketed",
+    )
+    assert profile.edges.also_excepted == ("http://example.org/homepage",)
+    assert profile.edges.allowed == ("http://example.org/", "http://example.org/knows")
+    assert profile.types.preferred == ("http://example.org/Drug",)
+    assert profile.roles.name == ("http://example.org/title",)
+    assert profile.roles.mentions == ("http://example.org/seen", "totalMentions")
+    assert profile.names.predicate_entity == "http://example.org/claim"
+
+
+def test_an_entry_that_ends_in_a_colon_means_the_namespace_whatever_the_namespace_ends_in(tmp_path: Path) -> None:
+    text = '[prefixes]\nGO = "http://purl.obolibrary.org/obo/GO_"\n[edges]\nallowed = ["GO:"]\n'
+    rule = EdgeRule.of(load_profile(str(written(tmp_path, text))).edges)
+    assert rule.namespaces == ("http://purl.obolibrary.org/obo/GO_",)
+    assert rule.allowed == ()
+
+
+def test_a_prefix_named_like_a_scheme_leaves_the_defaults_alone(tmp_path: Path) -> None:
+    profile = load_profile(str(written(tmp_path, '[prefixes]\nhttp = "http://example.org/"\n')))
+    assert profile.edges.types == (RDF_TYPE,)
+    assert profile.roles.name[0] == f"{RDFS}label"
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_misspelt_table_is_told_with_the_nearest_one(tmp_path: Path, section: str) -> None:
+    told = refused(written(tmp_path, f"[{section[:-1]}x]\n"))
+    assert f"'{section[:-1]}x'" in told
+    assert f"did you mean {section!r}?" in told
+
+
+@pytest.mark.parametrize(("section", "key"), KEYS)
+def test_a_misspelt_key_is_told_with_its_table_and_the_nearest_one(tmp_path: Path, section: str, key: str) -> None:
+    told = refused(written(tmp_path, f"[{section}]\n{key}_ = 1\n"))
+    assert f"'{section}.{key}_'" in told
+    assert f"did you mean {key!r}?" in told
+
+
+def test_a_key_like_no_other_is_told_with_all_that_there_are(tmp_path: Path) -> None:
+    told = refused(written(tmp_path, "[snapshots]\nzzz = 1\n"))
+    assert "'snapshots.zzz'" in told
+    assert "megabytes, ttl_seconds" in told
+
+
+@pytest.mark.parametrize(("section", "key"), KEYS)
+def test_a_value_of_the_wrong_type_is_told_with_its_key(tmp_path: Path, section: str, key: str) -> None:
+    told = refused(written(tmp_path, f"[{section}]\n{key} = {{ inner = 1 }}\n"))
+    assert f"{section}.{key}" in told
+    assert "{'inner': 1}" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('[limits]\nbatch = "100"', "limits.batch = '100'"),
+        ("[limits]\nbatch = 100.0", "limits.batch = 100.0"),
+        ("[limits]\nbatch = true", "limits.batch = True"),
+        ("[limits]\nbatch = 0", "limits.batch = 0"),
+        ("[limits]\nbatch = 1001", "limits.batch = 1001"),
+        ("[limits]\ndeadline_seconds = nan", "limits.deadline_seconds = nan"),
+        ("[limits]\ndeadline_seconds = 0", "limits.deadline_seconds = 0"),
+        ("[names]\non_stubs = 1", "names.on_stubs = 1"),
+        ('[names]\non_stubs = "true"', "names.on_stubs = 'true'"),
+        ('[names]\nlanguages = "en"', "names.languages = 'en'"),
+        ("[names]\nlanguages = [1]", "names.languages.0 = 1"),
+        ("[prefixes]\ne = 1", "prefixes.e = 1"),
+        ('[roles]\nname = ["label"]', "'label' is no IRI"),
+        ('[roles]\nsource_id = "paper:"', "{value}"),
+        ("edges = 5", "edges = 5"),
+        ("[[edges]]", "edges = "),
+        ("description = 5", "description = 5"),
+    ],
+)
+def test_a_value_is_taken_as_it_is_or_refused_and_never_converted(tmp_path: Path, text: str, key: str) -> None:
+    assert key in refused(written(tmp_path, text))
+
+
+def test_a_whole_number_of_seconds_is_a_number_of_seconds(tmp_path: Path) -> None:
+    assert load_profile(str(written(tmp_path, "[limits]\ndeadline_seconds = 5\n"))).limits.deadline_seconds == 5.0
+
+
+def test_every_mistake_in_a_profile_is_told_at_once(tmp_path: Path) -> None:
+    told = refused(written(tmp_path, '[limits]\nbacth = 5\nrows = "many"\n[edgse]\n'))
+    assert all(part in told for part in ("'limits.bacth'", "limits.rows = 'many'", "'edgse'"))
+
+
+def test_a_long_wrong_value_is_cut(tmp_path: Path) -> None:
+    assert len(refused(written(tmp_path, f'[limits]\nbatch = "{"x" * 10_000}"\n'))) < 500 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["[edges", "edges = ", "a = 1\na = 2", '"unclosed = 1', "a = \x01"])
+def test_what_is_no_toml_is_told_with_its_place(tmp_path: Path, text: str) -> None:
+    told = refused(written(tmp_path, text))
+    assert "no valid TOML" in told
+    assert "line" in told or "end of document" in told
+
+
+@pytest.mark.parametrize("text", [f"[limits]\nrows = {'9' * 5000}", f"x = {'[' * 5000}"], ids=["digits", "brackets"])
+def test_toml_that_python_cannot_hold_is_the_operators_error_too(tmp_path: Path, text: str) -> None:
+    refused(written(tmp_path, text))
+
+
+def test_a_file_that_is_not_utf_8_is_told_as_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b'description = "caf\xe9"\n')
+    assert "cannot be read" in refused(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read_is_told_as_unreadable(tmp_path: Path) -> None:
+    path = written(tmp_path, "")
+    path.chmod(0)
+    assert "cannot be read" in refused(path)
+
+
+@pytest.mark.parametrize(("name", "near"), [("wikidata_local", "wikidata-local"), ("fuseky", "fuseki"), ("Local", "local")])
+def test_a_misspelt_profile_is_told_with_the_nearest_one(name: str, near: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_profile(name)
+    assert f"Did you mean {near!r}?" in caught.value.wrong
+    assert all(known in caught.value.valid for known in built_in())
+
+
+def test_a_missing_file_is_told_with_the_profiles_there_are(tmp_path: Path) -> None:
+    told = refused(tmp_path / "missing.toml")
+    assert "no profile" in told
+    assert all(known in told for known in built_in())
+
+
+def test_a_folder_is_no_profile(tmp_path: Path) -> None:
+    assert "no profile" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("section", ["edges", "types", "roles"])
+def test_an_undeclared_prefix_in_a_namespace_entry_is_told_with_the_declared_ones(tmp_path: Path, section: str) -> None:
+    key = {"edges": "allowed", "types": "preferred", "roles": "source"}[section]
+    told = refused(written(tmp_path, f'[prefixes]\nwd = "http://example.org/"\n[{section}]\n{key} = ["wdt:"]\n'))
+    assert f"{section}.{key}" in told
+    assert "'wdt'" in told
+    assert "Declared: wd." in told
+
+
+def test_an_undeclared_prefix_where_nothing_is_declared_says_so(tmp_path: Path) -> None:
+    assert "Declared: none." in refused(written(tmp_path, '[edges]\nallowed = ["wdt:"]\n'))
+
+
+@pytest.mark.parametrize("entry", ["e:a b", "e:a>b", "<e:a", "1:x", "<a b>"])
+def test_an_entry_that_is_no_iri_is_told_with_its_key(tmp_path: Path, entry: str) -> None:
+    told = refused(written(tmp_path, f'[prefixes]\ne = "http://example.org/"\n[edges]\nexcepted = ["{entry}"]\n'))
+    assert "edges.excepted" in told
+    assert entry in told
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [("edges", "types"), ("edges", "excepted"), ("edges", "also_excepted"), ("edges", "allowed"), ("types", "preferred")],
+)
+def test_a_bare_name_is_refused_where_only_an_iri_can_stand_in_a_query(tmp_path: Path, section: str, key: str) -> None:
+    told = refused(written(tmp_path, f'[{section}]\n{key} = ["type"]\n'))
+    assert f"{section}.{key}" in told
+
+
+def test_a_bare_predicate_entity_is_refused(tmp_path: Path) -> None:
+    assert "names.predicate_entity" in refused(written(tmp_path, '[names]\npredicate_entity = "directClaim"\n'))
+
+
+@pytest.mark.parametrize(
+    "line", ['"a:b" = "http://e.org/"', '"a b" = "http://e.org/"', '"<a" = "http://e.org/"', 'a = "e.org"', 'a = ""', 'a = "http://e org/"']
+)
+def test_a_prefix_that_could_not_be_read_back_is_refused(tmp_path: Path, line: str) -> None:
+    assert "the prefix" in refused(written(tmp_path, f"[prefixes]\n{line}\n"))
+
+
+def test_language_tags_are_folded_to_lower_case(tmp_path: Path) -> None:
+    assert load_profile(str(written(tmp_path, '[names]\nlanguages = ["en-US", "DE"]\n'))).names.languages == ("en-us", "de")
+
+
+@pytest.mark.parametrize("graphs", ['"default"', '"union"', '["http://example.org/g"]'])
+def test_the_graphs_asked_are_the_default_the_union_or_a_list(tmp_path: Path, graphs: str) -> None:
+    text = written(tmp_path, f"[endpoint]\ngraphs = {graphs}\n")
+    assert load_profile(str(text)).endpoint.graphs == (("http://example.org/g",) if "[" in graphs else graphs.strip('"'))
+
+
+@pytest.mark.parametrize("graphs", ['["not an iri"]', '["relative"]'])
+def test_a_named_graph_that_is_no_iri_is_refused(tmp_path: Path, graphs: str) -> None:
+    assert "endpoint.graphs" in refused(written(tmp_path, f"[endpoint]\ngraphs = {graphs}\n"))

@@ -1,0 +1,174 @@
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from gateway.errors import InputError
+from gateway.terms.iri import is_iri
+from gateway.terms.prefixes import PrefixConflict, PrefixMap, merge
+
+# Few parts, so that namespaces nest, names meet schemes, and local parts are empty or look like names.
+NAMESPACES = st.lists(st.sampled_from(["/", "#", ":", "a", "b", "_", "//", "\u00e9", "%20"]), max_size=5).flatmap(
+    lambda parts: st.sampled_from(["http:", "a:", "urn:", "x.y:"]).map(lambda scheme: scheme + "".join(parts))
+)
+NAMES = st.one_of(
+    st.sampled_from(["", "a", "b", "aa", "http", "urn", "x.y", "a-b", "_"]),
+    st.text(st.characters(exclude_categories=("Cs",), exclude_characters=":"), max_size=3),
+)
+TABLES = st.dictionaries(NAMES, st.one_of(NAMESPACES, st.just("")), max_size=8)
+LOCAL_PARTS = st.one_of(
+    st.just(""),
+    st.lists(st.sampled_from(["/", "#", ":", "a", "b", "?", "\u00e9", "http:", "urn:"]), max_size=4).map("".join),
+    st.text(max_size=8),
+)
+
+
+@st.composite
+def tables_and_iris(draw: st.DrawFn) -> tuple[dict[str, str], str]:
+    table = draw(TABLES)
+    stems = [namespace for namespace in table.values() if namespace]
+    stem = draw(st.sampled_from(stems) if stems and draw(st.booleans()) else NAMESPACES)
+    iri = stem + draw(LOCAL_PARTS)
+    assume(is_iri(iri))
+    return table, iri
+
+
+def as_the_contract_says(table: Mapping[str, str], iri: str) -> str:
+    fitting = [
+        (-len(namespace), name == "", len(name), name)
+        for name, namespace in table.items()
+        if namespace and iri.startswith(namespace) and iri != namespace
+    ]
+    if fitting:
+        length, _, _, name = min(fitting)
+        return f"{name}:{iri[-length:]}"
+    return f"<{iri}>" if iri.split(":")[0] in table else iri
+
+
+@given(tables_and_iris())
+@example(({"http": "http://example.org/"}, "http://other.org/a"))
+@example(({"": "http://example.org/"}, "http://example.org/a:b"))
+@example(({"urn": "urn:a:", "a": "urn:"}, "urn:a:"))
+@settings(deadline=None, max_examples=200)
+def test_expanding_a_short_form_gives_the_iri_back(case: tuple[dict[str, str], str]) -> None:
+    table, iri = case
+    prefixes = PrefixMap(table)
+    assert prefixes.expand(prefixes.shorten(iri)) == iri
+
+
+@given(tables_and_iris())
+@settings(deadline=None, max_examples=200)
+def test_the_short_form_is_the_one_that_the_contract_describes(case: tuple[dict[str, str], str]) -> None:
+    table, iri = case
+    assert PrefixMap(table).shorten(iri) == as_the_contract_says(table, iri)
+
+
+@given(TABLES, NAMESPACES.filter(is_iri))
+@settings(deadline=None)
+def test_an_iri_in_angle_brackets_is_taken_as_it_stands(table: dict[str, str], iri: str) -> None:
+    assert PrefixMap(table).expand(f"<{iri}>") == iri
+
+
+@given(tables_and_iris())
+@settings(deadline=None)
+def test_different_iris_never_share_a_short_form(case: tuple[dict[str, str], str]) -> None:
+    table, iri = case
+    prefixes = PrefixMap(table)
+    others = {f"{iri}a", f"{iri}:", f"{iri}/"}
+    assert prefixes.shorten(iri) not in {prefixes.shorten(other) for other in others}
+
+
+def test_a_prefix_whose_name_could_not_be_read_back_is_not_used() -> None:
+    prefixes = PrefixMap({"a:b": "http://example.org/"})
+    assert prefixes.expand(prefixes.shorten("http://example.org/c")) == "http://example.org/c"
+
+
+def test_the_longest_namespace_wins_whichever_source_it_came_from() -> None:
+    prefixes = PrefixMap({"e": "http://example.org/", "drug": "http://example.org/drug/"})
+    assert prefixes.shorten("http://example.org/drug/x") == "drug:x"
+    assert prefixes.shorten("http://example.org/gene") == "e:gene"
+
+
+@pytest.mark.parametrize(
+    ("names", "winner"),
+    [(["", "long"], "long"), (["bb", "a"], "a"), (["ab", "aa"], "aa"), (["", "b", "a", "cc"], "a"), ([""], "")],
+)
+def test_of_several_names_a_non_empty_then_the_shortest_then_the_first_wins(names: list[str], winner: str) -> None:
+    for order in (names, names[::-1]):
+        table = dict.fromkeys(order, "http://example.org/")
+        assert PrefixMap(table).shorten("http://example.org/x") == f"{winner}:x"
+
+
+def test_an_empty_local_part_is_not_shortened() -> None:
+    assert PrefixMap({"e": "http://example.org/"}).shorten("http://example.org/") == "http://example.org/"
+
+
+def test_an_iri_that_would_read_as_a_short_form_is_bracketed() -> None:
+    prefixes = PrefixMap({"urn": "http://example.org/"})
+    assert prefixes.shorten("urn:isbn:1") == "<urn:isbn:1>"
+    assert prefixes.expand("urn:isbn:1") == "http://example.org/isbn:1"
+    assert prefixes.expand("<urn:isbn:1>") == "urn:isbn:1"
+
+
+def test_every_name_of_a_namespace_is_understood_though_only_one_is_written() -> None:
+    prefixes = PrefixMap({"short": "http://example.org/", "a": "http://example.org/"})
+    assert prefixes.expand("short:x") == prefixes.expand("a:x") == prefixes.expand("http://example.org/x")
+
+
+def test_shortening_stays_the_same_when_more_is_shortened_than_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.terms.prefixes._REMEMBERED", 2)
+    prefixes = PrefixMap({"e": "http://example.org/"})
+    for _ in range(2):
+        assert [prefixes.shorten(f"http://example.org/{n}") for n in range(5)] == [f"e:{n}" for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "aspirin", "unknown prefix:x", "e:a b", "e:a>b", "<e:a", "<>", "<relative>", "e:a\nb", ":x", "http://example.org/{", "e:\ud800"],
+)  # fmt: skip
+def test_what_is_no_legal_iri_is_refused_with_the_known_prefixes(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        PrefixMap({"e": "http://example.org/"}).expand(text)
+    assert "is not an ID" in caught.value.wrong
+    assert "e:" in caught.value.valid
+    assert "search_entities" in caught.value.next_step
+
+
+def test_the_table_is_told_sorted_and_cannot_be_changed_from_outside() -> None:
+    table = {"b": "http://b/", "a": "http://a/"}
+    prefixes = PrefixMap(table)
+    table["c"] = "http://c/"
+    prefixes.prefixes["d"] = "http://d/"
+    assert list(prefixes.prefixes.items()) == [("a", "http://a/"), ("b", "http://b/")]
+
+
+def test_the_first_binding_of_a_name_wins_and_each_later_one_is_told() -> None:
+    merged, conflicts = merge(
+        [
+            ("--prefix", {"a": "http://1/"}),
+            ("the profile", {"a": "http://2/", "b": "http://b/"}),
+            ("graph.ttl", {"a": "http://1/", "b": "http://3/", "c": "http://c/"}),
+        ]
+    )
+    assert merged == {"a": "http://1/", "b": "http://b/", "c": "http://c/"}
+    assert conflicts == [
+        PrefixConflict("a", "http://1/", "http://2/", "the profile"),
+        PrefixConflict("b", "http://b/", "http://3/", "graph.ttl"),
+    ]
+
+
+def test_a_conflict_names_the_prefix_both_meanings_and_the_source() -> None:
+    said = str(PrefixConflict("a", "http://kept/", "http://ignored/", "graph.ttl"))
+    assert all(part in said for part in ("'a'", "<http://kept/>", "<http://ignored/>", "graph.ttl"))
+
+
+@given(st.lists(TABLES, max_size=4))
+@settings(deadline=None)
+def test_merging_keeps_every_name_and_tells_every_binding_it_ignores(tables: list[dict[str, str]]) -> None:
+    merged, conflicts = merge([(str(number), table) for number, table in enumerate(tables)])
+    assert merged.keys() == {name for table in tables for name in table}
+    for name, namespace in merged.items():
+        assert namespace == next(table[name] for table in tables if name in table)
+    ignored = [(str(n), name, ns) for n, table in enumerate(tables) for name, ns in table.items() if merged[name] != ns]
+    assert sorted(ignored) == sorted((told.source, told.name, told.ignored) for told in conflicts)

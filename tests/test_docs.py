@@ -1,0 +1,320 @@
+"""The documentation against the code: whatever has a name in one has it in the other."""
+
+import importlib
+import json
+import pkgutil
+import re
+import runpy
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_type_hints
+
+import pytest
+from pydantic import BaseModel
+
+import gateway
+from gateway.api import open_gateway
+from gateway.engine import answers, arguments
+from gateway.engine.gaps import CAUSES
+from gateway.engine.gateway import Gateway
+from gateway.errors import Fault, GatewayError, InputError
+from gateway.settings.load import built_in, load_profile
+from gateway.settings.profile import Profile
+from gateway.sparql import template
+from gateway.terms.prefixes import PrefixMap
+from gateway.terms.vocabulary import RDF, RDFS, SKOS
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+DOCS: Final = ROOT / "docs"
+PAGES: Final = sorted(
+    [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("fixtures/*.md"), *ROOT.glob("deploy/**/*.md")]
+)
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^(#+) (.+)$")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_NAME = re.compile(r"`([^`]+)`")
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page.
+
+    Attributes:
+        under: The heading above it.
+        subject: Its first header cell: what its rows are about.
+        rows: The cells of each row.
+    """
+
+    under: str
+    subject: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def names(self) -> list[str]:
+        """What stands in backticks in the first cell of each row."""
+        found = (_NAME.fullmatch(row[0]) for row in self.rows)
+        return [match[1] for match in found if match]
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def tables(name: str) -> Iterator[Table]:
+    heading = ""
+    rows: list[tuple[str, ...]] = []
+    for line in [*_FENCE.sub("", page(name)).splitlines(), ""]:
+        if match := _HEADING.match(line):
+            heading = match[2]
+        if line.startswith("|"):
+            rows.append(tuple(cell.strip() for cell in line.strip("|").split("|")))
+        elif rows:
+            yield Table(heading, rows[0][0], tuple(rows[2:]))
+            rows = []
+
+
+def table(name: str, subject: str, under: str | None = None) -> Table:
+    """Return the table about a subject; one that is split over several headings is put together."""
+    found = [one for one in tables(name) if one.subject == subject and under in {None, one.under}]
+    assert found, f"{name} has no table of {subject!r}"
+    return Table(found[0].under, subject, tuple(row for one in found for row in one.rows))
+
+
+def fences(text: str, *languages: str) -> list[tuple[str, str]]:
+    return [(match[1], match[2]) for match in _FENCE.finditer(text) if match[1] in languages]
+
+
+def submodules() -> Iterator[str]:
+    for module in pkgutil.walk_packages(gateway.__path__, "gateway."):
+        if not module.name.endswith("__main__"):
+            yield module.name
+
+
+def subclasses(kind: type[Kind]) -> set[type[Kind]]:
+    found = {kind}
+    for below in kind.__subclasses__():
+        found |= subclasses(below)
+    return found
+
+
+# --- tools ---
+
+
+TOOLS: Final = [model.tool for model in arguments.ALL]
+PIECES: Final = {
+    "field of a hit": answers.SearchHit,
+    "field of searched": answers.Searched,
+    "field of an entity": answers.FullNode,
+    "field of a node": answers.Node,
+    "field of an edge": answers.Edge,
+    "field of schema_summary": answers.SchemaSummary,
+    "field of incomplete": answers.Incomplete,
+}
+
+
+def answer_of(tool: str) -> type[answers.Answer]:
+    hint: type[answers.Answer] = get_type_hints(getattr(Gateway, tool))["return"]
+    return hint
+
+
+def test_the_readme_and_the_page_of_tools_name_all_six_in_their_tables() -> None:
+    assert table("README.md", "tool").names == TOOLS
+    assert re.findall(r"^\| \[`(\w+)`\]", page("docs/tools.md"), re.MULTILINE) == TOOLS
+
+
+@pytest.mark.parametrize("model", [model for model in arguments.ALL if model.model_fields], ids=lambda m: m.tool)
+def test_every_argument_of_a_tool_has_a_row_and_nothing_else_has(model: type[arguments.Arguments]) -> None:
+    documented = table("docs/tools.md", "argument", f"Arguments of {model.tool}")
+    assert sorted(documented.names) == sorted(model.model_fields)
+    required = {name for name, row in zip(documented.names, documented.rows, strict=True) if row[1] == "yes"}
+    assert required == {name for name, field in model.model_fields.items() if field.is_required()}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_field_of_an_answer_has_a_row_and_nothing_else_has(tool: str) -> None:
+    model = answer_of(tool)
+    documented = set(table("docs/tools.md", "field", f"Answer of {tool}").names)
+    if issubclass(model, answers.Subgraph):
+        documented |= set(table("docs/tools.md", "field", "Fields of every subgraph").names)
+    assert documented == set(model.model_fields)
+
+
+@pytest.mark.parametrize(("subject", "model"), PIECES.items(), ids=PIECES.keys())
+def test_every_field_of_a_piece_of_an_answer_has_a_row(subject: str, model: type[answers.Answer]) -> None:
+    assert set(table("docs/tools.md", subject).names) == set(model.model_fields)
+
+
+def test_no_kind_of_answer_is_left_out_of_the_page_of_tools() -> None:
+    checked = {*PIECES.values(), *(answer_of(tool) for tool in TOOLS), answers.Subgraph, answers.Answer}
+    assert subclasses(answers.Answer) == checked
+
+
+CALLS: Final = [
+    (call[1].strip(), kind, text)
+    for call, (kind, text) in zip(
+        fences(page("docs/tools.md"), "call"), fences(page("docs/tools.md"), "json", "text"), strict=True
+    )
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "documented"), CALLS, ids=[call for call, _, _ in CALLS])
+@pytest.mark.anyio
+async def test_every_example_call_gets_the_documented_answer(call: str, kind: str, documented: str) -> None:
+    tool, _, given = call.partition(" ")
+    async with open_gateway() as graph:
+        if kind == "text":
+            with pytest.raises(InputError) as raised:
+                await graph.call(tool, json.loads(given))
+            assert str(raised.value) == documented.strip()
+            return
+        answer = (await graph.call(tool, json.loads(given))).as_json()
+    shown = json.loads(documented)
+    assert {key: answer.get(key) for key in shown} == shown
+
+
+# --- profiles ---
+
+
+def settings() -> dict[str, Any]:
+    """Return every setting by its full name, with its default."""
+    found: dict[str, Any] = {}
+    for name, field in Profile.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            found |= {f"{name}.{key}": inner.default for key, inner in field.annotation.model_fields.items()}
+        else:
+            found[name] = field.get_default(call_default_factory=True)
+    return found
+
+
+def test_every_setting_of_a_profile_has_a_row_and_nothing_else_has() -> None:
+    assert sorted(table("docs/profiles.md", "setting").names) == sorted(settings())
+
+
+def test_the_documented_defaults_are_the_defaults() -> None:
+    prefixes = PrefixMap({"rdf": RDF, "rdfs": RDFS, "skos": SKOS})
+    compared = 0
+    for row in table("docs/profiles.md", "setting").rows:
+        name, default = row[0].strip("`"), _NAME.fullmatch(row[2])
+        if default is None:
+            continue
+        documented = json.loads(default[1])
+        if row[1] == "list of IRIs":
+            documented = [prefixes.expand(iri) for iri in documented]
+        assert documented == json.loads(json.dumps(settings()[name])), name
+        compared += 1
+    assert compared > len(settings()) * 3 / 4
+
+
+def test_every_built_in_profile_has_a_row() -> None:
+    assert sorted(table("docs/profiles.md", "built-in profile").names) == built_in()
+
+
+@pytest.mark.parametrize("text", [text for _, text in fences(page("docs/profiles.md"), "toml")])
+def test_an_example_of_a_profile_loads(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "example.toml"
+    path.write_text(text, encoding="utf-8")
+    assert load_profile(str(path)).prefixes == tomllib.loads(text)["prefixes"]
+
+
+# --- errors ---
+
+
+def test_every_error_class_has_a_row_with_the_cause_it_is_told_as() -> None:
+    for module in submodules():
+        importlib.import_module(module)
+    documented = table("docs/errors.md", "error")
+    classes = subclasses(GatewayError) | {template.TemplateError}
+    assert sorted(documented.names) == sorted(kind.__name__ for kind in classes)
+    told = {name: row[-1].strip("`") for name, row in zip(documented.names, documented.rows, strict=True)}
+    assert {kind.__name__: kind.cause for kind in subclasses(Fault)} == {
+        name: cause for name, cause in told.items() if cause
+    }
+
+
+def test_every_cause_of_an_incomplete_answer_has_a_row() -> None:
+    assert table("docs/errors.md", "cause").names == list(CAUSES)
+
+
+def test_every_step_of_making_an_answer_smaller_has_a_row() -> None:
+    written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "gateway" / "engine").glob("*.py"))
+    steps = set(re.findall(r"""(?:\btell\(|\bdegraded\[)"(\w+)\"""", written))
+    assert steps
+    assert set(table("docs/errors.md", "step").names) == steps
+
+
+# --- architecture, decisions ---
+
+
+def test_every_template_has_a_row() -> None:
+    assert sorted(table("docs/architecture.md", "template").names) == template.names()
+
+
+def test_every_layer_stands_in_the_diagram_in_its_order() -> None:
+    (contract,) = tomllib.loads(page("pyproject.toml"))["tool"]["importlinter"]["contracts"][:1]
+    (diagram, *_) = fences(page("docs/architecture.md"), "text")
+    drawn = [line.split()[0].removesuffix("/").removesuffix(".py") for line in diagram[1].splitlines()]
+    assert drawn == contract["layers"]
+
+
+def test_every_dependency_has_a_row_in_its_decision_record() -> None:
+    project = tomllib.loads(page("pyproject.toml"))
+    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = {re.split(r"[^\w.-]", requirement)[0] for requirement in declared}
+    assert set(table("docs/decisions/0005-dependencies.md", "package").names) == names
+
+
+def test_the_decision_records_are_numbered_and_listed() -> None:
+    records = sorted(path.name for path in (DOCS / "decisions").glob("*.md"))
+    assert [int(name[:4]) for name in records] == list(range(1, len(records) + 1))
+    assert (
+        _LINK.findall("".join(row[0] for row in table("docs/decisions/0001-record-decisions.md", "number").rows))
+        == records
+    )
+
+
+# --- all pages ---
+
+
+def anchors(path: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])
+def test_every_relative_link_leads_somewhere(path: Path) -> None:
+    text = _FENCE.sub("", path.read_text(encoding="utf-8"))
+    for link in _LINK.findall(text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_target_of_make_that_a_page_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))
+    for path in PAGES:
+        named = set(re.findall(r"(?:^|`)make ([a-z]+)\b", path.read_text(encoding="utf-8"), re.MULTILINE))
+        assert named <= targets, path
+
+
+def test_the_python_example_runs_and_prints_what_is_documented(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,) = fences(page("docs/python.md"), "python")
+    (printed,) = fences(page("docs/python.md"), "text")
+    script = tmp_path / "example.py"
+    script.write_text(code[1], encoding="utf-8")
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out == printed[1]
+
+
+def test_every_example_of_json_in_the_readme_is_json() -> None:
+    for _, text in fences(page("README.md"), "json"):
+        json.loads(text)

@@ -1,0 +1,83 @@
+import inspect
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gateway import errors
+from gateway.engine.gaps import CAUSES, cause_of
+from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, quoted
+from gateway.sparql.asking import Overflow
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
+
+def below(base: type[GatewayError]) -> Iterator[type[GatewayError]]:
+    yield base
+    for inner in base.__subclasses__():
+        yield from below(inner)
+
+
+DEFINED = [member for _, member in inspect.getmembers(errors, inspect.isclass) if issubclass(member, GatewayError)]
+FAULTS = [kind for kind in below(Fault) if issubclass(kind, Fault)]
+
+
+@pytest.mark.parametrize("kind", DEFINED)
+@pytest.mark.parametrize("valid", ["", "This is valid."])
+@pytest.mark.parametrize("next_step", ["", "Do this next."])
+def test_every_error_says_what_was_wrong_what_is_valid_and_what_to_do_next(
+    kind: type[GatewayError], valid: str, next_step: str
+) -> None:
+    error = kind("This was wrong.", valid=valid, next_step=next_step)
+    assert (error.wrong, error.valid, error.next_step) == ("This was wrong.", valid, next_step)
+    assert str(error) == " ".join(filter(None, ["This was wrong.", valid, next_step]))
+
+
+def test_the_three_who_can_act_are_told_apart() -> None:
+    assert not issubclass(InputError, Fault)
+    assert not issubclass(ConfigurationError, Fault)
+    assert not issubclass(InputError, ConfigurationError)
+    assert {kind.__module__ for kind in FAULTS if kind.__module__ != "gateway.errors"} == {Overflow.__module__}
+
+
+def test_the_sample_of_faults_is_not_empty() -> None:
+    assert {"QueryRefused", "AnswerCut", "NetworkFault", "DeadlinePassed", "BudgetSpent", "Overflow"} <= {
+        kind.__name__ for kind in FAULTS
+    }
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_fault_has_a_cause_that_an_answer_can_name(kind: type[Fault]) -> None:
+    assert kind.cause in CAUSES
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_is_told_under_its_own_cause(kind: type[Fault]) -> None:
+    fault = Overflow([]) if issubclass(kind, Overflow) else kind("This was wrong.")
+    assert cause_of(fault) == kind.cause
+
+
+@pytest.mark.parametrize("value", ["", "short", 5, None, ["a"], {"a": 1}, "x" * (QUOTE_LIMIT - 2)])
+def test_a_short_value_is_quoted_whole(value: object) -> None:
+    assert quoted(value) == repr(value)
+
+
+@pytest.mark.parametrize("value", ["x" * (QUOTE_LIMIT - 1), "x" * 100_000, list(range(1000))])
+def test_a_long_value_is_cut_and_the_cut_is_told(value: object) -> None:
+    told = quoted(value)
+    assert told.startswith(repr(value)[: QUOTE_LIMIT - 1])
+    assert "\u2026 (" in told
+    assert told.endswith(" characters)")
+    assert len(told.partition("\u2026")[0]) < QUOTE_LIMIT
+
+
+@given(st.one_of(ANY_TEXT, ANY_TEXT.map(lambda text: text * 50), st.lists(ANY_TEXT), st.dictionaries(ANY_TEXT, ANY_TEXT)))
+@example("\ud800")
+@example("line\u2028separator\r\n\x85")
+@settings(deadline=None)
+def test_a_quoted_value_is_one_short_line_that_can_be_sent(value: object) -> None:
+    told = quoted(value)
+    assert len(told.splitlines()) == 1
+    assert len(told) < QUOTE_LIMIT + 40
+    assert told.encode()

@@ -1,0 +1,218 @@
+"""Known answers, computed without this software, by MCP tool calls on every engine.
+
+The figures: `../shared/data/README.md` and `wd50k-known-answers.md`.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from gateway.engine.gateway import Gateway
+from gateway.server.app import build
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Limits, Profile, Size
+from tests.columns import Column, declared_prefixes
+from tests.shared_data import shared_data
+
+pytestmark = [pytest.mark.anyio, pytest.mark.data]
+
+DESMOPRESSIN = "RxNorm:3251"
+CUSHING_SYNDROME = "MeSH:D003480"
+CUSHING_DISEASE = "DBPedia:Cushing's_disease"
+THE_PAPER = "paper:PMC11128938"
+
+Json = dict[str, Any]
+
+
+@asynccontextmanager
+async def connected(gateway: Gateway) -> AsyncIterator[Client]:
+    """Connect a client to a server of this gateway, and close both."""
+    async with gateway, Client(await build(gateway)) as client:
+        yield client
+
+
+async def asked(client: Client, tool: str, **arguments: Any) -> Json:
+    """Call a tool and return its structured answer, which must be the same as its text."""
+    result = await client.call_tool(tool, arguments)
+    text = result.content[0].text  # type: ignore[union-attr]  # the tools answer with one text
+    assert not result.is_error, text
+    assert json.loads(text) == result.structured_content
+    return dict(result.structured_content or {})
+
+
+def counts(answer: Mapping[str, Any]) -> tuple[int, int]:
+    return answer["node_count"], answer["edge_count"]
+
+
+def with_prefixes_of(file: str) -> Profile:
+    """Return a profile that holds nothing but the prefixes a graph file declares."""
+    return Profile(prefixes=declared_prefixes(shared_data(file)))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "hops", "expected"),
+    [
+        ([DESMOPRESSIN], 1, (6, 6)),
+        ([DESMOPRESSIN], 2, (84, 99)),
+        ([DESMOPRESSIN], 3, (258, 309)),
+        ([CUSHING_SYNDROME], 1, (33, 32)),
+        ([CUSHING_SYNDROME], 2, (112, 132)),
+        ([CUSHING_SYNDROME], 3, (266, 325)),
+        ([DESMOPRESSIN, CUSHING_SYNDROME], 1, (35, 37)),
+    ],
+)
+async def test_traversals_of_the_medical_literature(
+    engine: Column, seeds: Sequence[str], hops: int, expected: tuple[int, int]
+) -> None:
+    async with connected(engine.open("medlit", with_prefixes_of("medlit.ttl.gz"))) as client:
+        answer = await asked(client, "bfs_query", seeds=seeds, max_hops=hops, topology_only=True)
+    assert counts(answer) == expected
+    assert answer["complete"] is True
+
+
+async def test_intersections_of_the_medical_literature(engine: Column) -> None:
+    seeds = [DESMOPRESSIN, CUSHING_SYNDROME]
+    async with connected(engine.open("medlit", with_prefixes_of("medlit.ttl.gz"))) as client:
+        near = await asked(client, "intersect_subgraphs", seeds=seeds, k=1)
+        far = await asked(client, "intersect_subgraphs", seeds=seeds, k=2)
+    assert counts(near) == (4, 5)
+    assert [node["id"] for node in near["nodes"]] == [*seeds, CUSHING_DISEASE, THE_PAPER]
+    assert counts(far) == (70, 97)
+
+
+async def test_the_schema_of_the_medical_literature_is_comprehensive_and_injected(engine: Column) -> None:
+    async with connected(engine.open("medlit", with_prefixes_of("medlit.ttl.gz"))) as client:
+        answer = await asked(client, "describe_schema")
+        tools = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+    assert len(answer["entity_types"]) == answer["entity_types_total"] == 19
+    assert len(answer["predicates"]) == answer["predicates_total"] == 16
+    assert answer["comprehensive"] is True
+    assert (answer["counts"]["m:paper"], answer["counts"]["m:author"], answer["counts"]["m:disease"]) == (958, 285, 119)
+    assert all(name in tools["bfs_query"] for name in (*answer["entity_types"], *answer["predicates"]))
+
+
+async def test_an_edge_tells_its_confidence_and_source(engine: Column) -> None:
+    async with connected(engine.open("medlit", with_prefixes_of("medlit.ttl.gz"))) as client:
+        answer = await asked(client, "bfs_query", seeds=[DESMOPRESSIN], max_hops=1)
+    edge = next(
+        edge for edge in answer["edges"] if (edge["predicate"], edge["object"]) == ("m:TREATS", CUSHING_DISEASE)
+    )
+    assert edge["metadata"]["confidence"] == 0.95
+    assert edge["metadata"]["source_documents"] == ["PMC11128938"]
+    assert "m:quote" not in edge["metadata"]
+    assert answer["omitted_texts"]["m:quote"] > 0
+
+
+QUESTIONS: Sequence[tuple[str, Json]] = [
+    ("describe_schema", {}),
+    *(
+        ("bfs_query", {"seeds": seeds, "max_hops": hops, "topology_only": topology_only})
+        for seeds in ([DESMOPRESSIN], [CUSHING_SYNDROME], [DESMOPRESSIN, CUSHING_SYNDROME])
+        for hops in (1, 2, 3)
+        for topology_only in (False, True)
+    ),
+    ("bfs_query", {"seeds": [DESMOPRESSIN], "max_hops": 2, "node_types": ["drug"], "predicates": ["TREATS"]}),
+    ("bfs_query", {"seeds": [DESMOPRESSIN], "max_hops": 2, "exclude_node_types": ["paper"], "min_mentions": 3}),
+    ("bfs_query", {"seeds": [DESMOPRESSIN], "max_hops": 3, "limit": 20, "offset": 40}),
+    ("intersect_subgraphs", {"seeds": [DESMOPRESSIN, CUSHING_SYNDROME], "k": 1}),
+    ("intersect_subgraphs", {"seeds": [DESMOPRESSIN, CUSHING_SYNDROME], "k": 2}),
+    ("describe_entity", {"id": CUSHING_SYNDROME}),
+    ("describe_entities", {"ids": [DESMOPRESSIN, CUSHING_DISEASE, THE_PAPER, "RxNorm:nothing"]}),
+    ("search_entities", {"query": "Cushing"}),
+    ("search_entities", {"query": "syndrome cushing", "node_types": ["disease"]}),
+]
+
+
+async def test_every_engine_gives_the_same_answers_to_the_byte(engine: Column, embedded: Column) -> None:
+    async def texts(gateway: Gateway) -> list[str]:
+        async with connected(gateway) as client:
+            results = [await client.call_tool(tool, arguments) for tool, arguments in QUESTIONS]
+        assert not any(result.is_error for result in results)
+        return [result.content[0].text for result in results]  # type: ignore[union-attr]  # one text each
+
+    here = await texts(engine.open("medlit", with_prefixes_of("medlit.ttl.gz")))
+    without_a_profile = await texts(embedded.open("medlit"))
+    for question, expected, given in zip(QUESTIONS, without_a_profile, here, strict=True):
+        assert given == expected, question
+
+
+async def test_films_that_two_actors_share(engine: Column) -> None:
+    seeds = ["person:Tom_Hanks", "person:Meg_Ryan"]
+    async with connected(engine.open("movies", with_prefixes_of("movies.ttl.gz"))) as client:
+        films = await asked(client, "intersect_subgraphs", seeds=seeds, k=1)
+        people = await asked(client, "intersect_subgraphs", seeds=seeds, k=2)
+        cast = await asked(
+            client, "intersect_subgraphs", seeds=seeds, k=2, node_types=["Person"], predicates=["acted in"]
+        )
+    assert {node["metadata"]["name"] for node in films["nodes"]} == {
+        "Joe Versus the Volcano",
+        "Sleepless in Seattle",
+        "You've Got Mail",
+    }
+    assert counts(people) == (16, 18)
+    actors = {edge["subject"] for edge in cast["edges"] if "metadata" in edge} - set(seeds)
+    names = {node["id"]: node["metadata"]["name"] for node in cast["nodes"] if "metadata" in node}
+    assert {names[actor] for actor in actors} == {
+        "Bill Pullman",
+        "Dave Chappelle",
+        "Greg Kinnear",
+        "Nathan Lane",
+        "Parker Posey",
+        "Rita Wilson",
+        "Rosie O'Donnell",
+        "Steve Zahn",
+        "Victor Garber",
+    }
+
+
+async def test_traversals_of_a_graph_shaped_like_wikidata(engine: Column) -> None:
+    expected = {
+        ("wd:Q83338", 1): (78, 91),
+        ("wd:Q83338", 2): (6298, 14777),
+        ("wd:Q35", 1): (185, 279),
+        ("wd:Q35", 2): (10081, 22823),
+        ("wd:Q104791", 1): (47, 57),
+        ("wd:Q1025401", 2): (130, 153),
+        ("wd:Q6256", 3): (1, 0),
+        ("wd:Q12206942", 1): (1, 0),
+    }
+    async with connected(engine.open("wd50k", _patient(load_profile("wikidata-local")))) as client:
+        answers = {
+            (seed, hops): await asked(client, "bfs_query", seeds=[seed], max_hops=hops, topology_only=True)
+            for seed, hops in expected
+        }
+    assert {question: counts(answer) for question, answer in answers.items()} == expected
+    assert all(answer["complete"] is True and "missing_seeds" not in answer for answer in answers.values())
+
+
+async def test_an_intersection_in_a_graph_shaped_like_wikidata_is_named(engine: Column) -> None:
+    async with connected(engine.open("wd50k", _patient(load_profile("wikidata-local")))) as client:
+        answer = await asked(client, "intersect_subgraphs", seeds=["wd:Q35", "wd:Q7085"], k=1, topology_only=True)
+        far = await asked(client, "intersect_subgraphs", seeds=["wd:Q35", "wd:Q7085"], k=2, topology_only=True)
+    assert counts(answer) == (7, 20)
+    assert {node["name"] for node in answer["nodes"]} == {
+        "Denmark",
+        "Niels Bohr",
+        "United States of America",
+        "Sweden",
+        "Copenhagen",
+        "Danish",
+        "University of Copenhagen",
+    }
+    assert answer["nodes"][0]["entity_type"] == "wd:Q7275"
+    assert answer["labels"]["wd:Q7275"] == "state"
+    assert counts(far) == (5976, 37394)
+
+
+def _patient(profile: Profile) -> Profile:
+    """Lift the time and size limits, which are not what these tests are about: machines of any speed run them."""
+    return profile.model_copy(
+        update={
+            "limits": Limits(deadline_seconds=120, schema_seconds=60, query_rows=profile.limits.query_rows),
+            "size": Size(max_tokens=profile.size.max_tokens),
+        }
+    )

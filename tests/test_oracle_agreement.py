@@ -1,0 +1,99 @@
+"""Every traversal and intersection on 200 random graphs equals the naive oracle's, on every engine."""
+
+import asyncio
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gateway.engine.answers import BfsResult, IntersectionResult
+from gateway.engine.gateway import Gateway
+from gateway.errors import InputError
+from gateway.settings.profile import Profile, Size
+from tests.columns import Column
+from tests.oracle import OracleGraph, bfs, entity_type, intersect
+from tests.random_graphs import IntersectionQuestion, Question, corpus_triples, intersections, questions
+
+WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+"""No page, no prefix: every ID is a whole IRI, as the oracle has it."""
+
+# A question is cheap, the corpus is loaded once, and a slow machine is no failure.
+thorough = settings(
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@functools.cache
+def oracle() -> OracleGraph:
+    return OracleGraph(corpus_triples())
+
+
+@dataclass(frozen=True)
+class Session:
+    """A gateway over the random graphs, on an event loop that lasts for all examples of a test."""
+
+    runner: asyncio.Runner
+    gateway: Gateway
+
+    def answer(self, question: Question | IntersectionQuestion) -> BfsResult | IntersectionResult | None:
+        """Ask a question; None where it is refused, with advice, because no seed exists."""
+        self.gateway.forget_snapshots()
+        try:
+            if isinstance(question, Question):
+                return self.runner.run(self.gateway.bfs_query(question.seeds, question.max_hops))
+            return self.runner.run(self.gateway.intersect_subgraphs(question.seeds, question.k))
+        except InputError as error:
+            if "None of the seeds exists" in error.wrong and "search_entities" in error.next_step:
+                return None
+            raise
+
+
+@pytest.fixture
+def session(engine: Column) -> Iterator[Session]:
+    """Open a gateway over the random graphs."""
+    with asyncio.Runner() as runner:
+        gateway = engine.open("random", WHOLE)
+        yield Session(runner, gateway)
+        runner.run(gateway.close())
+
+
+@thorough
+@given(question=questions())
+def test_a_traversal_equals_the_oracles(session: Session, question: Question) -> None:
+    expected = bfs(oracle(), question.seeds, question.max_hops)
+    answer = session.answer(question)
+    if answer is None:
+        assert not expected.distance
+        return
+    assert isinstance(answer, BfsResult)
+    present = [seed for seed in dict.fromkeys(question.seeds) if seed in expected.distance]
+    others = sorted(expected.distance.keys() - set(present), key=lambda node: (expected.distance[node], node))
+    assert [node.id for node in answer.nodes] == [*present, *others]
+    assert [(edge.subject, edge.predicate, edge.object) for edge in answer.edges] == sorted(expected.edges)
+    assert (answer.node_count, answer.edge_count) == (len(expected.distance), len(expected.edges))
+    assert answer.levels == expected.levels
+    assert (answer.missing_seeds or []) == expected.missing
+    assert (answer.blank_node_edges or 0) == expected.blank_node_edges
+    assert answer.complete
+    for node in answer.nodes:
+        assert node.entity_type == (entity_type(oracle(), node.id) or "untyped")
+    assert answer.schema_summary.predicates_found == sorted({predicate for _, predicate, _ in expected.edges})
+
+
+@thorough
+@given(question=intersections())
+def test_an_intersection_equals_the_oracles(session: Session, question: IntersectionQuestion) -> None:
+    expected = intersect(oracle(), question.seeds, question.k)
+    answer = session.answer(question)
+    if answer is None:
+        assert len(expected.missing) == len(set(question.seeds))
+        return
+    assert {node.id for node in answer.nodes} == expected.nodes
+    assert [(edge.subject, edge.predicate, edge.object) for edge in answer.edges] == sorted(expected.edges)
+    assert (answer.missing_seeds or []) == expected.missing
+    assert answer.complete

@@ -1,0 +1,638 @@
+import asyncio
+import gzip
+import socket
+import sys
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from typing import Literal
+
+import pytest
+from aiohttp import web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused
+from gateway.graph.budget import Deadline
+from gateway.transport.http import Http
+from tests.servers.loopback import HOST, free_port
+from tests.transport.fake_endpoint import (
+    EMPTY,
+    JSON,
+    FakeEndpoint,
+    Gated,
+    Handler,
+    Hanging,
+    answering,
+    fake_endpoint,
+    sending,
+)
+
+pytestmark = pytest.mark.anyio
+
+QUERY = "SELECT ?x { ?x ?p ?o }"
+PATIENCE = 10
+MAX_BYTES = 100_000
+TRACE = b"java.lang.NullPointerException at org.example.Secret(Secret.java:17)"
+ZIPPED = {"Content-Encoding": "gzip"}
+OK_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\n"
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+@asynccontextmanager
+async def asking(
+    url: str,
+    *,
+    concurrency: int = 4,
+    timeout_parameter: str = "",
+    graphs: Literal["default"] | tuple[str, ...] = "default",
+    max_bytes: int = MAX_BYTES,
+) -> AsyncIterator[Http]:
+    """Open a transport for one test, which must end before long."""
+    transport = Http(
+        url, max_bytes=max_bytes, concurrency=concurrency, timeout_parameter=timeout_parameter, graphs=graphs
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield transport
+    finally:
+        await transport.close()
+
+
+async def ask(transport: Http, query: str = QUERY) -> bytes:
+    return await transport.select(query, Deadline.after(PATIENCE))
+
+
+async def fault_of(handler: Handler) -> Fault:
+    """Return the fault that a query ends in, its text checked for what must not be in it."""
+    async with fake_endpoint(handler) as endpoint, asking(with_credentials(endpoint)) as transport:
+        with pytest.raises(Fault) as caught:
+            await ask(transport)
+        assert_discreet(str(caught.value), endpoint.port)
+        return caught.value
+
+
+def with_credentials(endpoint: FakeEndpoint) -> str:
+    return endpoint.url.replace("http://", "http://alice:s3cret@")
+
+
+def assert_discreet(text: str, port: int) -> None:
+    for told in ("http:", "://", HOST, str(port), "alice", "s3cret", "Basic", "java", "Secret", "tell-nobody"):
+        assert told not in text, text
+
+
+@contextmanager
+def unanswering_port() -> Iterator[int]:
+    """A port whose queue of connections is full, so that a further one is neither accepted nor refused."""
+    with ExitStack() as held:
+        listener = held.enter_context(socket.socket())
+        listener.bind((HOST, 0))
+        listener.listen(0)
+        port: int = listener.getsockname()[1]
+        for _ in range(8):
+            filler = held.enter_context(socket.socket())
+            filler.setblocking(False)  # noqa: FBT003 - the standard library's own argument
+            filler.connect_ex((HOST, port))
+        yield port
+
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems answer when the queue is full")
+
+
+# What is sent
+
+
+async def test_a_query_is_posted_as_a_form_that_holds_nothing_else() -> None:
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url) as transport:
+        assert await ask(transport) == EMPTY
+    (request,) = endpoint.received
+    assert (request.method, request.path) == ("POST", "/sparql")
+    assert request.headers["Content-Type"].startswith("application/x-www-form-urlencoded")
+    assert request.form == (("query", QUERY),)
+
+
+async def test_only_sparql_json_packed_with_gzip_or_not_at_all_is_asked_for() -> None:
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url) as transport:
+        await ask(transport)
+    headers = endpoint.received[0].headers
+    assert headers.getall("Accept") == [JSON]
+    assert headers.getall("Accept-Encoding") == ["gzip"]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.text(st.characters(exclude_categories=["Cs"]), max_size=200),
+    graph=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
+)
+async def test_any_text_reaches_the_endpoint_as_it_is(query: str, graph: str) -> None:
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url, graphs=(graph,)) as transport:
+        await ask(transport, query)
+    assert endpoint.received[0].form == (("query", query), ("default-graph-uri", graph))
+
+
+async def test_a_query_of_200_000_characters_is_sent_whole() -> None:
+    long = QUERY + " #" + "x" * 200_000
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url) as transport:
+        await ask(transport, long)
+    assert endpoint.queries == [long]
+
+
+async def test_the_configured_graphs_are_sent_as_default_graphs_in_their_order() -> None:
+    graphs = ("http://example.org/g?a=1&b=2", "http://example.org/a")
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url, graphs=graphs) as transport:
+        await ask(transport)
+    assert endpoint.received[0].form[1:] == tuple(("default-graph-uri", graph) for graph in graphs)
+
+
+async def test_credentials_of_the_url_are_sent_as_basic_authentication() -> None:
+    async with fake_endpoint(answering()) as endpoint, asking(with_credentials(endpoint)) as transport:
+        await ask(transport)
+    assert endpoint.received[0].headers["Authorization"] == "Basic YWxpY2U6czNjcmV0"
+    assert "s3cret" not in endpoint.received[0].path
+
+
+@pytest.mark.parametrize(("left", "told"), [(60.0, "60"), (59.2, "60"), (59.999, "60"), (60.001, "61")])
+async def test_the_endpoint_is_told_the_seconds_left_rounded_up(left: float, told: str) -> None:
+    clock = Clock()
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url, timeout_parameter="timeout") as transport:
+        await transport.select(QUERY, Deadline.after(left, clock))
+    assert endpoint.received[0].form == (("query", QUERY), ("timeout", told))
+
+
+async def test_the_endpoint_is_told_what_is_left_after_waiting_for_a_free_slot() -> None:
+    clock = Clock()
+    handler = Gated()
+    async with (
+        fake_endpoint(handler) as endpoint,
+        asking(endpoint.url, concurrency=1, timeout_parameter="t") as transport,
+        asyncio.TaskGroup() as tasks,
+    ):
+        tasks.create_task(transport.select("first", Deadline.after(60, clock)))
+        await handler.began.acquire()
+        tasks.create_task(transport.select("second", Deadline.after(60, clock)))
+        await asyncio.sleep(0)
+        clock.now += 59.7
+        handler.gate.release()
+        handler.gate.release()
+    assert [request.form for request in endpoint.received] == [
+        (("query", "first"), ("t", "60")),
+        (("query", "second"), ("t", "1")),
+    ]
+
+
+async def test_queries_in_turn_share_one_connection() -> None:
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url) as transport:
+        for _ in range(3):
+            await ask(transport)
+    assert len(endpoint.received) == 3
+    assert len({request.connection for request in endpoint.received}) == 1
+
+
+async def test_a_cookie_that_an_endpoint_sets_is_not_sent_back() -> None:
+    handler = answering(headers={"Set-Cookie": "id=17"})
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
+        await ask(transport)
+        await ask(transport)
+    assert "Cookie" not in endpoint.received[1].headers
+
+
+# What is believed
+
+
+@pytest.mark.parametrize("content_type", [JSON, f"{JSON}; charset=utf-8", "application/json"])
+async def test_json_is_believed_by_its_content_type(content_type: str) -> None:
+    async with (
+        fake_endpoint(answering(content_type=content_type)) as endpoint,
+        asking(endpoint.url) as transport,
+    ):
+        assert await ask(transport) == EMPTY
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [gzip.compress(EMPTY * 500), gzip.compress(EMPTY * 200) + gzip.compress(EMPTY * 300)],
+    ids=["one member", "two members"],
+)
+async def test_a_gzip_answer_is_unpacked(packed: bytes) -> None:
+    async with fake_endpoint(answering(packed, headers=ZIPPED)) as endpoint, asking(endpoint.url) as transport:
+        assert await ask(transport) == EMPTY * 500
+
+
+async def test_a_gzip_answer_in_chunks_of_one_byte_is_unpacked() -> None:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": JSON, **ZIPPED})
+        await response.prepare(request)
+        for byte in gzip.compress(EMPTY):
+            await response.write(bytes([byte]))
+        await response.write_eof()
+        return response
+
+    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
+        assert await ask(transport) == EMPTY
+
+
+async def test_a_gzip_answer_cut_at_any_byte_is_refused() -> None:
+    packed = gzip.compress(EMPTY)
+    length = 0
+
+    async def handle(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=packed[:length], headers={"Content-Type": JSON, **ZIPPED})
+
+    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
+        for length in range(len(packed)):
+            with pytest.raises(EndpointFault, match="broke off"):
+                await ask(transport)
+        length = len(packed)
+        assert await ask(transport) == EMPTY
+
+
+async def test_an_answer_may_be_as_large_as_the_limit_and_no_larger() -> None:
+    for packed in (False, True):
+        for size, fits in ((MAX_BYTES, True), (MAX_BYTES + 1, False)):
+            body = b" " * size
+            handler = answering(gzip.compress(body), headers=ZIPPED) if packed else answering(body)
+            async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
+                if fits:
+                    assert await ask(transport) == body
+                else:
+                    with pytest.raises(EndpointFault, match="larger than this gateway reads"):
+                        await ask(transport)
+
+
+async def test_a_small_body_that_unpacks_to_a_huge_one_is_not_unpacked() -> None:
+    huge = 64_000_000
+    handler = answering(gzip.compress(b" " * huge), headers=ZIPPED)
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
+        tracemalloc.start()
+        try:
+            with pytest.raises(EndpointFault, match="larger than this gateway reads"):
+                await ask(transport)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < huge / 10
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "says"),
+    [
+        (301, EndpointFault, "redirects"),
+        (302, EndpointFault, "redirects"),
+        (307, EndpointFault, "redirects"),
+        (308, EndpointFault, "redirects"),
+        (400, QueryRefused, "refused a query"),
+        (401, EndpointFault, "asks for credentials"),
+        (403, EndpointFault, "refuses this gateway"),
+        (404, EndpointFault, "no SPARQL query endpoint"),
+        (405, EndpointFault, "no queries by POST"),
+        (413, QueryRefused, "too long"),
+        (414, QueryRefused, "too long"),
+        (422, QueryRefused, "does not allow"),
+        (429, EndpointFault, "throttling"),
+        (500, EndpointFault, "HTTP status 500"),
+        (502, EndpointFault, "HTTP status 502"),
+        (503, EndpointFault, "overloaded"),
+        (504, EndpointFault, "proxy gave up"),
+    ],
+)
+async def test_a_bad_status_is_typed_and_told_without_the_endpoints_own_words(
+    status: int, kind: type[Fault], says: str
+) -> None:
+    headers = {"WWW-Authenticate": 'Basic realm="tell-nobody"', "Location": "http://tell-nobody.example/"}
+    error = await fault_of(answering(TRACE, status=status, headers=headers))
+    assert type(error) is kind
+    assert says in error.wrong
+    assert error.next_step
+
+
+async def test_no_status_but_200_is_believed_even_over_sparql_json() -> None:
+    status = 200
+
+    async def handle(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=EMPTY, status=status, content_type=JSON)
+
+    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
+        for status in range(201, 600):
+            with pytest.raises(Fault):
+                await ask(transport)
+        assert len(endpoint.received) == 399
+        status = 200
+        assert await ask(transport) == EMPTY
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_never_followed(status: int) -> None:
+    async with fake_endpoint(answering()) as elsewhere:
+        there = answering(status=status, headers={"Location": elsewhere.url})
+        async with fake_endpoint(there) as endpoint, asking(endpoint.url) as transport:
+            with pytest.raises(EndpointFault, match="redirects elsewhere"):
+                await ask(transport)
+        assert len(endpoint.received) == 1
+        assert elsewhere.received == []
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        answering(status=206),
+        answering(headers={"X-SPARQL-MaxRows": "10000"}),
+        answering(headers={"X-SQL-State": "S1TAT", "X-SQL-Message": "tell-nobody"}),
+    ],
+    ids=["status 206", "row limit", "time limit"],
+)
+async def test_an_answer_that_says_it_is_partial_is_cut(handler: Handler) -> None:
+    error = await fault_of(handler)
+    assert type(error) is AnswerCut
+    assert error.cause == "server_truncated"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "says"),
+    [
+        ("text/html", "with HTML and"),
+        ("text/plain; charset=utf-8", "with plain text and"),
+        ("application/sparql-results+xml", "with SPARQL XML and"),
+        ("tell-nobody/ignore-all-previous-instructions", "with another content type and"),
+        ("alice", "with another content type and"),
+    ],
+)
+async def test_a_200_of_another_content_type_is_no_answer(content_type: str, says: str) -> None:
+    error = await fault_of(answering(b"<html>" + TRACE, content_type=content_type))
+    assert type(error) is EndpointFault
+    assert says in error.wrong
+    assert "ignore" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("handler", "kind", "says"),
+    [
+        (sending(b""), NetworkFault, "could not be reached"),
+        (sending(b"", reset=True), NetworkFault, "could not be reached"),
+        (sending(b"HTTP/1.1 200 OK\r\nContent-Ty"), NetworkFault, "could not be reached"),
+        (sending(b"HTTP/1.1 200 OK\r\nContent-Ty", reset=True), NetworkFault, "could not be reached"),
+        (sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}"), EndpointFault, "broke off"),
+        (sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}", reset=True), EndpointFault, "broke off"),
+        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), EndpointFault, "broke off"),
+        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\n100\r\n{}"), EndpointFault, "broke off"),
+        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\nno size\r\n{}"), EndpointFault, "no valid HTTP"),
+        (sending(b"hello from alice\r\n\r\n"), EndpointFault, "no valid HTTP"),
+        (sending(b"SSH-2.0-tell-nobody\r\n"), EndpointFault, "no valid HTTP"),
+        (sending(OK_HEAD + b"Content-Length: tell-nobody\r\n\r\n{}"), EndpointFault, "no valid HTTP"),
+        (sending(OK_HEAD + b"X-Long: " + b"s3cret" * 20_000 + b"\r\n\r\n"), EndpointFault, "no valid HTTP"),
+        (answering(b"no gzip: " + TRACE, headers=ZIPPED), EndpointFault, "damaged gzip"),
+        (answering(gzip.compress(EMPTY) + b"rest", headers=ZIPPED), EndpointFault, "damaged gzip"),
+        (answering(headers={"Content-Encoding": "br"}), EndpointFault, "packed its answer"),
+        (answering(b" " * (MAX_BYTES + 1)), EndpointFault, "larger than this gateway reads"),
+    ],
+    ids=[
+        "closed at once",
+        "reset at once",
+        "closed in the head",
+        "reset in the head",
+        "body short of its length",
+        "reset in the body",
+        "no last chunk",
+        "chunk short of its size",
+        "chunk without a size",
+        "no HTTP",
+        "another protocol",
+        "length that is no number",
+        "head too long",
+        "not gzip",
+        "more than gzip",
+        "unasked packing",
+        "too large",
+    ],
+)
+async def test_what_is_no_whole_answer_is_typed_and_told(handler: Handler, kind: type[Fault], says: str) -> None:
+    error = await fault_of(handler)
+    assert type(error) is kind
+    assert says in error.wrong
+    assert error.next_step
+
+
+async def test_a_port_where_nobody_listens_is_a_network_fault() -> None:
+    port = free_port()
+    async with asking(f"http://alice:s3cret@{HOST}:{port}/sparql") as transport:
+        with pytest.raises(NetworkFault) as caught:
+            await ask(transport)
+    assert_discreet(str(caught.value), port)
+
+
+@needs_linux
+async def test_a_host_that_accepts_no_connection_is_a_network_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.transport.http._CONNECT_SECONDS", 0.05)
+    with unanswering_port() as port:
+        async with asking(f"http://{HOST}:{port}/sparql") as transport:
+            with pytest.raises(NetworkFault, match="could not be reached"):
+                await ask(transport)
+
+
+@needs_linux
+async def test_a_deadline_counts_while_the_connection_is_made() -> None:
+    with unanswering_port() as port:
+        async with asking(f"http://{HOST}:{port}/sparql") as transport:
+            with pytest.raises(DeadlinePassed):
+                await transport.select(QUERY, Deadline.after(0.05))
+
+
+@pytest.mark.parametrize("url", ["http://", "alice", "http://[", "http://alice:s3cret@127.0.0.1:99999/"])
+async def test_a_url_that_is_none_is_told_without_it(url: str) -> None:
+    async with asking(url) as transport:
+        with pytest.raises(EndpointFault, match="no valid URL") as caught:
+            await ask(transport)
+    assert_discreet(str(caught.value), 99999)
+
+
+async def test_a_fault_leaves_no_credentials_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    await fault_of(sending(b"", reset=True))
+    await fault_of(answering(TRACE, status=500))
+    assert "no answer from the endpoint" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
+async def test_the_next_query_is_answered_after_any_fault() -> None:
+    faulty: list[Handler] = [
+        sending(b"", reset=True),
+        answering(TRACE, status=500),
+        answering(b" " * (MAX_BYTES * 10)),
+        sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}"),
+    ]
+    handler = answering()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await handler(request)
+
+    async with fake_endpoint(handle) as endpoint, asking(endpoint.url, concurrency=1) as transport:
+        for handler in faulty:
+            with pytest.raises(Fault):
+                await ask(transport)
+        handler = answering()
+        assert await ask(transport) == EMPTY
+
+
+# Time, cancelling, concurrency
+
+
+async def test_an_endpoint_that_hangs_is_given_up_at_the_deadline() -> None:
+    handler = Hanging()
+    async with fake_endpoint(handler) as endpoint, asking(with_credentials(endpoint)) as transport:
+        with pytest.raises(DeadlinePassed) as caught:
+            await transport.select(QUERY, Deadline.after(0.1))
+        assert_discreet(str(caught.value), endpoint.port)
+
+
+async def test_a_body_that_never_ends_is_given_up_at_the_deadline() -> None:
+    gone = asyncio.Event()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": JSON})
+        await response.prepare(request)
+        await response.write(b"{")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gone.set()
+        return response
+
+    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
+        with pytest.raises(DeadlinePassed):
+            await transport.select(QUERY, Deadline.after(0.1))
+        await gone.wait()
+
+
+async def test_nothing_is_sent_when_no_time_is_left() -> None:
+    clock = Clock()
+    async with fake_endpoint(answering()) as endpoint, asking(endpoint.url) as transport:
+        with pytest.raises(DeadlinePassed):
+            await transport.select(QUERY, Deadline.after(0, clock))
+        assert endpoint.received == []
+
+
+async def test_a_query_whose_time_ran_out_while_it_waited_for_a_slot_is_not_sent() -> None:
+    clock = Clock()
+    handler = Gated()
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url, concurrency=1) as transport:
+        first = asyncio.create_task(ask(transport, "first"))
+        await handler.began.acquire()
+        second = asyncio.create_task(transport.select("second", Deadline.after(60, clock)))
+        await asyncio.sleep(0)
+        clock.now += 60
+        handler.gate.release()
+        assert await first == EMPTY
+        with pytest.raises(DeadlinePassed):
+            await second
+        assert endpoint.queries == ["first"]
+
+
+async def test_cancelling_closes_the_connection_and_frees_the_slot() -> None:
+    handler = Hanging()
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url, concurrency=1) as transport:
+        for _ in range(2):
+            handler.began.clear()
+            handler.gone.clear()
+            task = asyncio.create_task(ask(transport))
+            await handler.began.wait()
+            assert not handler.gone.is_set()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await handler.gone.wait()
+
+
+async def test_a_passed_deadline_closes_the_connection() -> None:
+    handler = Hanging()
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
+        with pytest.raises(DeadlinePassed):
+            await transport.select(QUERY, Deadline.after(0.1))
+        await handler.gone.wait()
+
+
+async def test_as_many_queries_as_allowed_run_at_once_and_no_more() -> None:
+    handler = Gated()
+    async with (
+        fake_endpoint(handler) as endpoint,
+        asking(endpoint.url, concurrency=2) as transport,
+        asking(endpoint.url) as another,
+    ):
+        tasks = [asyncio.create_task(ask(transport, str(number))) for number in range(5)]
+        await handler.began.acquire()
+        await handler.began.acquire()
+        # A later query over another transport arrives: had a third one been sent, it would be here as well.
+        later = asyncio.create_task(ask(another, "later"))
+        await handler.began.acquire()
+        assert endpoint.queries == ["0", "1", "later"]
+        later.cancel()
+        for _ in range(3):
+            handler.gate.release()
+            await handler.began.acquire()
+            assert handler.active <= 3
+        handler.gate.release()
+        handler.gate.release()
+        assert await asyncio.gather(*tasks) == [EMPTY] * 5
+    assert handler.peak == 3
+
+
+async def test_a_query_cancelled_while_it_waits_for_a_slot_is_never_sent() -> None:
+    handler = Gated()
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url, concurrency=1) as transport:
+        first = asyncio.create_task(ask(transport, "first"))
+        await handler.began.acquire()
+        waiting = asyncio.create_task(ask(transport, "waiting"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        third = asyncio.create_task(ask(transport, "third"))
+        handler.gate.release()
+        handler.gate.release()
+        await asyncio.gather(first, third)
+        assert endpoint.queries == ["first", "third"]
+
+
+# Closing
+
+
+async def test_a_transport_can_be_closed_before_its_first_query_and_more_than_once() -> None:
+    async with fake_endpoint(answering()) as endpoint:
+        unused = Http(endpoint.url, max_bytes=MAX_BYTES)
+        await unused.close()
+        used = Http(endpoint.url, max_bytes=MAX_BYTES)
+        await ask(used)
+        await used.close()
+        await used.close()
+
+
+async def test_closing_closes_the_connections() -> None:
+    closed = asyncio.Event()
+    watchers: list[asyncio.Task[None]] = []
+
+    async def watch(transport: asyncio.BaseTransport) -> None:
+        while not transport.is_closing():
+            await asyncio.sleep(0)
+        closed.set()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        assert request.transport is not None
+        watchers.append(asyncio.create_task(watch(request.transport)))
+        return web.Response(body=EMPTY, content_type=JSON)
+
+    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
+        await ask(transport)
+        assert not closed.is_set()
+        await transport.close()
+        await closed.wait()

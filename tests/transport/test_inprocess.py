@@ -1,0 +1,391 @@
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import RawIOBase
+from typing import cast
+
+import pyoxigraph
+import pytest
+
+from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
+from gateway.graph.budget import Deadline
+from gateway.transport.inprocess import InProcess
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE = 10
+MAX_BYTES = 1 << 30
+SMALL = "SELECT ?value { <http://example.org/7> ?p ?value }"
+ENDLESS = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }"
+"""60 to the power of 6 rows, one after the other."""
+
+Body = Callable[[RawIOBase], None]
+
+
+@pytest.fixture(scope="module")
+def engine() -> pyoxigraph.Store:
+    store = pyoxigraph.Store()
+    predicate = pyoxigraph.NamedNode("http://example.org/value")
+    store.extend(
+        pyoxigraph.Quad(pyoxigraph.NamedNode(f"http://example.org/{n}"), predicate, pyoxigraph.Literal(n))
+        for n in range(60)
+    )
+    return store
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+class Acting:
+    """Stands in for an engine, to do what no query makes the real one do.
+
+    Attributes:
+        began: Queries that began.
+    """
+
+    def __init__(self, act: Body) -> None:
+        self.began = threading.Semaphore(0)
+        self._act = act
+
+    def query(self, _: str) -> "Acting":
+        """Return something to serialize."""
+        return self
+
+    def serialize(self, output: RawIOBase, _: object) -> None:
+        """Do what the test wants."""
+        self.began.release()
+        self._act(output)
+
+    def as_store(self) -> pyoxigraph.Store:
+        """Return this, as the transport wants it."""
+        return cast("pyoxigraph.Store", self)
+
+    async def wait_until_began(self) -> None:
+        """Wait for a query to be in the engine."""
+        assert await asyncio.to_thread(self.began.acquire, timeout=PATIENCE)
+
+
+class Started:
+    """The real engine, which tells when a query is handed to it."""
+
+    def __init__(self, engine: pyoxigraph.Store) -> None:
+        self._engine = engine
+        self.began = threading.Event()
+
+    def query(self, text: str) -> object:
+        """Run a query."""
+        self.began.set()
+        return self._engine.query(text)
+
+    def as_store(self) -> pyoxigraph.Store:
+        """Return this, as the transport wants it."""
+        return cast("pyoxigraph.Store", self)
+
+
+def in_time() -> Deadline:
+    return Deadline.after(PATIENCE)
+
+
+def query_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "sparql"]
+
+
+@contextmanager
+def gate() -> Iterator[threading.Event]:
+    """A gate that is open in the end, so that no thread outlives its test."""
+    event = threading.Event()
+    try:
+        yield event
+    finally:
+        event.set()
+        for thread in query_threads():
+            thread.join(PATIENCE)
+
+
+# Answers
+
+
+async def test_an_answer_is_the_bytes_of_sparql_json(engine: pyoxigraph.Store) -> None:
+    body = await InProcess(engine, max_bytes=MAX_BYTES).select(SMALL, in_time())
+    assert json.loads(body) == {
+        "head": {"vars": ["value"]},
+        "results": {
+            "bindings": [
+                {"value": {"type": "literal", "value": "7", "datatype": "http://www.w3.org/2001/XMLSchema#integer"}}
+            ]
+        },
+    }
+
+
+async def test_many_rows_come_whole(engine: pyoxigraph.Store) -> None:
+    body = await InProcess(engine, max_bytes=MAX_BYTES).select("SELECT * { ?a ?b ?c . ?d ?e ?f }", in_time())
+    assert len(json.loads(body)["results"]["bindings"]) == 60**2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT ?x {",
+        "",
+        "SELECT * { <http://x/%zz> ?p ?o }",
+        "SELECT * { <relative> ?p ?o }",
+        "DELETE WHERE { ?s ?p ?o }",
+    ],
+    ids=["cut", "empty", "bad escape in an IRI", "relative IRI", "update"],
+)
+async def test_a_query_that_the_engine_will_not_run_is_refused(engine: pyoxigraph.Store, query: str) -> None:
+    transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
+    with pytest.raises(QueryRefused) as caught:
+        await transport.select(query, in_time())
+    assert "http" not in str(caught.value)
+    assert json.loads(await transport.select(SMALL, in_time()))["results"]["bindings"]
+
+
+async def test_an_answer_may_be_as_large_as_the_limit_and_no_larger(engine: pyoxigraph.Store) -> None:
+    body = await InProcess(engine, max_bytes=MAX_BYTES).select(SMALL, in_time())
+    assert await InProcess(engine, max_bytes=len(body)).select(SMALL, in_time()) == body
+    with pytest.raises(EndpointFault, match="larger than this gateway reads"):
+        await InProcess(engine, max_bytes=len(body) - 1).select(SMALL, in_time())
+
+
+async def test_an_endless_answer_is_stopped_at_the_limit_of_bytes(engine: pyoxigraph.Store) -> None:
+    transport = InProcess(engine, max_bytes=10_000, workers=1)
+    with pytest.raises(EndpointFault, match="larger than this gateway reads"):
+        await transport.select(ENDLESS, in_time())
+    assert await transport.select(SMALL, in_time())
+
+
+class _Panic(BaseException):
+    """As the engine's panics: no Exception."""
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, RuntimeError, OSError, MemoryError, _Panic])
+async def test_whatever_fails_in_the_engine_is_told_and_its_slot_comes_free(error: type[BaseException]) -> None:
+    def act(output: RawIOBase) -> None:
+        if failing:
+            failing.pop()
+            raise error("at /home/alice/graph")
+        output.write(b"{}")
+
+    failing = [True]
+    transport = InProcess(Acting(act).as_store(), max_bytes=MAX_BYTES, workers=1)
+    with pytest.raises(EndpointFault, match="failed to answer") as caught:
+        await transport.select(SMALL, in_time())
+    assert "alice" not in str(caught.value)
+    assert await transport.select(SMALL, in_time()) == b"{}"
+
+
+async def test_a_query_of_another_form_is_told_and_its_slot_comes_free(engine: pyoxigraph.Store) -> None:
+    transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
+    with pytest.raises(EndpointFault, match="failed to answer"):
+        await transport.select("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", in_time())
+    assert await transport.select(SMALL, in_time())
+
+
+# Stopping
+
+
+async def test_cancelling_stops_a_query_at_its_next_rows(engine: pyoxigraph.Store) -> None:
+    started = Started(engine)
+    transport = InProcess(started.as_store(), max_bytes=MAX_BYTES, workers=1)
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(3):
+            started.began.clear()
+            task = asyncio.create_task(transport.select(ENDLESS, Deadline.after(1000)))
+            assert await asyncio.to_thread(started.began.wait, PATIENCE)
+            (thread,) = query_threads()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.to_thread(thread.join, PATIENCE)
+            assert not thread.is_alive()
+        assert await transport.select(SMALL, in_time())
+
+
+async def test_a_deadline_stops_a_query(engine: pyoxigraph.Store) -> None:
+    transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(DeadlinePassed, match="time of this call"):
+            await transport.select(ENDLESS, Deadline.after(0.05))
+        assert await transport.select(SMALL, in_time())
+
+
+async def test_a_query_sees_by_itself_that_its_deadline_passed(engine: pyoxigraph.Store) -> None:
+    clock = Clock()
+    started = Started(engine)
+    transport = InProcess(started.as_store(), max_bytes=MAX_BYTES, workers=1)
+    async with asyncio.timeout(PATIENCE):
+        task = asyncio.create_task(transport.select(ENDLESS, Deadline.after(1000, clock)))
+        assert await asyncio.to_thread(started.began.wait, PATIENCE)
+        clock.now += 1000
+        with pytest.raises(DeadlinePassed, match="time of this call"):
+            await task
+
+
+async def test_a_query_that_ends_too_late_does_not_disturb() -> None:
+    with gate() as opened:
+
+        def act(output: RawIOBase) -> None:
+            opened.wait(PATIENCE)
+            output.write(b"{}")
+
+        acting = Acting(act)
+        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=1)
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(DeadlinePassed, match="time of this call"):
+                await transport.select(SMALL, Deadline.after(0.05))
+            opened.set()
+            assert await transport.select(SMALL, in_time()) == b"{}"
+
+
+async def test_nothing_runs_when_no_time_is_left() -> None:
+    acting = Acting(lambda _: None)
+    with pytest.raises(DeadlinePassed):
+        await InProcess(acting.as_store(), max_bytes=MAX_BYTES).select(SMALL, Deadline.after(0, Clock()))
+    assert not acting.began.acquire(blocking=False)
+
+
+# Slots
+
+
+async def test_a_cancelled_query_keeps_its_slot_until_its_thread_has_ended() -> None:
+    with gate() as opened:
+
+        def act(output: RawIOBase) -> None:
+            opened.wait(PATIENCE)
+            output.write(b"{}")
+
+        acting = Acting(act)
+        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=1)
+        async with asyncio.timeout(PATIENCE):
+            task = asyncio.create_task(transport.select(SMALL, in_time()))
+            await acting.wait_until_began()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            with pytest.raises(DeadlinePassed, match="busy with other queries"):
+                await transport.select(SMALL, Deadline.after(0.05))
+            assert len(query_threads()) == 1
+            opened.set()
+            assert await transport.select(SMALL, in_time()) == b"{}"
+
+
+async def test_a_query_cancelled_while_it_waits_for_a_slot_never_runs() -> None:
+    with gate() as opened:
+
+        def act(output: RawIOBase) -> None:
+            opened.wait(PATIENCE)
+            output.write(b"{}")
+
+        acting = Acting(act)
+        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=1)
+        async with asyncio.timeout(PATIENCE):
+            first = asyncio.create_task(transport.select(SMALL, in_time()))
+            await acting.wait_until_began()
+            waiting = asyncio.create_task(transport.select(SMALL, in_time()))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            opened.set()
+            assert await first == b"{}"
+            assert await transport.select(SMALL, in_time()) == b"{}"
+        await acting.wait_until_began()
+        assert not acting.began.acquire(blocking=False)
+
+
+async def test_two_queries_run_at_once_and_the_third_waits() -> None:
+    with gate() as opened:
+
+        def act(output: RawIOBase) -> None:
+            opened.wait(PATIENCE)
+            output.write(b"{}")
+
+        acting = Acting(act)
+        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=2)
+        async with asyncio.timeout(PATIENCE):
+            tasks = [asyncio.create_task(transport.select(SMALL, in_time())) for _ in range(3)]
+            await acting.wait_until_began()
+            await acting.wait_until_began()
+            assert len(query_threads()) == 2
+            assert not acting.began.acquire(blocking=False)
+            opened.set()
+            assert await asyncio.gather(*tasks) == [b"{}"] * 3
+
+
+def test_a_query_may_outlive_its_event_loop() -> None:
+    with gate() as opened:
+
+        def act(output: RawIOBase) -> None:
+            opened.wait(PATIENCE)
+            output.write(b"{}")
+
+        acting = Acting(act)
+
+        async def leave() -> None:
+            task = asyncio.create_task(
+                InProcess(acting.as_store(), max_bytes=MAX_BYTES).select(SMALL, Deadline.after(PATIENCE))
+            )
+            await acting.wait_until_began()
+            task.cancel()
+
+        asyncio.run(leave())
+        (thread,) = query_threads()
+        opened.set()
+        thread.join(PATIENCE)
+        # An error in the thread would be a warning, and a warning fails the test.
+        assert not thread.is_alive()
+
+
+async def test_closing_leaves_nothing_to_do(engine: pyoxigraph.Store) -> None:
+    transport = InProcess(engine, max_bytes=MAX_BYTES)
+    await transport.close()
+    await transport.close()
+    assert query_threads() == []
+
+
+# Exit
+
+EXIT_SCRIPT = """
+import asyncio, sys, threading
+import pyoxigraph
+from gateway.graph.budget import Deadline
+from gateway.transport.inprocess import InProcess
+
+store = pyoxigraph.Store()
+p = pyoxigraph.NamedNode("http://example.org/p")
+store.extend(pyoxigraph.Quad(pyoxigraph.NamedNode(f"http://example.org/{n}"), p, p) for n in range(60))
+
+async def main():
+    task = asyncio.create_task(InProcess(store, max_bytes=1 << 30).select(sys.argv[1], Deadline.after(1000)))
+    while not any(thread.name == "sparql" for thread in threading.enumerate()):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    print(task.cancelled())
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [ENDLESS, ENDLESS.replace("*", "(COUNT(*) AS ?count)", 1)],
+    ids=["a query that produces rows", "a query that produces none"],
+)
+def test_a_running_query_does_not_keep_the_process_alive(query: str) -> None:
+    command = [sys.executable, "-W", "error", "-c", EXIT_SCRIPT, query]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
