@@ -1,10 +1,13 @@
 """The documentation against the code: whatever has a name in one has it in the other."""
 
+import contextlib
 import importlib
+import io
 import json
 import pkgutil
 import re
 import runpy
+import shlex
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +19,7 @@ from pydantic import BaseModel
 
 import gateway
 from gateway.api import open_gateway
+from gateway.cli.main import app, main
 from gateway.engine import answers, arguments
 from gateway.engine.gaps import CAUSES
 from gateway.engine.gateway import Gateway
@@ -315,6 +319,64 @@ def test_the_python_example_runs_and_prints_what_is_documented(
     assert capsys.readouterr().out == printed[1]
 
 
+# --- the readme ---
+
+
+CONSOLE: Final = [text.partition("\n") for _, text in fences(page("README.md"), "console")]
+
+
+def printed(command: str) -> str:
+    """Return what a command of the readme prints on 80 columns, without blanks at the ends of lines."""
+    prompt, program, *given = shlex.split(command)
+    assert (prompt, program) == ("$", "bfsql-gateway")
+    written = io.BytesIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        io.TextIOWrapper(written, encoding="utf-8") as stdout,
+        contextlib.redirect_stdout(stdout),
+    ):
+        patch.chdir(ROOT)
+        patch.setenv("COLUMNS", "80")
+        patch.delenv("FORCE_COLOR", raising=False)
+        assert main(given) == 0
+        stdout.flush()
+        lines = written.getvalue().decode().splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+@pytest.mark.parametrize(("command", "shown"), [(line, shown) for line, _, shown in CONSOLE])
+def test_every_console_example_of_the_readme_prints_what_is_shown(command: str, shown: str) -> None:
+    assert printed(command) == shown, "`python -m tests.test_docs` writes the readme's examples anew"
+
+
+def test_the_python_example_of_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    (code,) = fences(page("README.md"), "python")
+    script = tmp_path / "example.py"
+    script.write_text(code[1], encoding="utf-8")
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out == "8 True\n"
+
+
 def test_every_example_of_json_in_the_readme_is_json() -> None:
     for _, text in fences(page("README.md"), "json"):
         json.loads(text)
+
+
+def test_the_readme_has_a_row_for_every_command() -> None:
+    commands = {info.name or getattr(info.callback, "__name__", "") for info in app.registered_commands}
+    assert {name.split()[1] for name in table("README.md", "command").names} == commands
+
+
+def write_console_examples_anew() -> None:
+    """Put into the readme what its commands print now."""
+    text = page("README.md")
+    for command, _, shown in CONSOLE:
+        text = text.replace(f"{command}\n{shown}```", f"{command}\n{printed(command)}```")
+    (ROOT / "README.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_console_examples_anew()

@@ -1,3 +1,4 @@
+import importlib
 import inspect
 from collections.abc import Iterator
 
@@ -20,7 +21,8 @@ def below(base: type[GatewayError]) -> Iterator[type[GatewayError]]:
 
 
 DEFINED = [member for _, member in inspect.getmembers(errors, inspect.isclass) if issubclass(member, GatewayError)]
-FAULTS = [kind for kind in below(Fault) if issubclass(kind, Fault)]
+importlib.import_module("gateway.api")  # every layer that may define faults of its own is loaded now
+FAULTS = [kind for kind in below(Fault) if issubclass(kind, Fault) and kind.__module__.startswith("gateway.")]
 
 
 @pytest.mark.parametrize("kind", DEFINED)
@@ -38,13 +40,11 @@ def test_the_three_who_can_act_are_told_apart() -> None:
     assert not issubclass(InputError, Fault)
     assert not issubclass(ConfigurationError, Fault)
     assert not issubclass(InputError, ConfigurationError)
-    assert {kind.__module__ for kind in FAULTS if kind.__module__ != "gateway.errors"} == {Overflow.__module__}
+    assert not issubclass(ConfigurationError, InputError)
 
 
-def test_the_sample_of_faults_is_not_empty() -> None:
-    assert {"QueryRefused", "AnswerCut", "NetworkFault", "DeadlinePassed", "BudgetSpent", "Overflow"} <= {
-        kind.__name__ for kind in FAULTS
-    }
+def test_the_faults_of_all_layers_are_looked_at() -> None:
+    assert {errors.Fault, errors.AnswerCut, errors.DeadlinePassed, Overflow} <= set(FAULTS)
 
 
 @pytest.mark.parametrize("kind", FAULTS)
@@ -54,8 +54,7 @@ def test_every_fault_has_a_cause_that_an_answer_can_name(kind: type[Fault]) -> N
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_a_fault_is_told_under_its_own_cause(kind: type[Fault]) -> None:
-    fault = Overflow([]) if issubclass(kind, Overflow) else kind("This was wrong.")
-    assert cause_of(fault) == kind.cause
+    assert cause_of(kind.__new__(kind)) == kind.cause
 
 
 @pytest.mark.parametrize("value", ["", "short", 5, None, ["a"], {"a": 1}, "x" * (QUOTE_LIMIT - 2)])
@@ -72,7 +71,9 @@ def test_a_long_value_is_cut_and_the_cut_is_told(value: object) -> None:
     assert len(told.partition("\u2026")[0]) < QUOTE_LIMIT
 
 
-@given(st.one_of(ANY_TEXT, ANY_TEXT.map(lambda text: text * 50), st.lists(ANY_TEXT), st.dictionaries(ANY_TEXT, ANY_TEXT)))
+@given(
+    st.one_of(ANY_TEXT, ANY_TEXT.map(lambda text: text * 50), st.lists(ANY_TEXT), st.dictionaries(ANY_TEXT, ANY_TEXT))
+)
 @example("\ud800")
 @example("line\u2028separator\r\n\x85")
 @settings(deadline=None)

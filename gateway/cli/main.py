@@ -27,13 +27,14 @@ from gateway.cli.options import (
     TopologyOnly,
     Verbose,
 )
-from gateway.cli.output import flush, give_up_stdout, logging_to_stderr, louder, print_error
+from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, louder, print_error
 from gateway.cli.requests import Bfs, Common, Describe, Detail, Intersect, Request, Schema, Search, Serve
 from gateway.errors import ConfigurationError, GatewayError
 
 PROGRAM = "bfsql-gateway"
 FAILED = 2
 INTERRUPTED = 130
+_LAST_PORT = 65_535
 
 _log = logging.getLogger(__name__)
 
@@ -55,10 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments after the program's name; those of this process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    with logging_to_stderr():
+    with logging_to_stderr() as log:
         try:
-            status = _run(arguments)
+            status = _run(arguments, log)
             flush()
+            log.let_go()
         except GatewayError as error:
             print_error(str(error))
         except _UsageError as error:
@@ -78,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return FAILED
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], log: Log) -> int:
     for argument in arguments:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
             raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
@@ -88,6 +90,8 @@ def _run(arguments: list[str]) -> int:
         return result
     from gateway.cli.work import do  # noqa: PLC0415 - `--help` is quick without all that the commands need
 
+    if isinstance(result, Serve):
+        log.let_go()
     do(result)
     return 0
 
@@ -245,9 +249,7 @@ def intersect(
         typer.Argument(metavar="SEED", hidden=True),
     ],
     *,
-    hops: Annotated[
-        int, typer.Option("-k", "--hops", "-n", metavar="N", help="How far to go from each seed, 1 to 5.")
-    ] = 1,
+    hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="How far to go from each seed, 1 to 5.")] = 1,
     node_type: NodeTypes = None,
     predicate: Predicates = None,
     topology_only: TopologyOnly = False,
@@ -283,16 +285,21 @@ def intersect(
 def serve(
     *,
     http: Annotated[
-        bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.", show_default=False)
+        bool, typer.Option("--http", help="Serve at http://127.0.0.1:8000/mcp instead.", show_default=False)
     ] = False,
     port: Annotated[
         int | None,
-        typer.Option("--port", metavar="PORT", help="Where to listen; 0: any free port.", show_default="8000"),
+        typer.Option(
+            "--port", metavar="PORT", help="For --http: 8000 unless given; 0: any free port.", show_default=False
+        ),
     ] = None,
     host: Annotated[
         str | None,
         typer.Option(
-            "--host", metavar="HOST", help="A loopback address; no other is served.", show_default="127.0.0.1"
+            "--host",
+            metavar="HOST",
+            help="For --http: 127.0.0.1 unless given; only loopback is served.",
+            show_default=False,
         ),
     ] = None,
     graph: Graphs = None,
@@ -308,5 +315,7 @@ def serve(
     """
     if not http and (port is not None or host is not None):
         raise ConfigurationError("--port and --host are nothing without --http.")
+    if port is not None and not 0 <= port <= _LAST_PORT:
+        raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
     common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose)
     return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-
 Graphs = Annotated[
     list[str] | None,
     typer.Option(

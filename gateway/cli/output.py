@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
+from typing import TextIO
 
 from gateway.cli.text import clean
 
@@ -16,24 +17,31 @@ def print_json(text: str) -> None:
     """Print one line of JSON as UTF-8, whatever the terminal's encoding."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    sys.stdout.write(f"{text}\n")
+    _write(sys.stdout, f"{text}\n")
 
 
 def print_error(text: str) -> None:
     """Print one line on standard error; nobody hears of it where that is closed."""
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"error: {clean(text)}\n")
+        _write(sys.stderr, f"error: {clean(text)}\n")
 
 
 def print_note(text: str) -> None:
     """Print one line on standard error that is no error."""
-    sys.stderr.write(f"{clean(text)}\n")
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        _write(sys.stderr, f"{clean(text)}\n")
 
 
 def flush() -> None:
     """Write out what was printed, so that a reader that went away is noticed here and not at exit."""
-    sys.stdout.flush()
+    _write(sys.stdout, "")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    # A process may be started with a stream closed; then there is none.
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
 
 
 def give_up_stdout() -> None:
@@ -51,19 +59,43 @@ class _OneLine(logging.Formatter):
         return clean(f"{record.levelname.lower()}: {record.getMessage()}")
 
 
+class Log(logging.StreamHandler[TextIO]):
+    """Log records on standard error.
+
+    Warnings wait for the outcome: an answer follows them, but an error says by itself what they led to.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        self.setFormatter(_OneLine())
+        self._waiting: list[logging.LogRecord] | None = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, or keep it where warnings are all that is asked for."""
+        if self._waiting is None or logging.getLogger().level < logging.WARNING:
+            super().emit(record)
+        else:
+            self._waiting.append(record)
+
+    def let_go(self) -> None:
+        """Write what waits, and from now on everything at once."""
+        waiting, self._waiting = self._waiting, None
+        for record in waiting or ():
+            super().emit(record)
+
+
 @contextlib.contextmanager
-def logging_to_stderr() -> Iterator[None]:
+def logging_to_stderr() -> Iterator[Log]:
     """Log warnings to standard error while this lasts; `louder` shows more."""
     root = logging.getLogger()
     before = root.level
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_OneLine())
-    root.addHandler(handler)
+    log = Log()
+    root.addHandler(log)
     root.setLevel(logging.WARNING)
     try:
-        yield
+        yield log
     finally:
-        root.removeHandler(handler)
+        root.removeHandler(log)
         root.setLevel(before)
 
 

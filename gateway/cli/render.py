@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gateway.cli.text import clean, counted, listed, short_names
+from gateway.cli.text import clean, counted, listed
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
 
 ID = "cyan"
@@ -43,7 +43,7 @@ def schema(answer: SchemaResult) -> RenderableType:
     parts += _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer)
     parts += _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer)
     parts += [warned(text) for text in answer.warnings or ()]
-    parts.append(Text.assemble(("Next steps  ", STRONG), clean(answer.next_steps)))
+    parts.append(Text.assemble(("Next steps, as a model is told: ", STRONG), clean(answer.next_steps)))
     return Group(*parts)
 
 
@@ -71,9 +71,8 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     columns = [("ID", ID), ("Type", TYPE), ("Name", "")]
     if any(hit.matched for hit in answer.result):
         columns.append(("Matched", ""))
-    types = short_names({hit.entity_type for hit in answer.result}, None)
     rows = [
-        (clean(hit.id), types[hit.entity_type], clean(hit.name or ""), clean(hit.matched or ""))[: len(columns)]
+        (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), clean(hit.matched or ""))[: len(columns)]
         for hit in answer.result
     ]
     if searched.found > len(answer.result):
@@ -103,8 +102,7 @@ def entities(answer: EntitiesResult) -> RenderableType:
 
 
 def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
-    types = short_names([own["entity_type"]], None)
-    title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{types[own['entity_type']]}]", TYPE))
+    title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
     table = Table.grid(padding=(0, 2))
     table.add_column(style=STRONG, overflow="fold", max_width=28)
     table.add_column(overflow="fold")

@@ -32,13 +32,16 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
     parts = [*_head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"), Text()]
     parts += [_tree(root, forest, words) for root in forest.roots]
     for distance, lost in forest.lost.items():
-        parts += [Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT)]
+        parts += [Text(), Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT)]
         parts += [_tree(root, forest, words) for root in lost]
     if forest.other_edges:
         title = "Further edges" if forest.in_tree else "Edges"
         parts += [Text(), Text(title, style=STRONG), *(words.edge(edge) for edge in forest.other_edges)]
-    levels = " · ".join(f"{distance}: {count:,}" for distance, count in enumerate(answer.levels))
-    return Group(*parts, Text(), *_foot(answer, words, [("Distances", levels)]))
+    levels = [
+        f"{count:,} at {counted(distance, 'hop')}" if distance else counted(count, "seed")
+        for distance, count in enumerate(answer.levels)
+    ]
+    return Group(*parts, Text(), *_foot(answer, words, [("Distances", " · ".join(levels))]))
 
 
 def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
@@ -87,7 +90,7 @@ class _Words:
             (clean(edge.object), ID),
             f"  {sureness}" if (sureness := confidence(edge)) else "",
         )
-        return Padding(line, (0, 0, 0, 2))
+        return Padding(line, (0, 0, 0, 2), expand=False)
 
 
 @dataclass(slots=True)
@@ -155,13 +158,10 @@ def _tree(root: Node, forest: _Forest, words: _Words) -> Tree:
 
 def _step(edges: Sequence[Edge], parent: Node, child: Node, words: _Words) -> Text:
     """Write the edges between a node and the node under it, and that node."""
-    line = Text()
-    for sign, chosen in (
-        ("→", [edge for edge in edges if edge.subject == parent.id]),
-        ("←", [edge for edge in edges if edge.subject != parent.id]),
-    ):
-        if chosen:
-            line.append(", ".join(words.predicates[edge.predicate] for edge in chosen) + f" {sign} ", _PREDICATE)
+    outward = ", ".join(words.predicates[edge.predicate] for edge in edges if edge.subject == parent.id)
+    inward = ", ".join(words.predicates[edge.predicate] for edge in edges if edge.subject != parent.id)
+    steps = [f"{names} {sign}" for names, sign in ((outward, "→"), (inward, "←")) if names]
+    line = Text(f"{', '.join(steps)} ", _PREDICATE)
     line.append_text(words.node(child))
     sure = [(words.predicates[edge.predicate], confidence(edge)) for edge in edges]
     if len(edges) == 1:
@@ -201,8 +201,11 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
         parts.append(warned("The answer is another one since the page before: start again at --offset 0."))
     if len(answer.nodes) < answer.node_count:
         end = offset + len(answer.nodes)
-        which = f"nodes {offset + 1:,} to {end:,}" if answer.nodes else "no nodes"
-        parts.append(Text(f"This page: {which}, and the {counted(len(answer.edges), 'edge')} among them."))
+        if answer.nodes:
+            edges = counted(len(answer.edges), "edge")
+            parts.append(Text(f"This page: nodes {offset + 1:,} to {end:,}, and the {edges} among them."))
+        else:
+            parts.append(warned(f"This page is empty: --offset {offset} is past the last node."))
     return parts
 
 
@@ -236,5 +239,8 @@ def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) ->
 
 
 def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, str]) -> str:
-    ordered = sorted({*terms, *counts}, key=lambda term: (-counts.get(term, 0), names[term]))
-    return ", ".join(f"{names[term]} {counts.get(term, 0):,}" for term in ordered)
+    """Count terms on this page, and name those that only the rest of the answer has."""
+    here = sorted(counts, key=lambda term: (-counts[term], names[term]))
+    elsewhere = sorted(names[term] for term in terms if term not in counts)
+    told = [", ".join(f"{names[term]} {counts[term]:,}" for term in here)] if here else []
+    return "; ".join([*told, *([f"not shown: {', '.join(elsewhere)}"] if elsewhere else [])])

@@ -18,11 +18,11 @@ from gateway.cli import render, subgraph
 from gateway.cli.output import louder, print_json, print_note
 from gateway.cli.requests import Bfs, Common, Describe, Intersect, Request, Schema, Search, Serve
 from gateway.cli.waiting import Waiting
-from gateway.engine.answers import Answer
+from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway
 from gateway.engine.size import compact_json
-from gateway.errors import ConfigurationError, quoted
+from gateway.errors import ConfigurationError, GatewayError, quoted
 from gateway.settings.load import load_profile
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
@@ -37,7 +37,7 @@ def do(request: Request) -> None:
     """
     match request:
         case Schema(common):
-            _answer(common, lambda gateway, _: gateway.describe_schema(), render.schema)
+            _answer(common, lambda gateway, _: _known_schema(gateway), render.schema)
         case Search(common, query, node_types, limit):
             _answer(
                 common,
@@ -62,6 +62,18 @@ def do(request: Request) -> None:
             _answer(common, lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens), render.entities)
         case Serve(common, address):
             _serve(common, address)
+
+
+async def _known_schema(gateway: Gateway) -> SchemaResult:
+    """Return the schema; a model can go on without one, but who asks for nothing else has got nothing.
+
+    Raises:
+        GatewayError: Not a single type or predicate could be read.
+    """
+    answer = await gateway.describe_schema()
+    if not (answer.comprehensive or answer.entity_types or answer.predicates):
+        raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
+    return answer
 
 
 def _serve(common: Common, address: tuple[str, int] | None) -> None:

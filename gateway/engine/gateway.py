@@ -276,13 +276,10 @@ class Gateway:
         return await self._intersect(parse(IntersectSubgraphs, given), progress)
 
     async def _bfs(self, arguments: BfsQuery, progress: Progress) -> BfsResult:
-        fields = await self._subgraph(arguments, arguments.max_hops, progress)
-        return BfsResult.model_validate({**fields, "max_hops": arguments.max_hops})
+        return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, progress))
 
     async def _intersect(self, arguments: IntersectSubgraphs, progress: Progress) -> IntersectionResult:
-        fields = await self._subgraph(arguments, arguments.k, progress)
-        del fields["levels"]  # a node of an intersection has one distance for each seed
-        return IntersectionResult.model_validate({**fields, "k": arguments.k})
+        return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, progress))
 
     async def _subgraph(self, arguments: TraversalArguments, hops: int, progress: Progress) -> dict[str, Any]:
         budget = self._budget()

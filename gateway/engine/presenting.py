@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gateway.engine.arguments import BfsQuery
 from gateway.engine.book import Known, SchemaBook, labels_of
 from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve
 from gateway.engine.gaps import Gap
@@ -41,7 +42,7 @@ class Presenter:
     async def present(
         self, topology: Topology, arguments: TraversalArguments, seeds: Sequence[Iri], budget: Budget
     ) -> Json:
-        """Return the fields of an answer that a traversal and an intersection have in common.
+        """Return an answer's fields.
 
         Raises:
             InputError: A filter names what the graph does not have.
@@ -51,6 +52,10 @@ class Presenter:
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens)
         head = self._head(topology, kept, seeds, known, [*kept.warnings, *warning])
+        if isinstance(arguments, BfsQuery):
+            head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
+        else:  # a node of an intersection has one distance for each seed
+            head |= {"k": arguments.k}
         room = limit - size_of(head)
         stop = len(kept.nodes) if arguments.limit is None else arguments.offset + arguments.limit
         window = kept.nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
@@ -94,7 +99,7 @@ class Presenter:
         if self._profile.names.on_stubs:
             head["labels"] = labels_of(known, self._prefixes, [*types, *predicates])
         always = {"seeds", "node_count", "edge_count", "complete", "schema_summary"}
-        return {key: value for key, value in head.items() if value or key in always} | {"levels": kept.levels}
+        return {key: value for key, value in head.items() if value or key in always}
 
     def _incomplete(self, gap: Gap) -> Json:
         ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)

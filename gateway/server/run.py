@@ -16,6 +16,7 @@ from gateway.server.app import build
 PATH = "/mcp"
 _GRACE_SECONDS = 2
 _BACKLOG = 128
+_HIGHEST_PORT = 65_535
 
 
 async def serve_stdio(gateway: Gateway) -> None:
@@ -68,6 +69,10 @@ def listen(host: str, port: int) -> socket.socket:
             f"--host {quoted(host)} is not an address of this machine alone.",
             valid="Without authentication only loopback is served: 127.0.0.1, localhost or ::1.",
         )
+    if not 0 <= port <= _HIGHEST_PORT:
+        raise ConfigurationError(
+            f"--port {port} is no port.", valid=f"A port is 0 (any that is free) to {_HIGHEST_PORT}."
+        )
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
@@ -77,11 +82,10 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listening.close()
-        reason = getattr(error, "strerror", None) or str(error)
         raise ConfigurationError(
-            f"Port {port} cannot be used: {reason}.", next_step="Choose another with --port."
+            f"Port {port} cannot be used: {error.strerror or error}.", next_step="Choose another with --port."
         ) from error
     return listening
 

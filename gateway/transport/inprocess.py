@@ -11,7 +11,7 @@ import asyncio
 import io
 import logging
 import threading
-from collections.abc import Callable
+from typing import IO, cast
 
 import pyoxigraph
 from typing_extensions import Buffer
@@ -112,9 +112,10 @@ class InProcess:
     def _run(self, query: str, output: _Output) -> bytes | BaseException:
         """Run the query in this thread and return its answer, or the error that the waiting task shall see."""
         try:
-            results = self._engine.query(query)
-            serialize: Callable[..., object] = results.serialize
-            serialize(output, pyoxigraph.QueryResultsFormat.JSON)
+            # No name holds the results: they must end in this thread, and a logged traceback would keep them.
+            cast("pyoxigraph.QuerySolutions", self._engine.query(query)).serialize(
+                cast("IO[bytes]", output), pyoxigraph.QueryResultsFormat.JSON
+            )
         except _StoppedError:
             if output.too_long:
                 return EndpointFault("One answer is larger than this gateway reads.")

@@ -9,7 +9,15 @@ WORDS = st.lists(st.text(st.characters(categories=("L", "N")), min_size=1, max_s
 
 
 @pytest.mark.parametrize(
-    "name", ["increases risk", "INCREASES_RISK", "Increases-Risk", " increases__risk ", "increases\n\trisk", "_increases_-risk-"]
+    "name",
+    [
+        "increases risk",
+        "INCREASES_RISK",
+        "Increases-Risk",
+        " increases__risk ",
+        "increases\n\trisk",
+        "_increases_-risk-",
+    ],
 )
 def test_case_and_separators_do_not_tell_names_apart(name: str) -> None:
     assert fold(name) == "increases risk"
@@ -43,7 +51,9 @@ def test_a_folded_name_has_no_separator_but_single_blanks_between_words(name: st
     assert all(word and not set(word) & set("_-\t\n") for word in fold(name).split(" ")) or fold(name) == ""
 
 
-@pytest.mark.parametrize("name", ["totalMentions", "total_mentions", "Total Mentions", "TOTAL-MENTIONS", "totalmentions"])
+@pytest.mark.parametrize(
+    "name", ["totalMentions", "total_mentions", "Total Mentions", "TOTAL-MENTIONS", "totalmentions"]
+)
 def test_the_compact_form_makes_camel_case_and_snake_case_one_role(name: str) -> None:
     assert compact(name) == "totalmentions"
 

@@ -44,7 +44,20 @@ def test_one_bad_character_anywhere_spoils_an_iri(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "http", "/path", "//host/path", "#fragment", ":local", "1http://a", "-a:b", "h ttp://a", "\u00e9:a", " a:b", "a:b\n"],
+    [
+        "",
+        "http",
+        "/path",
+        "//host/path",
+        "#fragment",
+        ":local",
+        "1http://a",
+        "-a:b",
+        "h ttp://a",
+        "\u00e9:a",
+        " a:b",
+        "a:b\n",
+    ],
 )
 def test_text_without_a_scheme_in_front_is_no_iri(text: str) -> None:
     assert not is_iri(text)

@@ -61,7 +61,16 @@ def test_every_integer_type_is_a_json_integer_whatever_its_form(datatype: str, t
 @pytest.mark.parametrize("datatype", REALS)
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("0.95", 0.95), ("0.950", 0.95), (".95", 0.95), ("1", 1.0), ("1.0", 1.0), ("1.", 1.0), ("+1.5", 1.5), ("-2", -2.0)],
+    [
+        ("0.95", 0.95),
+        ("0.950", 0.95),
+        (".95", 0.95),
+        ("1", 1.0),
+        ("1.0", 1.0),
+        ("1.", 1.0),
+        ("+1.5", 1.5),
+        ("-2", -2.0),
+    ],
 )
 def test_every_real_type_is_a_json_number_whatever_its_form(datatype: str, text: str, number: float) -> None:
     assert exactly(typed(text, datatype)) == (float, number)
@@ -113,7 +122,8 @@ def test_a_long_run_of_zeros_does_not_make_a_small_integer_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("INF", "INF"), ("+INF", "INF"), ("-INF", "-INF"), ("NaN", "NaN"), ("1e400", "INF"), ("-1e400", "-INF")]
+    ("text", "value"),
+    [("INF", "INF"), ("+INF", "INF"), ("-INF", "-INF"), ("NaN", "NaN"), ("1e400", "INF"), ("-1e400", "-INF")],
 )
 def test_what_no_json_number_can_say_is_text(text: str, value: str) -> None:
     assert typed(text, "double") == value
@@ -133,7 +143,11 @@ def test_a_boolean_is_one_in_each_of_its_forms(text: str, value: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "datatype"),
     [
-        *((text, name) for name in INTEGERS for text in ("", "x", "1.0", "1e2", "--1", "0x1F", "1 2", "\u0661", "1_000")),
+        *(
+            (text, name)
+            for name in INTEGERS
+            for text in ("", "x", "1.0", "1e2", "--1", "0x1F", "1 2", "\u0661", "1_000")
+        ),
         *((text, name) for name in REALS for text in ("", "x", "1,5", "e5", ".", "inf", "nan", "1_0.0", "\u0661")),
         *((text, "boolean") for text in ("", "True", "yes", "2", "TRUE")),
         *((text, name) for name in DATES for text in ("", "yesterday", "1/2/2020")),
@@ -146,7 +160,9 @@ def test_an_ill_typed_literal_is_its_text(text: str, datatype: str) -> None:
 @pytest.mark.parametrize("datatype", DATES)
 @pytest.mark.parametrize("offset", ["Z", "+00:00", "-00:00"])
 def test_every_date_type_writes_utc_as_z(datatype: str, offset: str) -> None:
-    text = {"time": "12:30:00", "gYear": "2020", "gDay": "---05", "dateTime": "2020-01-02T12:30:00"}.get(datatype, "2020-01-02")
+    text = {"time": "12:30:00", "gYear": "2020", "gDay": "---05", "dateTime": "2020-01-02T12:30:00"}.get(
+        datatype, "2020-01-02"
+    )
     assert typed(f"{text}{offset}", datatype) == f"{text}Z"
 
 
@@ -192,15 +208,21 @@ OFFSETS = st.sampled_from(["", "Z", "+00:00", "-00:00", "+05:30", "-08:00", "+14
 FRACTIONS = st.one_of(st.just(""), st.text("0123456789", min_size=1, max_size=9).map(".{}".format))
 MOMENTS = st.one_of(
     st.tuples(
-        st.builds("{:%Y-%m-%dT%H:%M:%S}{}{}".format, st.datetimes().filter(lambda at: at.year >= 1000), FRACTIONS, OFFSETS),
+        st.builds(
+            "{:%Y-%m-%dT%H:%M:%S}{}{}".format, st.datetimes().filter(lambda at: at.year >= 1000), FRACTIONS, OFFSETS
+        ),
         st.just("dateTime"),
     ),
     st.tuples(st.builds("{:%H:%M:%S}{}{}".format, st.times(), FRACTIONS, OFFSETS), st.just("time")),
     st.tuples(st.builds("{}{}".format, st.dates(), OFFSETS), st.just("date")),
     st.tuples(st.builds("{:04}{}".format, st.integers(1, 9999), OFFSETS), st.just("gYear")),
-    st.tuples(st.builds("{:04}-{:02}{}".format, st.integers(1, 9999), st.integers(1, 12), OFFSETS), st.just("gYearMonth")),
+    st.tuples(
+        st.builds("{:04}-{:02}{}".format, st.integers(1, 9999), st.integers(1, 12), OFFSETS), st.just("gYearMonth")
+    ),
     st.tuples(st.builds("--{:02}{}".format, st.integers(1, 12), OFFSETS), st.just("gMonth")),
-    st.tuples(st.builds("--{:02}-{:02}{}".format, st.integers(1, 12), st.integers(1, 28), OFFSETS), st.just("gMonthDay")),
+    st.tuples(
+        st.builds("--{:02}-{:02}{}".format, st.integers(1, 12), st.integers(1, 28), OFFSETS), st.just("gMonthDay")
+    ),
     st.tuples(st.builds("---{:02}{}".format, st.integers(1, 28), OFFSETS), st.just("gDay")),
 )
 
@@ -268,7 +290,8 @@ def test_all_texts_of_the_best_language_and_all_other_values_are_kept_in_order()
 
 
 VALUES = st.lists(
-    st.one_of(st.booleans(), st.integers(-5, 5), st.sampled_from([0.0, 1.0, 2.5, -1.5]), st.text("ab1", max_size=2)), max_size=8
+    st.one_of(st.booleans(), st.integers(-5, 5), st.sampled_from([0.0, 1.0, 2.5, -1.5]), st.text("ab1", max_size=2)),
+    max_size=8,
 )
 
 

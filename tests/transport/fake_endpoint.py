@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -97,6 +97,16 @@ def answering(
 
     async def handle(_: web.BaseRequest) -> web.StreamResponse:
         return web.Response(body=body, status=status, headers={"Content-Type": content_type, **(headers or {})})
+
+    return handle
+
+
+def in_turn(handlers: Iterable[Handler]) -> Handler:
+    """Return a handler that does what the next of these does with each request."""
+    rest = iter(handlers)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await next(rest)(request)
 
     return handle
 

@@ -25,6 +25,7 @@ from tests.transport.fake_endpoint import (
     Hanging,
     answering,
     fake_endpoint,
+    in_turn,
     sending,
 )
 
@@ -101,7 +102,7 @@ def unanswering_port() -> Iterator[int]:
         port: int = listener.getsockname()[1]
         for _ in range(8):
             filler = held.enter_context(socket.socket())
-            filler.setblocking(False)  # noqa: FBT003 - the standard library's own argument
+            filler.setblocking(False)
             filler.connect_ex((HOST, port))
         yield port
 
@@ -243,16 +244,11 @@ async def test_a_gzip_answer_in_chunks_of_one_byte_is_unpacked() -> None:
 
 async def test_a_gzip_answer_cut_at_any_byte_is_refused() -> None:
     packed = gzip.compress(EMPTY)
-    length = 0
-
-    async def handle(_: web.BaseRequest) -> web.StreamResponse:
-        return web.Response(body=packed[:length], headers={"Content-Type": JSON, **ZIPPED})
-
-    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
-        for length in range(len(packed)):
+    answers = [answering(packed[:length], headers=ZIPPED) for length in range(len(packed) + 1)]
+    async with fake_endpoint(in_turn(answers)) as endpoint, asking(endpoint.url) as transport:
+        for _ in range(len(packed)):
             with pytest.raises(EndpointFault, match="broke off"):
                 await ask(transport)
-        length = len(packed)
         assert await ask(transport) == EMPTY
 
 
@@ -319,18 +315,14 @@ async def test_a_bad_status_is_typed_and_told_without_the_endpoints_own_words(
 
 
 async def test_no_status_but_200_is_believed_even_over_sparql_json() -> None:
-    status = 200
-
-    async def handle(_: web.BaseRequest) -> web.StreamResponse:
-        return web.Response(body=EMPTY, status=status, content_type=JSON)
-
-    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
-        for status in range(201, 600):
+    others = range(201, 600)
+    answers = [answering(status=status) for status in (*others, 200)]
+    async with fake_endpoint(in_turn(answers)) as endpoint, asking(endpoint.url) as transport:
+        for _ in others:
             with pytest.raises(Fault):
                 await ask(transport)
-        assert len(endpoint.received) == 399
-        status = 200
         assert await ask(transport) == EMPTY
+        assert len(endpoint.received) == len(answers)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -466,22 +458,17 @@ async def test_a_fault_leaves_no_credentials_in_the_log(caplog: pytest.LogCaptur
 
 
 async def test_the_next_query_is_answered_after_any_fault() -> None:
-    faulty: list[Handler] = [
+    faulty = [
         sending(b"", reset=True),
         answering(TRACE, status=500),
         answering(b" " * (MAX_BYTES * 10)),
         sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}"),
     ]
-    handler = answering()
-
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        return await handler(request)
-
-    async with fake_endpoint(handle) as endpoint, asking(endpoint.url, concurrency=1) as transport:
-        for handler in faulty:
+    handler = in_turn([*faulty, answering()])
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url, concurrency=1) as transport:
+        for _ in faulty:
             with pytest.raises(Fault):
                 await ask(transport)
-        handler = answering()
         assert await ask(transport) == EMPTY
 
 
@@ -563,28 +550,28 @@ async def test_a_passed_deadline_closes_the_connection() -> None:
 
 
 async def test_as_many_queries_as_allowed_run_at_once_and_no_more() -> None:
-    handler = Gated()
+    gated = Gated()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        return await (answering() if form["query"] == "later" else gated)(request)
+
     async with (
-        fake_endpoint(handler) as endpoint,
+        fake_endpoint(handle) as endpoint,
         asking(endpoint.url, concurrency=2) as transport,
         asking(endpoint.url) as another,
     ):
         tasks = [asyncio.create_task(ask(transport, str(number))) for number in range(5)]
-        await handler.began.acquire()
-        await handler.began.acquire()
-        # A later query over another transport arrives: had a third one been sent, it would be here as well.
-        later = asyncio.create_task(ask(another, "later"))
-        await handler.began.acquire()
+        await gated.began.acquire()
+        await gated.began.acquire()
+        # A later query over another transport is answered: had a third one been sent, it would be there as well.
+        assert await ask(another, "later") == EMPTY
         assert endpoint.queries == ["0", "1", "later"]
-        later.cancel()
-        for _ in range(3):
-            handler.gate.release()
-            await handler.began.acquire()
-            assert handler.active <= 3
-        handler.gate.release()
-        handler.gate.release()
+        assert gated.active == 2
+        for _ in tasks:
+            gated.gate.release()
         assert await asyncio.gather(*tasks) == [EMPTY] * 5
-    assert handler.peak == 3
+    assert gated.peak == 2
 
 
 async def test_a_query_cancelled_while_it_waits_for_a_slot_is_never_sent() -> None:
@@ -619,20 +606,17 @@ async def test_a_transport_can_be_closed_before_its_first_query_and_more_than_on
 
 async def test_closing_closes_the_connections() -> None:
     closed = asyncio.Event()
-    watchers: list[asyncio.Task[None]] = []
 
-    async def watch(transport: asyncio.BaseTransport) -> None:
-        while not transport.is_closing():
-            await asyncio.sleep(0)
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK_HEAD + b"Content-Length: 2\r\n\r\n{}")
+        await reader.read()
         closed.set()
+        writer.close()
 
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        assert request.transport is not None
-        watchers.append(asyncio.create_task(watch(request.transport)))
-        return web.Response(body=EMPTY, content_type=JSON)
-
-    async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
-        await ask(transport)
+    server = await asyncio.start_server(handle, HOST, 0)
+    async with server, asking(f"http://{HOST}:{server.sockets[0].getsockname()[1]}/") as transport:
+        assert await ask(transport) == b"{}"
         assert not closed.is_set()
         await transport.close()
         await closed.wait()

@@ -1,0 +1,217 @@
+"""The six tools as a client sees them, in both protocol eras."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client.client import ConnectMode
+
+from gateway import resources
+from gateway.api import open_gateway
+from gateway.engine.answers import SchemaResult
+from gateway.engine.arguments import BY_TOOL
+from gateway.engine.gateway import Gateway
+from gateway.server import texts
+from gateway.server.app import build
+
+pytestmark = pytest.mark.anyio
+
+NAMES = [
+    "describe_schema",
+    "search_entities",
+    "bfs_query",
+    "describe_entity",
+    "describe_entities",
+    "intersect_subgraphs",
+]
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def era(request: pytest.FixtureRequest) -> ConnectMode:
+    """Connect in the modern era and by the handshake."""
+    mode: ConnectMode = request.param
+    return mode
+
+
+@pytest.fixture
+async def gateway() -> AsyncIterator[Gateway]:
+    async with open_gateway(resources.folder("fixtures") / "medical.ttl") as opened:
+        yield opened
+
+
+async def error_of(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert result.structured_content is None
+    (content,) = result.content
+    text: str = content.text  # type: ignore[union-attr]  # errors are text
+    return text
+
+
+async def test_the_six_tools_are_listed_with_titles_and_honest_annotations(gateway: Gateway, era: ConnectMode) -> None:
+    async with Client(await build(gateway), mode=era) as client:
+        tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == NAMES == list(BY_TOOL)
+    for tool in tools:
+        assert tool.title
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.idempotent_hint is True
+        assert tool.annotations.open_world_hint is True
+        assert tool.annotations.destructive_hint is False
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema is not None
+        assert tool.output_schema["type"] == "object"
+
+
+async def test_descriptions_and_instructions_stay_below_what_clients_cut(gateway: Gateway, era: ConnectMode) -> None:
+    async with Client(await build(gateway), mode=era) as client:
+        tools = (await client.list_tools()).tools
+        instructions = client.instructions or ""
+    assert "describe_schema" in instructions
+    for text in (instructions, *(tool.description or "" for tool in tools)):
+        assert 0 < len(text) <= texts.LIMIT
+
+
+async def test_required_arguments_are_published_first_and_limits_as_json_schema(gateway: Gateway) -> None:
+    async with Client(await build(gateway)) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    schema = tools["bfs_query"].input_schema
+    assert list(schema["properties"])[:2] == ["seeds", "max_hops"] == schema["required"]
+    assert schema["properties"]["max_hops"] == {
+        "description": schema["properties"]["max_hops"]["description"],
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 5,
+    }
+    assert schema["properties"]["seeds"]["maxItems"] == 50
+    assert "null" not in json.dumps(schema)
+
+
+async def test_structured_content_is_the_text_and_the_text_is_compact(gateway: Gateway, era: ConnectMode) -> None:
+    async with Client(await build(gateway), mode=era) as client:
+        result = await client.call_tool("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1})
+    (content,) = result.content
+    text: str = content.text  # type: ignore[union-attr]  # one text
+    assert json.loads(text) == result.structured_content
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    assert "null" not in text
+
+
+async def test_a_traversal_tells_its_progress_hop_by_hop(gateway: Gateway, era: ConnectMode) -> None:
+    told: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the callback's shape
+        told.append((progress, total))
+
+    async with Client(await build(gateway), mode=era) as client:
+        await client.call_tool("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 3}, progress_callback=note)
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"seeds": ["drug:warfarin"], "max_hops": 1, "limitt": 5}, "no argument 'limitt'. Did you mean limit?"),
+        ({"max_hops": 1}, "needs the argument seeds"),
+        ({"seeds": [], "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
+        ({"seeds": ["drug:x"] * 51, "max_hops": 1}, "seeds has 51 entries, but it takes 50 at most"),
+        ({"seeds": "drug:warfarin", "max_hops": 1}, "must be a list"),
+        ({"seeds": [7], "max_hops": 1}, "seeds[0] is 7, but it must be text"),
+        ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
+        ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
+        ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
+        ({"seeds": ["http://example.org/%3E"], "max_hops": 1}, "None of the seeds exists"),
+        ({"seeds": ["http://example.org/\uff1e"], "max_hops": 1}, "None of the seeds exists"),
+        ({"seeds": ["drug:warfarin"], "max_hops": 0}, "max_hops is 0, but it must be at least 1"),
+        ({"seeds": ["drug:warfarin"], "max_hops": 6}, "max_hops is 6, but it must be at most 5"),
+        ({"seeds": ["drug:warfarin"], "max_hops": "two"}, "max_hops is 'two', but it must be a whole number"),
+        ({"seeds": ["drug:warfarin"], "max_hops": True}, "max_hops is True, but it must be a whole number"),
+        ({"seeds": ["drug:warfarin"], "max_hops": 1, "limit": -1}, "limit is -1, but it must be at least 1"),
+        ({"seeds": ["drug:warfarin"], "max_hops": 1, "offset": -1}, "offset is -1, but it must be at least 0"),
+        ({"seeds": ["drug:warfarin"], "max_hops": 1, "node_types": ["drugz"]}, "no type of this graph is called"),
+        ({"seeds": ["drug:warfarin"], "max_hops": 1, "predicates": ["treat"]}, "Nearest: TREATS"),
+        ({"seeds": ["drug:nothing", "drug:none"], "max_hops": 1}, "'drug:nothing', 'drug:none'"),
+    ],
+)
+async def test_a_wrong_argument_is_an_error_that_says_what_is_valid(
+    gateway: Gateway, era: ConnectMode, arguments: dict[str, Any], expected: str
+) -> None:
+    async with Client(await build(gateway), mode=era) as client:
+        text = await error_of(client, "bfs_query", **arguments)
+    assert expected in text
+    assert "pydantic" not in text
+    assert "Traceback" not in text
+    assert len(text) < 600
+
+
+async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:
+    async with Client(await build(gateway)) as client:
+        assert "must not be empty" in await error_of(client, "search_entities", query="")
+        assert "no letter or digit" in await error_of(client, "search_entities", query="?!")
+        assert "There is no tool 'bfs'" in await error_of(client, "bfs")
+        unknown = await error_of(client, "describe_entity", id="drug:warfarine")
+        nearest = await error_of(client, "describe_entity", id="disease:stroke_ischemic")
+        one = await error_of(client, "intersect_subgraphs", seeds=["drug:warfarin"] * 2, k=1)
+        no_arguments = await error_of(client, "describe_schema", verbose=True)
+    assert "no entity 'drug:warfarine'" in unknown
+    assert "search_entities" in unknown
+    assert "disease:stroke" in nearest
+    assert "one entity" in one
+    assert "takes no arguments" in no_arguments
+
+
+async def test_arguments_that_are_null_count_as_not_given(gateway: Gateway) -> None:
+    async with Client(await build(gateway)) as client:
+        result = await client.call_tool(
+            "bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1, "node_types": None, "min_mentions": None}
+        )
+    assert not result.is_error
+
+
+async def test_an_unexpected_failure_is_a_plain_sentence(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    server = await build(gateway)
+    monkeypatch.setattr(gateway, "call", broken)
+    async with Client(server) as client:
+        text = await error_of(client, "describe_schema")
+    assert "secret" not in text
+    assert "log" in text
+
+
+def _schema(types: int, predicates: int, *, comprehensive: bool = True) -> SchemaResult:
+    return SchemaResult(
+        graph_description="",
+        comprehensive=comprehensive,
+        entity_types=[f"type{number}" for number in range(types)],
+        predicates=[f"predicate{number}" for number in range(predicates)],
+        entity_types_total=types,
+        predicates_total=predicates,
+        counts={},
+        prefixes={},
+        schema_version="",
+        next_steps="",
+        tool_usage_notes="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("types", "predicates", "comprehensive", "injected"),
+    [(20, 30, True, True), (21, 30, True, False), (20, 31, True, False), (3, 3, False, False), (0, 0, True, False)],
+)
+def test_a_schema_is_injected_only_if_it_is_small_and_whole(
+    types: int, predicates: int, comprehensive: bool, injected: bool
+) -> None:
+    schema = _schema(types, predicates, comprehensive=comprehensive)
+    assert ("type0" in texts.description("bfs_query", schema)) is injected
+    assert "type0" not in texts.description("search_entities", schema)
+
+
+def test_a_schema_with_long_names_is_not_injected_in_part() -> None:
+    schema = _schema(20, 30)
+    schema.entity_types = [f"http://example.org/{'x' * 80}/{number}" for number in range(20)]
+    assert texts.description("bfs_query", schema) == texts.TOOLS["bfs_query"].description

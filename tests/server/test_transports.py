@@ -1,0 +1,177 @@
+"""A real server process over stdio and over HTTP, in both protocol eras, as a client meets it."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import pytest
+from aiohttp import ClientSession, web
+from mcp import Client, StdioServerParameters
+from mcp.client.client import ConnectMode
+
+from gateway.errors import ConfigurationError
+from gateway.server.run import listen
+from tests.servers.loopback import HOST, free_port
+from tests.transport.fake_endpoint import EMPTY, JSON, fake_endpoint
+
+pytestmark = pytest.mark.anyio
+
+Wire = Literal["stdio", "http"]
+SECONDS = 60
+"""How long anything here may take before it counts as hung."""
+
+WARFARIN = {"seeds": ["drug:warfarin"], "max_hops": 2, "topology_only": True}
+
+
+@asynccontextmanager
+async def connected(wire: Wire, era: ConnectMode, arguments: Sequence[str]) -> AsyncIterator[Client]:
+    """Start a server process and connect to it."""
+    command = ["-m", "gateway", "serve", *arguments]
+    if wire == "stdio":
+        parameters = StdioServerParameters(command=sys.executable, args=command)
+        async with Client(parameters, mode=era) as client:
+            yield client
+        return
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *command,
+        "--http",
+        "--port",
+        str(port),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await _listening(port)
+        async with Client(f"http://{HOST}:{port}/mcp", mode=era) as client:
+            yield client
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await asyncio.wait_for(process.wait(), SECONDS)
+
+
+async def _listening(port: int) -> None:
+    """Wait until something answers HTTP on the port."""
+    async with asyncio.timeout(SECONDS), ClientSession() as session:
+        while True:
+            try:
+                async with session.get(f"http://{HOST}:{port}/"):
+                    return
+            except OSError:
+                await asyncio.sleep(0.05)
+
+
+@pytest.fixture(params=["stdio", "http"])
+def wire(request: pytest.FixtureRequest) -> Wire:
+    """Connect over both wires."""
+    chosen: Wire = request.param
+    return chosen
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def era(request: pytest.FixtureRequest) -> ConnectMode:
+    """Connect in the modern era and by the handshake."""
+    mode: ConnectMode = request.param
+    return mode
+
+
+async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, era: ConnectMode) -> None:
+    told: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the callback's shape
+        told.append(progress)
+
+    async with asyncio.timeout(SECONDS), connected(wire, era, []) as client:
+        tools = await client.list_tools()
+        version = client.protocol_version
+        answer = await client.call_tool("bfs_query", WARFARIN, progress_callback=note)
+        wrong = await client.call_tool("bfs_query", {**WARFARIN, "hops": 2})
+    assert len(tools.tools) == 6
+    assert version == ("2026-07-28" if era == "auto" else "2025-11-25")
+    assert not answer.is_error
+    assert (answer.structured_content or {})["node_count"] == 34
+    assert told == [1, 2, 3]
+    assert wrong.is_error
+
+
+async def test_cancelling_a_call_closes_the_request_to_the_endpoint(
+    wire: Wire, era: ConnectMode, tmp_path: Path
+) -> None:
+    asked, closed = asyncio.Event(), asyncio.Event()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        query = (await request.post())["query"]
+        if "COUNT" in str(query):
+            return web.Response(body=EMPTY, headers={"Content-Type": JSON})
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        raise AssertionError("unreachable")
+
+    profile = tmp_path / "short.toml"
+    profile.write_text('[prefixes]\nx = "http://example.org/"\n', encoding="utf-8")
+    async with asyncio.timeout(SECONDS), fake_endpoint(handle) as endpoint:
+        arguments = ["--endpoint", endpoint.url, "--profile", str(profile)]
+        async with connected(wire, era, arguments) as client:
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(_cancel_when, asked, scope)
+                    await client.call_tool("bfs_query", {"seeds": ["x:a"], "max_hops": 1})
+            await closed.wait()
+            after = await client.call_tool("describe_schema", {})
+    assert not after.is_error
+
+
+async def _cancel_when(asked: asyncio.Event, scope: anyio.CancelScope) -> None:
+    await asked.wait()
+    scope.cancel()
+
+
+async def test_http_refuses_a_foreign_host_or_origin() -> None:
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "serve", "--http", "--port", str(port)),
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await _listening(port)
+        async with ClientSession() as session:
+            url = f"http://{HOST}:{port}/mcp"
+            statuses = []
+            for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+                async with session.post(url, json={}, headers=headers) as response:
+                    statuses.append(response.status)
+    finally:
+        process.terminate()
+        await asyncio.wait_for(process.wait(), SECONDS)
+    assert statuses == [421, 403]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])  # noqa: S104 - what must be refused
+def test_an_address_that_others_can_reach_is_refused(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="loopback"):
+        listen(host, 0)
+
+
+def test_a_port_in_use_is_a_clear_error() -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        with pytest.raises(ConfigurationError, match="Choose another with --port"):
+            listen(HOST, taken.getsockname()[1])
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_a_port_that_is_none_is_a_clear_error(port: int) -> None:
+    with pytest.raises(ConfigurationError, match="is no port"):
+        listen(HOST, port)

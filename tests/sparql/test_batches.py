@@ -1,0 +1,340 @@
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gateway.errors import (
+    BudgetSpent,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    NetworkFault,
+    QueryRefused,
+)
+from gateway.graph.values import WHOLE, Mark
+from gateway.sparql.asking import Overflow
+from gateway.sparql.batches import Batches
+from gateway.sparql.results import Row
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was read about one key."""
+
+    values: tuple[str, ...]
+    mark: Mark
+
+
+def row(key: str, number: int) -> Row:
+    return {"n": {"type": "uri", "value": key}, "v": {"type": "literal", "value": str(number)}}
+
+
+def read(batch: Sequence[str], rows: Sequence[Row], mark: Mark) -> dict[str, Answer]:
+    """Sort rows by key; like every reader, it fails on a row that belongs to no key of the batch."""
+    found: dict[str, list[str]] = {key: [] for key in batch}
+    for each in rows:
+        found[each["n"]["value"]].append(each["v"]["value"])
+    return {key: Answer(tuple(values), mark) for key, values in found.items()}
+
+
+@dataclass
+class Endpoint:
+    """An endpoint that knows how many rows each key has, which it refuses, and how many rows it may send."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    refused: frozenset[str] = frozenset()
+    limit: int = 1000
+    asked: list[list[str]] = field(default_factory=list)
+
+    async def ask(self, batch: Sequence[str]) -> Sequence[Row]:
+        """Answer one batch."""
+        self.asked.append(list(batch))
+        await anyio.lowlevel.checkpoint()
+        if self.refused.intersection(batch):
+            raise QueryRefused("The engine refused a query.")
+        found = [row(key, number) for key in batch for number in range(self.rows.get(key, 1))]
+        if len(found) > self.limit:
+            raise Overflow(found[: self.limit])
+        return found
+
+    def failing(self, *faults: Fault | None) -> Callable[[Sequence[str]], Awaitable[Sequence[Row]]]:
+        """Return a way to ask that meets these faults in this order, and none after them."""
+        left = list(faults)
+
+        async def ask(batch: Sequence[str]) -> Sequence[Row]:
+            fault = left.pop(0) if left else None
+            if fault is not None:
+                self.asked.append(list(batch))
+                raise fault
+            return await self.ask(batch)
+
+        return ask
+
+
+def plain(count: int) -> list[str]:
+    return [f"http://example.org/{number}" for number in range(count)]
+
+
+def odd(count: int) -> list[str]:
+    """Return IRIs that some engine may refuse."""
+    return [f"http://example.org/\u00e9{number}" for number in range(count)]
+
+
+def whole(rows: int = 1) -> Answer:
+    return Answer(tuple(str(number) for number in range(rows)), WHOLE)
+
+
+async def test_every_key_is_answered_in_batches_of_at_most_the_size() -> None:
+    endpoint = Endpoint()
+    keys = plain(25)
+    assert await Batches(endpoint.ask, read, 10).run(keys) == {key: whole() for key in keys}
+    assert sorted(endpoint.asked) == sorted([keys[:10], keys[10:20], keys[20:]])
+
+
+async def test_nothing_is_asked_about_no_keys() -> None:
+    endpoint = Endpoint()
+    assert await Batches(endpoint.ask, read, 10).run([]) == {}
+    assert endpoint.asked == []
+
+
+async def test_a_key_without_rows_has_an_answer_that_is_whole_and_empty() -> None:
+    (key,) = plain(1)
+    assert await Batches(Endpoint({key: 0}).ask, read, 10).run([key]) == {key: Answer((), WHOLE)}
+
+
+async def test_duplicates_are_asked_once() -> None:
+    endpoint = Endpoint()
+    first, second = plain(2)
+    answers = await Batches(endpoint.ask, read, 10).run(iter([first, second, first, first, second]))
+    assert list(answers) == [first, second]
+    assert endpoint.asked == [[first, second]]
+
+
+async def test_several_batches_are_under_way_at_once() -> None:
+    begun = [anyio.Event(), anyio.Event()]
+    keys = plain(2)
+
+    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        begun[keys.index(batch[0])].set()
+        for event in begun:
+            await event.wait()
+        return [row(batch[0], 0)]
+
+    with anyio.fail_after(10):
+        assert len(await Batches(ask, read, 1).run(keys)) == 2
+
+
+async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
+    keys = plain(8)
+    endpoint = Endpoint(dict.fromkeys(keys, 3), limit=12)
+    answers = await Batches(endpoint.ask, read, 8).run(keys)
+    assert answers == {key: whole(3) for key in keys}
+    assert endpoint.asked == [keys, keys[:4], keys[4:]]
+
+
+async def test_a_key_with_too_many_rows_keeps_those_that_came_and_their_least_number() -> None:
+    keys = plain(5)
+    endpoint = Endpoint({keys[2]: 50}, limit=10)
+    answers = await Batches(endpoint.ask, read, 5).run(keys)
+    cut = answers.pop(keys[2])
+    assert cut.values == tuple(str(number) for number in range(10))
+    assert isinstance(cut.mark.fault, Overflow)
+    assert (cut.mark.whole, cut.mark.answered, cut.mark.at_least) == (False, True, 11)
+    assert answers == {key: whole() for key in keys if key != keys[2]}
+
+
+async def test_one_refused_iri_among_many_is_the_only_one_marked() -> None:
+    keys = [*plain(30), *odd(33)]
+    bad = keys[47]
+    endpoint = Endpoint(refused=frozenset({bad}))
+    answers = await Batches(endpoint.ask, read, 100).run(keys)
+    refused = answers.pop(bad)
+    assert isinstance(refused.mark.fault, QueryRefused)
+    assert (refused.values, refused.mark.answered) == ((), False)
+    assert answers == {key: whole() for key in keys if key != bad}
+
+
+async def test_finding_one_refused_iri_takes_few_queries() -> None:
+    keys = odd(64)
+    for bad in (keys[0], keys[37], keys[63]):
+        endpoint = Endpoint(refused=frozenset({bad}))
+        await Batches(endpoint.ask, read, 100).run(keys)
+        assert len(endpoint.asked) <= 1 + 2 * math.log2(64)
+
+
+async def test_plain_iris_are_not_asked_for_again_and_again_when_another_was_refused() -> None:
+    keys = [*plain(60), *odd(1)]
+    endpoint = Endpoint(refused=frozenset(odd(1)))
+    await Batches(endpoint.ask, read, 100).run(keys)
+    assert endpoint.asked == [keys, keys[:60], keys[60:]]
+
+
+async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() -> None:
+    keys = plain(40)
+    endpoint = Endpoint(refused=frozenset({keys[3]}))
+    answers = await Batches(endpoint.ask, read, 100).run(keys)
+    assert endpoint.asked == [keys]
+    assert answers.keys() == set(keys)
+    assert all(isinstance(answer.mark.fault, QueryRefused) and not answer.values for answer in answers.values())
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        EndpointFault("It answered with half an answer."),
+        NetworkFault("No answer came."),
+        DeadlinePassed("The time is used up."),
+        BudgetSpent("The requests are used up."),
+    ],
+)
+async def test_a_fault_marks_its_batch_and_leaves_the_others_whole(fault: Fault) -> None:
+    keys = plain(3)
+    endpoint = Endpoint()
+    answers = await Batches(endpoint.failing(fault), read, 1).run(keys)
+    assert answers == {keys[0]: Answer((), Mark(fault)), keys[1]: whole(), keys[2]: whole()}
+    assert len(endpoint.asked) == 3
+
+
+async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
+    keys = plain(4)
+    endpoint = Endpoint(dict.fromkeys(keys, 5), limit=10)
+    fault = NetworkFault("No answer came.")
+    answers = await Batches(endpoint.failing(None, fault), read, 4).run(keys)
+    assert answers == {key: Answer((), Mark(fault)) if key in keys[:2] else whole(5) for key in keys}
+
+
+@pytest.mark.parametrize(
+    "bad", ["http://example.org/a b", "relative", "", "http://example.org/>", "http://e.org/\ud800"]
+)
+async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
+    endpoint = Endpoint()
+    keys = [*plain(2), bad]
+    answers = await Batches(endpoint.ask, read, 10).run(keys)
+    assert endpoint.asked == [keys[:2]]
+    assert isinstance(answers[bad].mark.fault, QueryRefused)
+    assert [answers[key] for key in keys[:2]] == [whole() for key in keys[:2]]
+
+
+async def test_illegal_iris_alone_ask_nothing() -> None:
+    endpoint = Endpoint()
+    answers = await Batches(endpoint.ask, read, 10).run(["not an iri"])
+    assert endpoint.asked == []
+    assert not answers["not an iri"].mark.answered
+
+
+async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
+    good, illegal, strange = ("a:s", "a:p", "a:o"), ("a:s", "a p", "a:o"), ("a:s", "a:p", "a:\u00e9")
+    endpoint = Endpoint(refused=frozenset({" ".join(strange)}))
+
+    async def ask(batch: Sequence[tuple[str, ...]]) -> Sequence[Row]:
+        return await endpoint.ask([" ".join(triple) for triple in batch])
+
+    def read_triples(
+        batch: Sequence[tuple[str, ...]], rows: Sequence[Row], mark: Mark
+    ) -> dict[tuple[str, ...], Answer]:
+        answers = read([" ".join(triple) for triple in batch], rows, mark)
+        return {triple: answers[" ".join(triple)] for triple in batch}
+
+    answers = await Batches(ask, read_triples, 10).run([good, illegal, strange])
+    assert endpoint.asked == [[" ".join(good), " ".join(strange)], [" ".join(good)], [" ".join(strange)]]
+    assert answers[good] == whole()
+    assert isinstance(answers[illegal].mark.fault, QueryRefused)
+    assert isinstance(answers[strange].mark.fault, QueryRefused)
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        {},
+        {"v": {"type": "literal", "value": "1"}},
+        {"n": {"type": "uri", "value": "http://elsewhere.org/"}},
+        {"n": None},
+    ],
+)
+async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> None:
+    keys = plain(2)
+
+    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        return [row(batch[0], 0), stray]
+
+    answers = await Batches(ask, read, 2).run(keys)
+    assert answers.keys() == set(keys)
+    assert all(isinstance(answer.mark.fault, EndpointFault) and not answer.values for answer in answers.values())
+
+
+async def test_a_mistake_of_ours_is_not_hidden_in_a_mark() -> None:
+    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        raise ZeroDivisionError(batch)
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await Batches(ask, read, 2).run(plain(1))
+    assert caught.group_contains(ZeroDivisionError)
+
+
+KINDS = st.sampled_from(["plain", "odd", "refused", "illegal"])
+NAMES = {
+    "plain": "http://example.org/{}",
+    "odd": "http://example.org/\u00e9{}",
+    "refused": "http://example.org/\u00fc{}",
+    "illegal": "not an iri {}",
+}
+
+
+@given(
+    st.lists(st.tuples(KINDS, st.integers(0, 12)), max_size=30),
+    st.integers(1, 12),
+    st.integers(1, 10),
+)
+@example([("refused", 1), ("odd", 11), ("plain", 5), ("illegal", 1)], 4, 10)
+@settings(deadline=None)
+async def test_whatever_overflows_or_is_refused_every_key_has_its_own_answer(
+    described: list[tuple[str, int]], size: int, limit: int
+) -> None:
+    keys = [NAMES[kind].format(number) for number, (kind, _) in enumerate(described)]
+    counts = dict(zip(keys, (count for _, count in described), strict=True))
+    kinds = dict(zip(keys, (kind for kind, _ in described), strict=True))
+    refused = frozenset(key for key in keys if kinds[key] == "refused")
+    endpoint = Endpoint(dict(counts), refused, limit)
+    answers = await Batches(endpoint.ask, read, size).run([*keys, *keys[::-1]])
+    assert answers.keys() == set(keys)
+    for key, answer in answers.items():
+        if kinds[key] in {"refused", "illegal"}:
+            assert isinstance(answer.mark.fault, QueryRefused)
+            assert (answer.values, answer.mark.answered) == ((), False)
+        elif counts[key] > limit:
+            assert len(answer.values) == limit
+            assert (answer.mark.answered, answer.mark.at_least) == (True, limit + 1)
+        else:
+            assert answer == whole(counts[key])
+    assert all(0 < len(batch) <= size for batch in endpoint.asked)
+    assert not any(kinds[key] == "illegal" for batch in endpoint.asked for key in batch)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["plain", "odd", "refused"]), st.integers(0, 8)), max_size=20),
+    st.integers(1, 8),
+    st.lists(st.booleans(), max_size=12),
+)
+@settings(deadline=None)
+async def test_whichever_queries_fail_every_key_has_one_true_answer_or_a_fault(
+    described: list[tuple[str, int]], size: int, fails: list[bool]
+) -> None:
+    keys = [NAMES[kind].format(number) for number, (kind, _) in enumerate(described)]
+    counts = dict(zip(keys, (count for _, count in described), strict=True))
+    refused = frozenset(key for key, (kind, _) in zip(keys, described, strict=True) if kind == "refused")
+    endpoint = Endpoint(dict(counts), refused, limit=6)
+    fault = NetworkFault("No answer came.")
+    ask = endpoint.failing(*(fault if broken else None for broken in fails))
+    answers = await Batches(ask, read, size).run(keys)
+    assert answers.keys() == set(keys)
+    for key, answer in answers.items():
+        if answer.mark.whole:
+            assert answer == whole(counts[key])
+        else:
+            assert answer.mark.fault is fault or key in refused or counts[key] > 6

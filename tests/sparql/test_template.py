@@ -1,0 +1,384 @@
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pyoxigraph
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib.plugins.sparql import prepareQuery
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from gateway.errors import InputError
+from gateway.settings.profile import Edges
+from gateway.sparql import template
+from gateway.sparql.edges import EdgeRule
+from gateway.sparql.template import Parameter, TemplateError
+
+NAMES = template.names()
+
+VALID = """\
+#+ summary: A question.
+#+ dialect: sparql-1.1
+#+ limit: rows
+#+ param nodes iris ["http://example.org/a"]
+#+ param words each string ["a"]
+#+ param rows int 11
+# A remark.
+SELECT ?n WHERE {
+  VALUES ?n { ?_nodes }
+  ?n ?p ?v .
+#each words
+  FILTER(CONTAINS(?v, ?_words))
+#end
+}
+LIMIT ?_rows
+"""
+
+
+def header(name: str) -> dict[str, tuple[str, bool]]:
+    """Return the kind of each parameter that a template declares, and whether it is repeated."""
+    text = template.path_of(name).read_text(encoding="utf-8")
+    declared = re.findall(r"^#\+ param (\w+) (each )?(\([^)]*\)|\w+) ", text, re.MULTILINE)
+    return {parameter: (kind, bool(each)) for parameter, each, kind in declared}
+
+
+EXAMPLES: dict[str, Parameter] = {
+    "iri": "http://example.org/a",
+    "string": "text",
+    "int": 5,
+    "bool": True,
+    "iris": ["http://example.org/a"],
+    "iri_list": ["http://example.org/a"],
+}
+
+
+def parameters(name: str, text: str = "text", repeated: int = 1) -> dict[str, Parameter]:
+    """Return parameters of a template: lists of a length, and a given text wherever text may stand."""
+    values: dict[str, Parameter] = {}
+    for parameter, (kind, each) in header(name).items():
+        if kind.startswith("("):
+            values[parameter] = [tuple(EXAMPLES[part] for part in kind.strip("()").split())] * repeated
+        elif kind in {"iris", "iri_list"}:
+            values[parameter] = ["http://example.org/a"] * repeated
+        else:
+            one = text if kind == "string" else EXAMPLES[kind]
+            values[parameter] = [one] * repeated if each else one
+    return values
+
+
+def strictly_parsed(query: str) -> pyoxigraph.QuerySolutions:
+    return cast("pyoxigraph.QuerySolutions", pyoxigraph.Store().query(query))
+
+
+def as_sparql_1_1(query: str) -> str:
+    """Put a plain term where RDF 1.2 has a triple term, so that a SPARQL 1.1 parser sees the shape of the query."""
+    return re.sub(r"<<\(.*?\)>>", "?triple", query)
+
+
+# Every template of the folder
+
+
+def test_the_folder_holds_the_templates_that_the_readers_ask_for() -> None:
+    assert {"edges", "edges_out", "existing", "facts", "literals", "search", "schema_predicates"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_parses_strictly_with_its_samples(name: str) -> None:
+    assert strictly_parsed(template.load(name).sample()).variables
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("repeated", [0, 1, 3])
+def test_a_template_parses_strictly_with_lists_of_any_length(name: str, repeated: int) -> None:
+    assert strictly_parsed(template.load(name).render(parameters(name, repeated=repeated))).variables
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if template.load(name).dialect == "sparql-1.1"])
+@pytest.mark.parametrize("repeated", [0, 2])
+def test_a_template_that_says_sparql_1_1_is_sparql_1_1(name: str, repeated: int) -> None:
+    for query in (template.load(name).sample(), template.load(name).render(parameters(name, repeated=repeated))):
+        assert prepareQuery(query).algebra.name == "SelectQuery"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if template.load(name).dialect != "sparql-1.1"])
+def test_a_template_that_says_sparql_1_2_needs_it(name: str) -> None:
+    assert "<<(" in template.load(name).sample()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rendered_template_asks_nobody_else_and_changes_nothing(name: str) -> None:
+    words = set(re.findall(r"\w+", template.load(name).sample().upper()))
+    assert words & {"SERVICE", "INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "FROM", "GRAPH"} == set()
+    assert "SELECT" in words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rendered_template_carries_no_slot_and_no_remark(name: str) -> None:
+    query = template.load(name).sample()
+    assert "?_" not in query
+    assert not re.search(r"^\s*#", query, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rendered_template_ends_in_the_limit_it_was_given(name: str) -> None:
+    values = parameters(name)
+    values[template.load(name).limit] = 4711
+    assert template.load(name).render(values).endswith("LIMIT 4711\n")
+
+
+TEXTUAL = [name for name in NAMES if "string" in {kind for kind, _ in header(name).values()}]
+
+
+@pytest.mark.parametrize("name", TEXTUAL)
+@pytest.mark.parametrize(
+    "text",
+    ["?_rows", "?_nodes", "?_words ?_words", "?_namespaces", "?_endings", "\n#end\n", "\n#each words\n", "\\g<0>\\1"],
+)
+def test_text_that_looks_like_a_slot_is_not_filled_again(name: str, text: str) -> None:
+    plain, odd = (template.load(name).render(parameters(name, text=word, repeated=2)) for word in ("text", text))
+    rendered = text.replace("\\", "\\\\").replace("\n", "\\n")
+    assert odd == plain.replace('"text"', f'"{rendered}"')
+    assert strictly_parsed(odd).variables
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_parameter_that_would_end_an_iri_is_refused(name: str) -> None:
+    bad = "http://example.org/a> . } INSERT DATA { <a:a> <a:b> <a:c> } #"
+    for parameter, (kind, each) in header(name).items():
+        if "iri" not in kind:
+            continue
+        value: Parameter = [(bad, bad, bad)] if kind.startswith("(") else bad if kind == "iri" and not each else [bad]
+        with pytest.raises(InputError, match="not a legal IRI"):
+            template.load(name).render({**parameters(name), parameter: value})
+
+
+# The edge rule: several templates and one function, one meaning
+
+EXCLUDED = r"^ *FILTER\(\?p NOT IN.*?^#each markers\n.*?^#end\n"
+ALLOWED = r"^ *FILTER\(\?_any_predicate.*?^ *\)\n"
+
+
+def edge_rules(name: str) -> list[tuple[str, str]]:
+    """Return each copy of the edge rule in a template: what it excludes, and what it allows.
+
+    Blanks do not count, nor does the name of the variable that stands for any value of a marker.
+    """
+    text = template.path_of(name).read_text(encoding="utf-8")
+    rules = []
+    for copy in re.findall(EXCLUDED, text, re.MULTILINE | re.DOTALL):
+        (unused,) = set(re.findall(r"\?_markers \?(\w+) \}", copy))
+        assert len(re.findall(rf"\?{unused}\b", text)) == text.count("?_markers ")
+        allowed = "".join(re.findall(ALLOWED, copy, re.MULTILINE | re.DOTALL))
+        excluded = copy.replace(allowed, "").replace(f"?{unused} }}", "?unused }")
+        rules.append((" ".join(excluded.split()), " ".join(allowed.split())))
+    return rules
+
+
+def test_every_template_that_asks_for_edges_excludes_the_same() -> None:
+    edges, edges_out, predicates = edge_rules("edges"), edge_rules("edges_out"), edge_rules("schema_predicates")
+    assert (len(edges), len(edges_out), len(predicates)) == (2, 1, 1)
+    assert len({excluded for excluded, _ in (*edges, *edges_out, *predicates)}) == 1
+
+
+def test_every_template_that_asks_for_the_edges_of_nodes_allows_the_same() -> None:
+    assert len({allowed for _, allowed in (*edge_rules("edges"), *edge_rules("edges_out"))}) == 1
+
+
+def test_the_edge_rule_has_all_of_its_parts() -> None:
+    ((excluded, allowed),) = edge_rules("edges_out")
+    assert "?p NOT IN (?_excepted)" in excluded
+    assert "NOT EXISTS { ?s ?_markers ?unused }" in excluded
+    assert "NOT EXISTS { ?o ?_markers ?unused }" in excluded
+    assert "?_any_predicate || ?p IN (?_allowed)" in allowed
+    assert "|| STRSTARTS(STR(?p), ?_namespaces)" in allowed
+
+
+def test_every_template_with_an_edge_rule_is_compared() -> None:
+    assert [name for name in NAMES if "excepted" in header(name)] == ["edges", "edges_out", "schema_predicates"]
+
+
+PREDICATES = ["http://e.org/p", "http://e.org/pq", "http://e.org/", "http://e.org/a#x", "http://e.org/a#", "urn:x:p"]
+ENTRIES = st.lists(st.sampled_from([*PREDICATES, "http://e.org/a", "urn:x:", "http://E.org/"]), max_size=3)
+
+
+@given(ENTRIES)
+@settings(deadline=None, max_examples=50)
+def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]) -> None:
+    rule = EdgeRule.of(Edges(excepted=(), evidence_nodes=False, allowed=tuple(allowed)))
+    engine = pyoxigraph.Store()
+    subject, value = pyoxigraph.NamedNode("http://e.org/s"), pyoxigraph.NamedNode("http://e.org/o")
+    engine.extend([pyoxigraph.Quad(subject, pyoxigraph.NamedNode(predicate), value) for predicate in PREDICATES])
+    for name, node in (("edges", subject), ("edges", value), ("edges_out", subject)):
+        query = template.load(name).render({"nodes": [node.value], "rows": 100, **rule.parameters})
+        rows = cast("pyoxigraph.QuerySolutions", engine.query(query))
+        found = {cast("pyoxigraph.NamedNode", row["p"]).value for row in rows}
+        assert found == {predicate for predicate in PREDICATES if rule.allows(predicate)}
+
+
+# The shape that Blazegraph answers wrongly, with status 200
+
+
+def selects(node: Any, distinct: bool = False) -> Iterator[tuple[CompValue, bool]]:
+    """Yield every SELECT of an algebra tree, and whether it is DISTINCT."""
+    if isinstance(node, CompValue):
+        if node.name == "Project":
+            yield node, distinct
+        for key, inner in node.items():
+            if key != "expr":
+                yield from selects(inner, distinct=node.name == "Distinct")
+    elif isinstance(node, list | tuple):
+        for inner in node:
+            yield from selects(inner)
+
+
+def own_parts(node: Any) -> Iterator[CompValue]:
+    """Yield the parts of a SELECT's own group, without those of a SELECT inside it and of EXISTS."""
+    if isinstance(node, CompValue):
+        yield node
+        if node.name != "Project":
+            for key, inner in node.items():
+                if key != "expr" or node.name == "Aggregate_Count":
+                    yield from own_parts(inner)
+    elif isinstance(node, list | tuple):
+        for inner in node:
+            yield from own_parts(inner)
+
+
+def is_trap(query: str) -> bool:
+    """Tell whether a query has VALUES, one triple pattern, and a lone COUNT or a DISTINCT of one variable."""
+    if re.search(r"FILTER\s*\(\s*true\s*\)", query, re.IGNORECASE):
+        return False
+    for select, distinct in selects(prepareQuery(as_sparql_1_1(query)).algebra):
+        parts = list(own_parts(select.p))
+        patterns = sum(len(part.triples) for part in parts if part.name == "BGP")
+        values = any(part.name == "values" for part in parts)
+        aggregates = [part.name for part in parts if part.name.startswith("Aggregate_")]
+        counts = [kind for kind in aggregates if kind != "Aggregate_Sample"] == ["Aggregate_Count"]
+        if values and patterns == 1 and (counts or (distinct and len(select.PV) == 1)):
+            return True
+    return False
+
+
+SET = "VALUES ?s { <http://example.org/a> <http://example.org/b> }"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT (COUNT(*) AS ?n) {{ {SET} ?s ?p ?o }}",
+        f"SELECT ?s (COUNT(*) AS ?n) {{ {SET} ?s ?p ?o }} GROUP BY ?s",
+        f"SELECT ?p (COUNT(*) AS ?n) {{ {SET} ?s ?p ?o }} GROUP BY ?p",
+        f"SELECT DISTINCT ?p {{ {SET} ?s ?p ?o }}",
+        f"SELECT DISTINCT ?s {{ {SET} ?s ?p ?o }} LIMIT 5",
+        f"SELECT ?p {{ {{ SELECT DISTINCT ?p {{ {SET} ?s ?p ?o }} LIMIT 5 }} }}",
+        f"SELECT DISTINCT ?s {{ {SET} ?s ?p ?o FILTER(isIRI(?o)) }}",
+        f"SELECT DISTINCT ?p {{ ?s ?p ?o }} {SET}",
+    ],
+)
+def test_the_trap_is_recognised(query: str) -> None:
+    assert is_trap(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT DISTINCT ?s ?p {{ {SET} ?s ?p ?o }}",
+        f"SELECT DISTINCT ?p {{ {SET} ?s ?p ?o . ?o ?q ?r }}",
+        f"SELECT DISTINCT ?p {{ {SET} ?s ?p ?o FILTER(true) }}",
+        f"SELECT (COUNT(*) AS ?n) (MIN(?o) AS ?m) {{ {SET} ?s ?p ?o }}",
+        f"SELECT ?s ?p {{ {SET} ?s ?p ?o }}",
+        "SELECT DISTINCT ?p { ?s ?p ?o FILTER(?s IN (<http://example.org/a>, <http://example.org/b>)) }",
+        f"SELECT (COUNT(*) AS ?n) {{ {{ SELECT ?s ?o {{ {SET} ?s ?p ?o }} LIMIT 5 }} }}",
+    ],
+)
+def test_what_the_engine_answers_rightly_is_no_trap(query: str) -> None:
+    assert not is_trap(query)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_template_has_the_shape_that_an_engine_answers_wrongly(name: str) -> None:
+    assert not is_trap(template.load(name).sample())
+    for repeated in (0, 2):
+        assert not is_trap(template.load(name).render(parameters(name, repeated=repeated)))
+
+
+# The loader
+
+
+def test_a_template_tells_what_its_header_says() -> None:
+    loaded = template.parse("valid", VALID)
+    assert (loaded.name, loaded.summary, loaded.dialect, loaded.limit) == ("valid", "A question.", "sparql-1.1", "rows")
+    assert loaded.sample() == (
+        "SELECT ?n WHERE {\n  VALUES ?n { <http://example.org/a> }\n  ?n ?p ?v .\n"
+        '  FILTER(CONTAINS(?v, "a"))\n}\nLIMIT 11\n'
+    )
+
+
+def test_a_block_is_repeated_for_each_element_and_left_out_for_none() -> None:
+    loaded = template.parse("valid", VALID)
+    queries = [loaded.render({"nodes": [], "words": words, "rows": 1}) for words in ([], ["a"], ["a", "b", "a"])]
+    assert [re.findall(r'\?v, "(\w)"', query) for query in queries] == [[], ["a"], ["a", "b", "a"]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("?n ?p ?v .", "?n ?_path ?v .", "path"),
+        ('#+ param words each string ["a"]\n', "", "words"),
+        ("{ ?_nodes }", "{ }", "nodes"),
+        ("?_words", "?v", "words"),
+        ("nodes iris", "nodes uris", "unknown kind 'uris'"),
+        ("words each string", "words each (string text)", "unknown kind"),
+        ("nodes iris [", "nodes [", "cannot read the declaration"),
+        ("param nodes iris", "param Nodes iris", "cannot read the declaration"),
+        ("\nLIMIT ?_rows", "", "LIMIT ?_rows"),
+        ("LIMIT ?_rows", "LIMIT 10 # ?_rows", "LIMIT ?_rows"),
+        ("LIMIT ?_rows", "LIMIT ?_rows OFFSET 5", "LIMIT ?_rows"),
+        ("#+ limit: rows", "#+ limit: nodes", "LIMIT ?_nodes"),
+        ("#+ limit: rows\n", "", "limit"),
+        ("#+ summary: A question.\n", "", "summary"),
+        ("#+ dialect: sparql-1.1", "#+ dialect: sparql-1.1\n#+ author: somebody", "author"),
+        ("sparql-1.1", "sparql-2.0", "'sparql-2.0'"),
+        ("CONTAINS(?v, ?_words)", "CONTAINS(?_nodes, ?_words)", "block of words"),
+        ("CONTAINS(?v, ?_words)", "CONTAINS(?v, ?p)", "words"),
+        ("words each string", "words string", "each"),
+        ("nodes iris", "nodes each iri", "each"),
+        ("#end\n", "", "each"),
+        ("#each words\n", "", "each"),
+        ("#each words", "#each nodes", "block of nodes"),
+    ],
+)
+def test_the_loader_refuses_a_template_that_contradicts_its_header(old: str, new: str, told: str) -> None:
+    assert old in VALID
+    with pytest.raises(TemplateError) as caught:
+        template.parse("broken", VALID.replace(old, new))
+    assert "broken.rq" in str(caught.value)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"nodes": [], "rows": 1},
+        {"nodes": [], "words": [], "rows": 1, "wrods": []},
+        {},
+    ],
+)
+def test_a_query_is_not_rendered_with_missing_or_unknown_parameters(given: dict[str, Parameter]) -> None:
+    with pytest.raises(TemplateError, match="missing or unknown parameters"):
+        template.parse("valid", VALID).render(given)
+
+
+def test_a_repeated_parameter_is_not_rendered_from_one_value() -> None:
+    with pytest.raises(TemplateError, match="words"):
+        template.parse("valid", VALID).render({"nodes": [], "words": 5, "rows": 1})
+
+
+def test_an_element_of_several_terms_needs_all_of_them() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        template.load("evidence_statements").render({"edges": [("http://example.org/a",)], "rows": 1})
+
+
+def test_a_template_is_read_once() -> None:
+    assert template.load("edges") is template.load("edges")

@@ -1,0 +1,174 @@
+"""Pages of one question are pages of one answer (contract, "Traversal")."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyoxigraph
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gateway.engine.answers import BfsResult
+from gateway.engine.gateway import Gateway
+from gateway.settings.profile import Profile, Size, Snapshots
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.inprocess import InProcess
+from tests.columns import Column
+from tests.random_graphs import Question, corpus, questions
+
+NO_SIZE_LIMIT = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+LIMITS = (1, 2, 7, 50, 1_000)
+
+
+@dataclass
+class Paged:
+    """A gateway on an event loop that lasts for all examples of a test."""
+
+    runner: asyncio.Runner
+    gateway: Gateway
+    pages: list[BfsResult] = field(default_factory=list)
+
+    def ask(self, question: Question, **paging: Any) -> BfsResult:
+        """Ask for one page."""
+        return self.runner.run(self.gateway.bfs_query(question.seeds, question.max_hops, topology_only=True, **paging))
+
+    def read_through(self, question: Question, limit: int, *, forgetting: bool = False) -> list[BfsResult]:
+        """Read all pages, each with the snapshot of the one before; forgetting means that it is gone each time."""
+        pages = [self.ask(question, limit=limit)]
+        while pages[-1].next_offset is not None:
+            if forgetting:
+                self.gateway.forget_snapshots()
+            pages.append(self.ask(question, limit=limit, offset=pages[-1].next_offset, snapshot=pages[-1].snapshot))
+        return pages
+
+
+@pytest.fixture
+def paged(embedded: Column) -> Iterator[Paged]:
+    with asyncio.Runner() as runner:
+        gateway = embedded.open("random", Profile(size=NO_SIZE_LIMIT))
+        yield Paged(runner, gateway)
+        runner.run(gateway.close())
+
+
+def assert_one_answer(pages: Sequence[BfsResult], whole: BfsResult) -> None:
+    """Check that pages put together are the unpaged result, and account for every edge once."""
+    assert [node for page in pages for node in page.nodes] == whole.nodes
+    position = {node.id: number for number, page in enumerate(pages) for node in page.nodes}
+    on_one_page = [edge for edge in whole.edges if position[edge.subject] == position[edge.object]]
+    on_pages = [edge for page in pages for edge in page.edges]
+    assert sorted(on_pages, key=_triple) == sorted(on_one_page, key=_triple)
+    # An edge between two pages is told by both (contract, "Traversal"), so half of their sum is its number.
+    across = sum(page.edges_across_pages or 0 for page in pages)
+    assert len(on_pages) + across / 2 == whole.edge_count
+    assert {(page.node_count, page.edge_count) for page in pages} == {(whole.node_count, whole.edge_count)}
+    assert all(page.schema_summary == whole.schema_summary for page in pages)
+    assert not any(page.result_changed for page in pages)
+
+
+def _triple(edge: Any) -> tuple[str, str, str]:
+    return (edge.subject, edge.predicate, edge.object)
+
+
+@settings(
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(question=questions().filter(lambda question: set(question.seeds) <= {*question.graph.nodes}))
+def test_pages_put_together_are_the_unpaged_answer(paged: Paged, question: Question) -> None:
+    paged.gateway.forget_snapshots()
+    whole = paged.ask(question)
+    for limit in LIMITS:
+        assert_one_answer(paged.read_through(question, limit), whole)
+
+
+def test_pages_fit_together_when_the_kept_answer_is_gone_between_two_of_them(paged: Paged) -> None:
+    question = Question(corpus()[0], corpus()[0].nodes[:1], 3)
+    whole = paged.ask(question)
+    assert_one_answer(paged.read_through(question, 2, forgetting=True), whole)
+
+
+def test_an_offset_past_the_end_is_an_empty_page(paged: Paged) -> None:
+    question = Question(corpus()[0], corpus()[0].nodes[:1], 2)
+    page = paged.ask(question, offset=10_000)
+    assert page.nodes == []
+    assert page.edges == []
+    assert page.next_offset is None
+    assert page.node_count == paged.ask(question).node_count
+
+
+def _triples(*names: str) -> pyoxigraph.Store:
+    engine = pyoxigraph.Store()
+    text = "\n".join(f"<urn:x:hub> <urn:x:knows> <urn:x:{name}> ." for name in names)
+    engine.load(text.encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    return engine
+
+
+def _over(engine: pyoxigraph.Store, **profile: Any) -> Gateway:
+    settings_ = Profile(size=NO_SIZE_LIMIT, **profile)
+    return Gateway(SparqlStore(InProcess(engine, max_bytes=1 << 20), settings_), settings_, PrefixMap({}))
+
+
+@pytest.mark.anyio
+async def test_a_graph_that_changes_between_two_pages_does_not_change_the_answer() -> None:
+    engine = _triples("b", "c", "d")
+    async with _over(engine) as gateway:
+        first = await gateway.bfs_query(["urn:x:hub"], 1, limit=2, topology_only=True)
+        engine.load(b"<urn:x:hub> <urn:x:knows> <urn:x:a> .", pyoxigraph.RdfFormat.N_TRIPLES)
+        second = await gateway.bfs_query(
+            ["urn:x:hub"], 1, limit=2, topology_only=True, offset=first.next_offset or 0, snapshot=first.snapshot
+        )
+    assert [node.id for page in (first, second) for node in page.nodes] == [
+        "urn:x:hub",
+        "urn:x:b",
+        "urn:x:c",
+        "urn:x:d",
+    ]
+    assert second.result_changed is None
+
+
+@pytest.mark.anyio
+async def test_a_page_of_an_answer_that_is_gone_and_differs_now_says_so() -> None:
+    engine = _triples("b", "c", "d")
+    async with _over(engine) as gateway:
+        first = await gateway.bfs_query(["urn:x:hub"], 1, limit=2, topology_only=True)
+        engine.load(b"<urn:x:hub> <urn:x:knows> <urn:x:a> .", pyoxigraph.RdfFormat.N_TRIPLES)
+        gateway.forget_snapshots()
+        second = await gateway.bfs_query(
+            ["urn:x:hub"], 1, limit=2, topology_only=True, offset=first.next_offset or 0, snapshot=first.snapshot
+        )
+    assert second.result_changed is True
+    assert second.snapshot != first.snapshot
+
+
+@pytest.mark.anyio
+async def test_a_kept_answer_expires_after_its_time_to_live() -> None:
+    now = 0.0
+    engine = _triples("b")
+    profile = Profile(snapshots=Snapshots(ttl_seconds=60))
+    store = SparqlStore(InProcess(engine, max_bytes=1 << 20), profile)
+    async with Gateway(store, profile, PrefixMap({}), clock=lambda: now) as gateway:
+        before = await gateway.bfs_query(["urn:x:hub"], 1)
+        engine.load(b"<urn:x:hub> <urn:x:knows> <urn:x:a> .", pyoxigraph.RdfFormat.N_TRIPLES)
+        kept = await gateway.bfs_query(["urn:x:hub"], 1)
+        now = 61.0
+        fresh = await gateway.bfs_query(["urn:x:hub"], 1)
+    assert (before.node_count, kept.node_count, fresh.node_count) == (2, 2, 3)
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_does_not_fit_is_paged_and_says_how_to_go_on(embedded: Column) -> None:
+    async with embedded.open("awkward") as gateway:
+        answer = await gateway.bfs_query(["a:hub"], 2, max_tokens=1_000)
+        assert len(answer.model_dump_json(exclude_none=True).encode()) <= 4_000
+        nodes = list(answer.nodes)
+        while answer.next_offset is not None:
+            answer = await gateway.bfs_query(
+                ["a:hub"], 2, max_tokens=1_000, offset=answer.next_offset, snapshot=answer.snapshot
+            )
+            assert len(answer.model_dump_json(exclude_none=True).encode()) <= 4_000
+            nodes += answer.nodes
+    assert len(nodes) == len({node.id for node in nodes}) == answer.node_count
