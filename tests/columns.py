@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import pyoxigraph
+
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
@@ -93,3 +95,13 @@ def column(name: ColumnName, workdir: Path) -> Iterator[Column]:
 
             endpoint = started
         yield Column(name, endpoint, files)
+
+
+@functools.cache
+def existing_nodes(graph: str) -> tuple[str, ...]:
+    """Return the IRIs of a fixture that are subject or object of a triple, sorted, read without the gateway."""
+    path = resources.folder("fixtures") / f"{graph}.ttl"
+    with path.open("rb") as stream:
+        quads = list(pyoxigraph.parse(stream, pyoxigraph.RdfFormat.TURTLE))
+    terms = (term for quad in quads for term in (quad.subject, quad.object))
+    return tuple(sorted({term.value for term in terms if isinstance(term, pyoxigraph.NamedNode)}))

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gateway.cli.text import clean, counted, listed
+from gateway.cli.text import clean, counted
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
 
 ID = "cyan"
@@ -23,28 +23,25 @@ _OWN_KEYS = ("id", "entity_type", "iri")
 _ONE_LINE = 60
 """Characters up to which a list is written on one line."""
 
-STEPS: Mapping[str, str] = {
-    "values_shortened": "{} shortened: long texts and long lists",
-    "nodes_as_stubs": "{} without details",
-    "edges_bare": "{} without evidence",
-    "metadata_failed": "{} whose details the graph failed to give: ask again",
-}
-_NOUNS: Mapping[str, str] = {
-    "values_shortened": "value",
-    "nodes_as_stubs": "node",
-    "edges_bare": "edge",
-    "metadata_failed": "node or edge",
+_STEPS: Mapping[str, tuple[str, str]] = {
+    "values_shortened": ("Shortened to keep the answer small: {} (long texts and lists).", "value"),
+    "nodes_as_stubs": ("Left out to keep the answer small: the details of {}.", "node"),
+    "edges_bare": ("Left out to keep the answer small: the evidence of {}.", "edge"),
+    "metadata_failed": ("The graph failed to give the details of {}: ask again.", "item"),
 }
 
 
 def schema(answer: SchemaResult) -> RenderableType:
     """Show types and predicates, the most frequent first."""
-    parts: list[RenderableType] = [Text(clean(answer.graph_description)), Text()]
-    parts += _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer)
-    parts += _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer)
-    parts += [warned(text) for text in answer.warnings or ()]
-    parts.append(Text.assemble(("Next steps, as a model is told: ", STRONG), clean(answer.next_steps)))
-    return Group(*parts)
+    return sections(
+        [Text(clean(answer.graph_description))],
+        _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer),
+        _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
+        [
+            *(warned(text) for text in answer.warnings or ()),
+            Text.assemble(("Next steps, as a model is told: ", STRONG), clean(answer.next_steps)),
+        ],
+    )
 
 
 def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: SchemaResult) -> list[RenderableType]:
@@ -56,18 +53,20 @@ def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: Sche
         for term in terms
     ]
     if not terms:
-        return [Text(f"No {title.lower()}s are known."), Text()]
-    more = [Text(f"… {counted(total - len(terms), 'more ' + title.lower())}")] if total > len(terms) else []
-    return [table_of(columns, rows, numeric=unit), *more, Text()]
+        return [Text(f"No {title.lower()}s are known.")]
+    more = [Text(f"… {counted(total - len(terms), f'more {title.lower()}')}")] if total > len(terms) else []
+    return [table_of(columns, rows, numeric=unit), *more]
 
 
 def search(answer: SearchResult, query: str) -> RenderableType:
     """Show hits, the best first."""
     searched = answer.searched
     how = f"Searched: {clean(searched.how)}."
-    parts: list[RenderableType] = [warned(text) for text in answer.warnings or ()]
+    warnings = [warned(text) for text in answer.warnings or ()]
+    if searched.truncated:
+        warnings.append(warned("There are more matches than could be read: search for more words."))
     if not answer.result:
-        return Group(Text(f"Nothing is found for “{clean(query)}”. {how}"), *parts)
+        return Group(Text(f"Nothing is found for “{clean(query)}”. {how}"), *warnings)
     columns = [("ID", ID), ("Type", TYPE), ("Name", "")]
     if any(hit.matched for hit in answer.result):
         columns.append(("Matched", ""))
@@ -75,12 +74,9 @@ def search(answer: SearchResult, query: str) -> RenderableType:
         (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), clean(hit.matched or ""))[: len(columns)]
         for hit in answer.result
     ]
-    if searched.found > len(answer.result):
-        more = searched.found - len(answer.result)
-        parts.insert(0, Text(f"… {more:,} more: narrow the search, or raise --limit."))
-    if searched.truncated:
-        parts.append(warned("There are more matches than could be read: search for more words."))
-    return Group(table_of(columns, rows), Text(), Text(f"{counted(searched.found, 'hit')}. {how}"), *parts)
+    left = searched.found - len(answer.result)
+    more = [Text(f"… {left:,} more: search for more words, or raise --limit.")] if left > 0 else []
+    return sections([table_of(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
 
 
 def entity(answer: Entity) -> RenderableType:
@@ -91,14 +87,15 @@ def entity(answer: Entity) -> RenderableType:
 
 def entities(answer: EntitiesResult) -> RenderableType:
     """Show several entities, and what became of the others."""
-    parts: list[RenderableType] = []
-    for node in answer.result:
-        parts += [_entity(node.model_dump(), node.metadata), Text()]
-    told = [("Not in the graph", answer.not_found), ("Failed, try again", answer.failed)]
-    told.append(("Did not fit, ask again for", answer.remaining_ids))
-    parts += [warned(f"{what}: {listed(ids)}") for what, ids in told if ids]
-    parts += degraded(answer.degraded)
-    return Group(*parts[:-1] if isinstance(parts[-1], Text) and not parts[-1].plain else parts)
+    told = [
+        ("Not in the graph", answer.not_found),
+        ("Failed, try again", answer.failed),
+        ("Did not fit, ask again for", answer.remaining_ids),
+    ]
+    return sections(
+        *([_entity(node.model_dump(), node.metadata)] for node in answer.result),
+        [*(warned(f"{what}: {', '.join(ids)}") for what, ids in told if ids), *degraded(answer.degraded)],
+    )
 
 
 def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
@@ -137,13 +134,24 @@ def warned(text: str) -> Text:
 
 
 def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:
-    """Show what was left out so that the answer keeps its size."""
-    return [warned(f"To keep the answer small: {_step(step, count)}.") for step, count in (steps or {}).items()]
+    """Show what was left out, by step."""
+    return [warned(_step(step, count)) for step, count in (steps or {}).items()]
 
 
 def _step(step: str, count: int) -> str:
-    noun = _NOUNS.get(step)
-    return STEPS[step].format(counted(count, noun)) if noun else f"{step} {count:,}"
+    if step not in _STEPS:
+        return f"{step}: {count:,}"
+    sentence, noun = _STEPS[step]
+    return sentence.format(counted(count, noun))
+
+
+def sections(*parts: Sequence[RenderableType]) -> RenderableType:
+    """Put a blank line between the sections that have something to show."""
+    shown: list[RenderableType] = []
+    for section in parts:
+        if section:
+            shown += [Text(), *section] if shown else section
+    return Group(*shown)
 
 
 def table_of(

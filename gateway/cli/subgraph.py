@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 from rich.tree import Tree
 
-from gateway.cli.render import ID, STRONG, TYPE, degraded, table_of, warned
+from gateway.cli.render import ID, STRONG, TYPE, degraded, sections, table_of, warned
 from gateway.cli.text import clean, counted, listed, short_names
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
 
@@ -29,19 +29,24 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
     """
     words = _Words(answer)
     forest = _grown(answer, offset)
-    parts = [*_head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"), Text()]
-    parts += [_tree(root, forest, words) for root in forest.roots]
-    for distance, lost in forest.lost.items():
-        parts += [Text(), Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT)]
-        parts += [_tree(root, forest, words) for root in lost]
-    if forest.other_edges:
-        title = "Further edges" if forest.in_tree else "Edges"
-        parts += [Text(), Text(title, style=STRONG), *(words.edge(edge) for edge in forest.other_edges)]
+    far: list[list[RenderableType]] = [
+        [
+            Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT),
+            *(_tree(root, forest, words) for root in roots),
+        ]
+        for distance, roots in forest.lost.items()
+    ]
     levels = [
         f"{count:,} at {counted(distance, 'hop')}" if distance else counted(count, "seed")
         for distance, count in enumerate(answer.levels)
     ]
-    return Group(*parts, Text(), *_foot(answer, words, [("Distances", " · ".join(levels))]))
+    return sections(
+        _head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"),
+        [_tree(root, forest, words) for root in forest.roots],
+        *far,
+        words.edges("Further edges" if forest.in_tree else "Edges", forest.other_edges),
+        _foot(answer, words, [("Distances", " · ".join(levels))]),
+    )
 
 
 def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
@@ -52,13 +57,13 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
         offset: How many nodes came before this page.
     """
     words = _Words(answer)
-    parts = [*_head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"), Text()]
-    if answer.nodes:
-        rows = [(clean(node.id), words.types[node.entity_type], words.name(node)) for node in answer.nodes]
-        parts += [table_of([("ID", ID), ("Type", TYPE), ("Name", "")], rows), Text()]
-    if answer.edges:
-        parts += [Text("Edges among them", style=STRONG), *(words.edge(edge) for edge in answer.edges), Text()]
-    return Group(*parts, *_foot(answer, words, []))
+    rows = [(clean(node.id), words.types[node.entity_type], words.name(node)) for node in answer.nodes]
+    return sections(
+        _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
+        [table_of([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
+        words.edges("Edges among them", answer.edges),
+        _foot(answer, words, []),
+    )
 
 
 class _Words:
@@ -83,14 +88,18 @@ class _Words:
             (clean(node.id), ID), f"  {name}" if name else "", (f"  [{self.types[node.entity_type]}]", TYPE)
         )
 
-    def edge(self, edge: Edge) -> RenderableType:
-        line = Text.assemble(
+    def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:
+        if not edges:
+            return []
+        return [Text(title, style=STRONG), *(Padding(self._edge(edge), (0, 0, 0, 2), expand=False) for edge in edges)]
+
+    def _edge(self, edge: Edge) -> Text:
+        return Text.assemble(
             (clean(edge.subject), ID),
             (f" {self.predicates[edge.predicate]} → ", _PREDICATE),
             (clean(edge.object), ID),
             f"  {sureness}" if (sureness := confidence(edge)) else "",
         )
-        return Padding(line, (0, 0, 0, 2), expand=False)
 
 
 @dataclass(slots=True)
@@ -161,7 +170,7 @@ def _step(edges: Sequence[Edge], parent: Node, child: Node, words: _Words) -> Te
     outward = ", ".join(words.predicates[edge.predicate] for edge in edges if edge.subject == parent.id)
     inward = ", ".join(words.predicates[edge.predicate] for edge in edges if edge.subject != parent.id)
     steps = [f"{names} {sign}" for names, sign in ((outward, "→"), (inward, "←")) if names]
-    line = Text(f"{', '.join(steps)} ", _PREDICATE)
+    line = Text.assemble((f"{', '.join(steps)} ", _PREDICATE))
     line.append_text(words.node(child))
     sure = [(words.predicates[edge.predicate], confidence(edge)) for edge in edges]
     if len(edges) == 1:
@@ -209,33 +218,34 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
     return parts
 
 
-def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
+def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) -> list[RenderableType]:
     """Show totals, and everything that the answer says about itself."""
-    summary = answer.schema_summary
     types = Counter(node.entity_type for node in answer.nodes)
     predicates = Counter(edge.predicate for edge in answer.edges)
-    shown = [
+    rows = [
         *totals,
-        ("Types", _tally(summary.entity_types_found, types, words.types)),
-        ("Predicates", _tally(summary.predicates_found, predicates, words.predicates)),
+        ("Types", _tally(answer.schema_summary.entity_types_found, types, words.types)),
+        ("Predicates", _tally(answer.schema_summary.predicates_found, predicates, words.predicates)),
     ]
-    yield table_of([("", STRONG), (" ", "")], [row for row in shown if row[1]], header=False)
+    parts: list[RenderableType] = [table_of([("", STRONG), ("", "")], [row for row in rows if row[1]], header=False)]
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
-        yield Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", style=_FAINT)
-    yield from (warned(text) for text in answer.warnings or ())
+        parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
+    parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
-        yield warned(f"Left out: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID.")
-    yield from degraded(answer.degraded)
+        parts.append(warned(f"Left out: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
+    parts += degraded(answer.degraded)
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
-        yield warned(f"Left out of the evidence, as long quotes: {omitted}.")
+        parts.append(warned(f"Left out of the evidence, as long quotes: {omitted}."))
     if answer.edges_across_pages:
-        yield warned(f"{counted(answer.edges_across_pages, 'edge')} between this page and others: on no page.")
+        across = counted(answer.edges_across_pages, "edge")
+        parts.append(warned(f"{across} between this page and others: on no page."))
     if answer.next_offset is not None:
-        more = answer.node_count - answer.next_offset
-        kept = f" --snapshot {answer.snapshot}" if answer.snapshot else ""
-        yield warned(f"… {counted(more, 'more node')}. The next page: --offset {answer.next_offset}{kept}")
+        more = counted(answer.node_count - answer.next_offset, "more node")
+        snapshot = f" --snapshot {answer.snapshot}" if answer.snapshot else ""
+        parts.append(warned(f"… {more}. The next page: --offset {answer.next_offset}{snapshot}"))
+    return parts
 
 
 def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, str]) -> str:

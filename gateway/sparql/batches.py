@@ -14,6 +14,13 @@ from gateway.sparql.results import Row
 from gateway.terms.iri import is_iri, is_plain_iri
 
 
+class _ForeignRowsError(EndpointFault):
+    """The rows lack a variable, or are about IRIs that were not asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("The endpoint's rows are not about what the query asked for.")
+
+
 class Marked(Protocol):
     """An answer about one ID."""
 
@@ -62,14 +69,14 @@ class Batches(Generic[Key, Answer]):
         except Overflow as cut:
             if len(batch) > 1:
                 return await self._each(_halves(batch))
-            return self._read(batch, cut.rows, Mark(cut, at_least=len(cut.rows) + 1))
-        except QueryRefused as refused:
-            return await self._without_the_refused(batch, refused)
+            return self._read_cut(batch, cut)
+        except (QueryRefused, _ForeignRowsError) as fault:
+            return await self._without_the_refused(batch, fault)
         except Fault as fault:
             return self._failed(batch, fault)
 
-    async def _without_the_refused(self, batch: Sequence[Key], refused: QueryRefused) -> dict[Key, Answer]:
-        """Find the IDs that the engine refuses, so that the others of the batch are still answered.
+    async def _without_the_refused(self, batch: Sequence[Key], refused: Fault) -> dict[Key, Answer]:
+        """Find the IDs that the engine refuses or rewrites, so that the others of the batch are still answered.
 
         Only an ID that some engine may refuse is suspected; where none is, the refusal is about the query itself.
         """
@@ -90,8 +97,14 @@ class Batches(Generic[Key, Answer]):
     def _read(self, batch: Sequence[Key], rows: Sequence[Row], mark: Mark) -> dict[Key, Answer]:
         try:
             return self.read(batch, rows, mark)
-        except (KeyError, TypeError, AttributeError):
-            return self._failed(batch, EndpointFault("The endpoint's rows lack what the query asked for."))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise _ForeignRowsError from error
+
+    def _read_cut(self, batch: Sequence[Key], cut: Overflow) -> dict[Key, Answer]:
+        try:
+            return self._read(batch, cut.rows, Mark(cut, at_least=len(cut.rows) + 1))
+        except _ForeignRowsError as fault:
+            return self._failed(batch, fault)
 
     def _failed(self, keys: Sequence[Key], fault: Fault) -> dict[Key, Answer]:
         return self.read(keys, (), Mark(fault))

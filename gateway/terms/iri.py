@@ -13,6 +13,8 @@ _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud8
 
 _PLAIN_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
 
+_DOT_SEGMENT = re.compile(r"/\.\.?(?:[/?#]|$)")
+
 _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
 
 
@@ -22,8 +24,11 @@ def is_iri(text: str) -> bool:
 
 
 def is_plain_iri(text: str) -> bool:
-    """Tell whether no engine has a reason to refuse this IRI: ASCII only, every percent sign an escape."""
-    return _PLAIN_IRI.fullmatch(text) is not None
+    """Tell whether no engine has a reason to refuse or rewrite this IRI.
+
+    It is ASCII, every percent sign is an escape, and no path segment is ``.`` or ``..`` (which Fuseki resolves).
+    """
+    return _PLAIN_IRI.fullmatch(text) is not None and _DOT_SEGMENT.search(text) is None
 
 
 def local_name(iri: str) -> str:

@@ -44,14 +44,15 @@ _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
 }
 _WITH_NAMES = frozenset({pyoxigraph.RdfFormat.N_QUADS, pyoxigraph.RdfFormat.TRIG, pyoxigraph.RdfFormat.JSON_LD})
 _HTML_STARTS = (b"<!doctype html", b"<html")
+_GZIP_START = b"\x1f\x8b"
+_XML_NO_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
 _XML_ENDS_EARLY = frozenset(
-    expat.errors.codes[message]
-    for message in (
-        expat.errors.XML_ERROR_NO_ELEMENTS,
-        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
-        expat.errors.XML_ERROR_PARTIAL_CHAR,
-        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
-    )
+    {
+        _XML_NO_ELEMENTS,
+        expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
+        expat.errors.codes[expat.errors.XML_ERROR_PARTIAL_CHAR],
+        expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION],
+    }
 )
 _REPORT_EVERY = 1 << 20
 _CHUNK = 1 << 18
@@ -167,12 +168,14 @@ class _Source:
         """Load the file and return the prefixes it declares."""
         try:
             return self._parse_into(engine)
-        except (EOFError, zlib.error) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            with self._path.open("rb") as file:
+                is_gzip = file.read(len(_GZIP_START)) == _GZIP_START
+            if not is_gzip:
+                raise ConfigurationError(f"{self._path}: the name ends in .gz, but this is no gzip file.") from error
             raise ConfigurationError(
                 f"{self._path}: the gzip file is cut or damaged.", next_step="Fetch it again."
             ) from error
-        except gzip.BadGzipFile as error:
-            raise ConfigurationError(f"{self._path}: the name ends in .gz, but this is no gzip file.") from error
         except OSError as error:
             raise ConfigurationError(f"{self._path}: {error.strerror or error}.") from error
 
@@ -228,8 +231,10 @@ class _Source:
     def _refuse_cut_xml(self) -> None:
         """Raise when the file ends early, which the RDF/XML parser takes for its end."""
         error = self._xml_error()
-        if error is None or error.code not in _XML_ENDS_EARLY or self._path.stat().st_size == 0:
+        if error is None or error.code not in _XML_ENDS_EARLY:
             return
+        if error.code == _XML_NO_ELEMENTS and (error.lineno, error.offset) == (1, 0):
+            return  # There is nothing at all in the file: an empty graph, as in the other formats.
         raise ConfigurationError(
             f"{self._path}:{error.lineno}:{error.offset + 1}: the file is cut: its XML does not end.",
             next_step="Fetch it again.",

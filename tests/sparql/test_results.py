@@ -34,9 +34,7 @@ BLAZEGRAPH = (
     + b"} ?s ?p ?o }\njava.util.concurrent.TimeoutException\n"
     + b"\tat java.base/java.util.concurrent.FutureTask.get(FutureTask.java:204)\n" * 20
 )
-BLAZEGRAPH_DEADLINE = (
-    b"Caused by: com.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.\n\t... 3 more\n"
-)
+BLAZEGRAPH_DEADLINE = b"Query deadline is expired.\n\t... 3 more\n"
 QLEVER = b"\n !!!!>># An error has occurred while exporting the query result. The error message was:\nout of memory\n"
 HTML = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>10.0.0.7:9999</body></html>"
 

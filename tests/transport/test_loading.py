@@ -2,7 +2,6 @@ import gc
 import gzip
 import random
 import re
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -146,7 +145,7 @@ def some_triples(draw: st.DrawFn) -> pyoxigraph.Triple:
     return pyoxigraph.Triple(draw(node), draw(node), draw(node | literal))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(expected=st.lists(some_triples(), max_size=8), suffix=st.sampled_from(ONE_OF_EACH), packed=st.booleans())
 def test_any_triples_are_loaded_from_any_format_as_they_are(
     tmp_path_factory: pytest.TempPathFactory, expected: list[pyoxigraph.Triple], suffix: str, packed: bool
@@ -242,8 +241,8 @@ def test_every_format_that_declares_prefixes_has_them_kept(write: Write, suffix:
         ("rel.jsonld.gz", f'{{"@id": "a", "{EX}p": {{"@id": "#f"}}}}'),
         (
             "rel.rdf",
-            f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:ex="{EX}"><rdf:Description rdf:about="a"><ex:p rdf:resource="#f"/>'
-            "</rdf:Description></rdf:RDF>",
+            f"""<rdf:RDF xmlns:rdf="{RDF}" xmlns:ex="{EX}">
+            <rdf:Description rdf:about="a"><ex:p rdf:resource="#f"/></rdf:Description></rdf:RDF>""",
         ),
     ],
 )
@@ -310,6 +309,12 @@ def test_a_format_that_shows_its_end_is_refused_when_cut_anywhere(write: Write, 
     assert len(load_files([write(f"whole{suffix}", content)]).engine) == 5
 
 
+def test_an_rdf_xml_file_without_a_prologue_is_refused_when_cut_anywhere(write: Write) -> None:
+    content = f'<rdf:RDF xmlns:rdf="{RDF}">é<!-- é --><![CDATA[ ]]></rdf:RDF>'.encode()
+    for length in range(1, len(content)):
+        refusal(write("cut.rdf", content[:length]))
+
+
 def test_a_turtle_file_cut_within_a_statement_is_refused(write: Write) -> None:
     prologue, statement = TURTLE.strip().encode().split(b"\n")
     for length in range(1, len(statement)):
@@ -344,12 +349,15 @@ def test_a_cut_gzip_file_with_a_mistake_is_refused(write: Write) -> None:
 
 def test_a_damaged_gzip_file_is_refused(write: Write) -> None:
     path = write("damaged.nt.gz", many_lines())
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2 : len(data) // 2 + 8] = b"\xff" * 8
-    path.write_bytes(data)
-    with pytest.raises((zlib.error, gzip.BadGzipFile)):
-        gzip.decompress(data)
-    assert "gzip" in refusal(path)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] + b"\xff" * 8 + whole[middle + 8 :])
+    refusal(path)
+    wrong_sum = bytes([whole[-8] ^ 1])
+    path.write_bytes(whole[:-8] + wrong_sum + whole[-7:])
+    assert "cut or damaged" in refusal(path)
+    path.write_bytes(whole + b"rest")
+    assert "cut or damaged" in refusal(path)
 
 
 def test_a_file_that_is_no_gzip_is_told_as_such(tmp_path: Path) -> None:
@@ -446,6 +454,7 @@ def test_the_same_content_has_the_same_version(write: Write) -> None:
 def test_other_content_has_another_version(write: Write) -> None:
     line = f"<{EX}a> <{EX}p> _:{{}} .\n"
     one, two = line.format("x"), line.format("y")
+    large = many_lines()
     versions = [
         load_files([]).version,
         load_files([write("empty.nt", "")]).version,
@@ -454,8 +463,8 @@ def test_other_content_has_another_version(write: Write) -> None:
         load_files([write("both.nt", one + two)]).version,
         # The same bytes in two files are another graph: their blank nodes stay apart.
         load_files([write("one.nt", one), write("two.nt", two)]).version,
-        load_files([write("large.nt", many_lines())]).version,
-        load_files([write("large.nt", many_lines()[:-4] + "0" + many_lines()[-3:])]).version,
+        load_files([write("large.nt", large)]).version,
+        load_files([write("large.nt", large.removesuffix('" .\n') + '0" .\n')]).version,
     ]
     assert len(set(versions)) == len(versions)
 
@@ -483,7 +492,7 @@ def test_an_rdflib_graph_is_copied() -> None:
 def test_the_named_graphs_of_an_rdflib_dataset_are_folded() -> None:
     dataset = rdflib.Dataset()
     dataset.bind("ex", EX)
-    dataset.add((NS.a, NS.knows, NS.b))
+    dataset.default_graph.add((NS.a, NS.knows, NS.b))
     dataset.graph(NS.g).add((NS.a, NS.knows, NS.b))
     dataset.graph(NS.h).add((NS.a, rdflib.FOAF.knows, NS.b))
     loaded = load_rdflib(dataset)
@@ -559,7 +568,7 @@ def test_an_rdflib_graph_with_what_is_no_rdf_is_refused(
 ) -> None:
     graph = rdflib.Graph()
     graph.add(triple)
-    with pytest.raises(ConfigurationError, match="The rdflib graph holds a t.* that is no RDF: .*") as caught:
+    with pytest.raises(ConfigurationError, match=r"The rdflib graph holds a t.* that is no RDF: .*") as caught:
         load_rdflib(graph)
     assert "Py" not in str(caught.value)
     assert "\n" not in str(caught.value)
