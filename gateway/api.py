@@ -20,7 +20,7 @@ from gateway import resources
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.load import DEFAULT, load_profile
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Endpoint, Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
@@ -94,8 +94,18 @@ def _http(url: str, profile: Profile) -> Http:
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
         concurrency=profile.endpoint.concurrency,
         timeout_parameter=profile.endpoint.timeout_parameter,
-        graphs=profile.endpoint.graphs,
+        graphs=_graphs(profile.endpoint),
     )
+
+
+def _graphs(endpoint: Endpoint) -> Sequence[str]:
+    match endpoint.graphs:
+        case "default":
+            return ()
+        case "union":
+            return (endpoint.union_graph,)
+        case named:
+            return named
 
 
 def _over(

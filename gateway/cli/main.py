@@ -86,8 +86,8 @@ def _run(arguments: list[str], log: Log) -> int:
             raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
     # Typer only reads the command line; what it would do with an error of ours is not what we want.
     result = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
-    if isinstance(result, int):
-        return result
+    if result is None or isinstance(result, int):
+        return result or 0
     from gateway.cli.work import do  # noqa: PLC0415 - `--help` is quick without all that the commands need
 
     if isinstance(result, Serve):

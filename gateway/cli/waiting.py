@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,16 +21,17 @@ class Waiting:
     """
 
     def __init__(self, *, quiet: bool) -> None:
-        console = Console(stderr=True, highlight=False)
+        # Not rich's own opinion, which a wish for colours sways.
+        watched = sys.stderr is not None and sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             TextColumn("{task.percentage:>3.0f}%"),
-            console=console,
+            console=Console(stderr=True, highlight=False),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-            disable=quiet or not console.is_terminal,
+            disable=quiet or not watched,
         )
         self._tasks: dict[str, TaskID] = {}
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import difflib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from gateway import resources
 from gateway.errors import ConfigurationError, InputError, quoted
-from gateway.settings.profile import Edges, Profile, Roles, Types
+from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap
 
 DEFAULT = "local"
+
+_LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source"})
+"""Roles that take bare local names, which match any namespace."""
+
+_SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
+"""Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
 
 
 def built_in() -> list[str]:
@@ -40,11 +45,13 @@ def load_profile(name_or_path: str) -> Profile:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"The profile {path} cannot be read: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"The profile {path} is no valid TOML: {error}.") from error
     try:
         # Strict JSON takes lists for tuples and whole numbers for seconds, and nothing else it was not given.
-        profile = Profile.model_validate_json(json.dumps(table, default=str))
+        profile = Profile.model_validate_json(json.dumps(table))
+    except TypeError as error:
+        raise ConfigurationError(f"The profile {path} is wrong: it has a date, which no setting takes.") from error
     except ValidationError as error:
         raise ConfigurationError(f"The profile {path} is wrong: {_explain(error)}") from error
     return _with_whole_iris(profile, path)
@@ -60,7 +67,7 @@ def _path(name_or_path: str) -> Path:
     near = difflib.get_close_matches(name_or_path, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ConfigurationError(
-        f"There is no profile {quoted(name_or_path)}.{hint}",
+        f"There is no profile {name_or_path!r}.{hint}",
         valid=f"A profile is one of {', '.join(known)}, or the path of a TOML file.",
     )
 
@@ -98,48 +105,69 @@ def _with_whole_iris(profile: Profile, path: Path) -> Profile:
                 f"The profile {path} is wrong: the prefix {name!r} = {quoted(namespace)}.",
                 valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
             )
-    prefixes = PrefixMap(profile.prefixes)
-
-    def expanded(section: Edges | Types | Roles, table: str) -> dict[str, Any]:
-        return {
-            key: tuple(_expand(entry, prefixes, f"{table}.{key}", path) for entry in value)
-            for key, value in _lists(section)
-        }
-
+    reader = _Iris(profile.prefixes, path)
     return profile.model_copy(
         update={
-            "edges": profile.edges.model_copy(update=expanded(profile.edges, "edges")),
-            "types": profile.types.model_copy(update=expanded(profile.types, "types")),
-            "roles": profile.roles.model_copy(update=expanded(profile.roles, "roles")),
+            "endpoint": profile.endpoint.model_copy(update=reader.lists("endpoint", profile.endpoint)),
+            "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
+            "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
+            "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
             "names": profile.names.model_copy(
-                update={
-                    "predicate_entity": _expand(
-                        profile.names.predicate_entity, prefixes, "names.predicate_entity", path
-                    )
-                }
+                update={"predicate_entity": reader.whole(profile.names.predicate_entity, "names.predicate_entity")}
             ),
         }
     )
 
 
-def _lists(section: BaseModel) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for key in type(section).model_fields:
-        value = getattr(section, key)
-        if isinstance(value, tuple):
-            yield key, value
+class _Iris:
+    """Writes out the IRIs of a profile."""
 
+    def __init__(self, declared: Mapping[str, str], path: Path) -> None:
+        self._declared = declared
+        self._prefixes = PrefixMap(declared)
+        self._path = path
 
-def _expand(entry: str, prefixes: PrefixMap, key: str, path: Path) -> str:
-    if ":" not in entry:
-        return entry
-    name, _, local = entry.partition(":")
-    known: Mapping[str, str] = prefixes.prefixes
-    if name not in known and not local:
-        raise ConfigurationError(
-            f"The profile {path} is wrong: {key} names {entry!r}, but [prefixes] does not declare {name!r}.",
-            valid=f"Declared: {', '.join(known) or 'none'}.",
-        )
-    try:
-        return prefixes.expand(entry)
-    except InputError as error:
-        raise ConfigurationError(f"The profile {path} is wrong: {key}: {error.wrong}") from error
+    def lists(self, table: str, section: BaseModel) -> dict[str, tuple[str, ...]]:
+        """Return the lists of a section that the profile itself gives, each entry a whole IRI."""
+        return {
+            key: tuple(self._entry(entry, f"{table}.{key}") for entry in value)
+            for key in section.model_fields_set
+            if isinstance(value := getattr(section, key), tuple)
+        }
+
+    def _entry(self, entry: str, key: str) -> str:
+        if ":" not in entry and key in _LOCAL_NAMES:
+            return entry
+        name, _, local = entry.partition(":")
+        if key == "edges.allowed" and not local and name in self._declared:
+            return f"{self._declared[name]}{NAMESPACE_MARK}"
+        return self.whole(entry, key)
+
+    def whole(self, entry: str, key: str) -> str:
+        """Return the IRI that an entry means; an empty entry stays empty.
+
+        Raises:
+            ConfigurationError: It is none, or its prefix is not declared.
+        """
+        if not entry:
+            return entry
+        name, colon, local = entry.partition(":")
+        bracketed = entry.startswith("<")
+        if (
+            colon
+            and not bracketed
+            and name not in self._declared
+            and not local.startswith("//")
+            and name not in _SCHEMES
+        ):
+            raise ConfigurationError(
+                f"The profile {self._path} is wrong: {key} names {entry!r}, but [prefixes] does not declare {name!r}.",
+                valid=f"Declared: {', '.join(self._declared) or 'none'}.",
+            )
+        try:
+            return self._prefixes.expand(entry)
+        except InputError as error:
+            raise ConfigurationError(
+                f"The profile {self._path} is wrong: {key}: {error.wrong}",
+                valid="It is an IRI, or a name of [prefixes] and a local name.",
+            ) from error

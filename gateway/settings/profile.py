@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from gateway.terms.vocabulary import (
     DESCRIPTION_PREDICATES,
@@ -15,6 +15,11 @@ from gateway.terms.vocabulary import (
 )
 
 Iris = tuple[str, ...]
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+NAMESPACE_MARK = "*"
+"""Ends an entry of `edges.allowed` that means every predicate of a namespace."""
 
 
 class _Section(BaseModel):
@@ -32,9 +37,13 @@ class Endpoint(_Section):
     concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
         default=4, description="Requests in flight at once, for the whole process."
     )
-    graphs: Literal["default"] | tuple[str, ...] = Field(
+    graphs: Literal["default", "union"] | tuple[str, ...] = Field(
         default="default",
-        description="`default`, or the IRIs of the named graphs that together are the graph (`default-graph-uri`).",
+        description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "
+        "graph; sent as `default-graph-uri`.",
+    )
+    union_graph: str = Field(
+        default="urn:x-arq:UnionGraph", description="What the engine calls the union of all named graphs; Jena's name."
     )
 
 
@@ -49,8 +58,8 @@ class Edges(_Section):
     )
     allowed: Iris = Field(
         default=(),
-        description="When given, only these predicates are edges; an entry that ends in a colon, `/` or `#` "
-        "means every predicate of that namespace.",
+        description="When given, only these predicates are edges; `wdt:` (a prefix alone), or an IRI that ends in "
+        "`/`, `#` or `*`, means every predicate that begins so.",
     )
     evidence_nodes: bool = Field(
         default=True,
@@ -128,7 +137,7 @@ class Names(_Section):
 class Limits(_Section):
     """The budget of one tool call, and the size of one query."""
 
-    deadline_seconds: Annotated[float, Field(gt=0)] = Field(default=30.0, description="Time for one tool call.")
+    deadline_seconds: Seconds = Field(default=30.0, description="Time for one tool call.")
     requests: Annotated[int, Field(ge=1)] = Field(default=200, description="Queries that one tool call may send.")
     rows: Annotated[int, Field(ge=1)] = Field(default=500_000, description="Rows that one tool call may read.")
     nodes: Annotated[int, Field(ge=1)] = Field(default=200_000, description="Nodes that one traversal may reach.")
@@ -144,10 +153,8 @@ class Limits(_Section):
     scan_rows: Annotated[int, Field(ge=1)] = Field(
         default=2_000_000, description="Triples that an exact enumeration of the schema may read."
     )
-    schema_seconds: Annotated[float, Field(gt=0)] = Field(
-        default=10.0, description="Time for the enumeration of the schema."
-    )
-    schema_hours: Annotated[float, Field(gt=0)] = Field(
+    schema_seconds: Seconds = Field(default=10.0, description="Time for the enumeration of the schema.")
+    schema_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=24.0, description="How long an enumerated schema is believed."
     )
     body_megabytes: Annotated[int, Field(ge=1)] = Field(
@@ -166,12 +173,18 @@ class Size(_Section):
         default=60, description="Characters above which a text on an edge counts as a quote and is left out."
     )
 
+    @model_validator(mode="after")
+    def _below_the_ceiling(self) -> Self:
+        if self.max_tokens > self.ceiling_tokens:
+            raise ValueError(f"max_tokens = {self.max_tokens} is above ceiling_tokens = {self.ceiling_tokens}")
+        return self
+
 
 class Snapshots(_Section):
     """Whole answers kept for their pages."""
 
     megabytes: Annotated[int, Field(ge=1)] = Field(default=64, description="Memory for kept answers.")
-    ttl_seconds: Annotated[float, Field(gt=0)] = Field(default=300.0, description="How long an answer is kept.")
+    ttl_seconds: Seconds = Field(default=300.0, description="How long an answer is kept.")
 
 
 class Profile(_Section):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
-from gateway.settings.profile import Edges
+from gateway.settings.profile import NAMESPACE_MARK, Edges
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Batches
 from gateway.sparql.results import Row, is_blank, is_iri
 from gateway.sparql.template import Parameter
 from gateway.terms.vocabulary import EVIDENCE_MARKERS
 
-_NAMESPACE_ENDS = ("/", "#", ":")
+_NAMESPACE_ENDS = ("/", "#", NAMESPACE_MARK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,9 @@ class EdgeRule:
         return cls(
             excepted=tuple(dict.fromkeys((*edges.types, *edges.excepted, *edges.also_excepted))),
             allowed=tuple(entry for entry in edges.allowed if not entry.endswith(_NAMESPACE_ENDS)),
-            namespaces=tuple(entry for entry in edges.allowed if entry.endswith(_NAMESPACE_ENDS)),
+            namespaces=tuple(
+                entry.removesuffix(NAMESPACE_MARK) for entry in edges.allowed if entry.endswith(_NAMESPACE_ENDS)
+            ),
             markers=EVIDENCE_MARKERS if edges.evidence_nodes else (),
         )
 

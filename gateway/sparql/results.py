@@ -7,6 +7,7 @@ notes, ``sparql-endpoints.md`` 2.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NotRequired, TypedDict, cast
 
 from gateway.errors import EndpointFault
@@ -21,6 +22,7 @@ Binding = TypedDict(
 Row = dict[str, Binding]
 
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _TAIL = 4096
 _GAVE_UP = (b"cancelled", b"TimeoutException", b"timeout", b"deadline is expired")
 
@@ -32,13 +34,33 @@ def decode(body: bytes) -> list[Row]:
         EndpointFault: The body is no whole SPARQL JSON answer.
     """
     try:
-        answer: Any = json.loads(body)
+        # Strictly UTF-8: json.loads would let half a surrogate pair through, which nothing after it could write.
+        answer: Any = json.loads(body.decode("utf-8-sig"))
         rows = answer["results"]["bindings"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _broken(body) from error
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and _are_terms(row) for row in rows):
         raise _broken(body)
+    if _ESCAPED_SURROGATE.search(body):
+        _mend(rows)
     return cast("list[Row]", rows)
+
+
+def _are_terms(row: dict[str, Any]) -> bool:
+    for term in row.values():
+        if type(term) is not dict or type(term.get("type")) is not str:
+            return False
+        if type(term.get("value")) is not str and term["type"] != "triple":
+            return False
+    return True
+
+
+def _mend(rows: list[dict[str, Any]]) -> None:
+    """Replace unpaired surrogates, which JSON can escape and no other encoding can write."""
+    for row in rows:
+        for term in row.values():
+            if isinstance(term["value"], str):
+                term["value"] = term["value"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _broken(body: bytes) -> EndpointFault:

@@ -83,7 +83,7 @@ class Template:
             name, body = match["name"], match["body"]
             kind = self._declared[name].kind
             elements = parameters[name]
-            if not isinstance(elements, Iterable):
+            if isinstance(elements, str) or not isinstance(elements, Iterable):
                 raise TemplateError(f"{self.name}.rq: {name} is repeated, but {elements!r} is one value")
             return "".join(body.replace(f"?_{name}", _element(kind, element)) for element in elements)
 
@@ -134,7 +134,7 @@ def parse(name: str, text: str) -> Template:
         TemplateError: The text contradicts its own header; the message names the file and what is wrong.
     """
     header = [line[3:] for line in text.splitlines() if line.startswith("#+ ")]
-    fields = dict(line.split(": ", 1) for line in header if not line.startswith("param "))
+    fields = {key: value for key, _, value in (line.partition(": ") for line in header if line[:6] != "param ")}
     declared = dict(_declaration(name, line.removeprefix("param ")) for line in header if line.startswith("param "))
     body = _without_comments(text)
     _check(name, fields, declared, body)
@@ -148,7 +148,13 @@ def _declaration(name: str, line: str) -> tuple[str, _Declared]:
     kind = match["kind"]
     if not set(kind.strip("()").split()) <= _KINDS.keys():
         raise TemplateError(f"{name}.rq: {match['name']} has the unknown kind {kind!r}")
-    return match["name"], _Declared(bool(match["each"]), kind, json.loads(match["sample"]))
+    if kind.startswith("(") and not match["each"]:
+        raise TemplateError(f"{name}.rq: {match['name']} has several parts, so it must be repeated")
+    try:
+        sample = json.loads(match["sample"])
+    except ValueError as error:
+        raise TemplateError(f"{name}.rq: the sample of {match['name']} is no JSON") from error
+    return match["name"], _Declared(bool(match["each"]), kind, sample)
 
 
 def _without_comments(text: str) -> str:

@@ -11,7 +11,12 @@ import re
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
 
-_PLAIN_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
+_PLAIN = r"[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2}"
+_PLAIN_IRI = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.\-]*:"
+    rf"(?://(?:{_PLAIN})*(?::[0-9]*)?(?:/(?:{_PLAIN}|[:@/])*)?|(?!//)(?:{_PLAIN}|[:@/])*)"
+    rf"(?:\?(?:{_PLAIN}|[:@/?])*)?(?:#(?:{_PLAIN}|[:@/?])*)?"
+)
 
 _DOT_SEGMENT = re.compile(r"/\.\.?(?:[/?#]|$)")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -54,7 +55,11 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
 _REAL_FORM = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ZERO_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)(?:\.0+|(\.\d*?[1-9])0+)(?=$|Z|[+-])")
-_UTC_OFFSET = re.compile(r"[+-]00:00$")
+_UTC_OFFSET = re.compile(r"(\d)[+-]00:00$")
+
+_FLOAT = f"{XSD}float"
+_DECIMAL = f"{XSD}decimal"
+_SPECIAL = frozenset({"INF", "-INF", "NaN"})
 
 _EXACT_INTEGERS = 2**53
 _DIGITS = 40
@@ -82,7 +87,7 @@ class Literal:
         if self.datatype in _INTEGERS:
             return _integer(text, self.value)
         if self.datatype in _REALS:
-            return _real(text)
+            return _real(text, self.value, self.datatype)
         if self.datatype == f"{XSD}boolean":
             return _BOOLEANS.get(text, self.value)
         if self.datatype in _DATES:
@@ -93,23 +98,38 @@ class Literal:
 def _integer(text: str, original: str) -> JsonScalar:
     if not _INTEGER_FORM.fullmatch(text):
         return original
-    if len(text) > _DIGITS:
-        return text
-    number = int(text)
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    sign = "-" if text.startswith("-") and digits != "0" else ""
+    if len(digits) > _DIGITS:
+        return sign + digits
+    number = int(sign + digits)
     return number if abs(number) < _EXACT_INTEGERS else str(number)
 
 
-def _real(text: str) -> JsonScalar:
+def _real(text: str, original: str, datatype: str) -> JsonScalar:
     if not _REAL_FORM.fullmatch(text):
-        return {"+INF": "INF"}.get(text, text)
-    number = float(text)
+        return {"+INF": "INF"}.get(text, text if text in _SPECIAL else original)
+    number = _single(float(text)) if datatype == _FLOAT else float(text)
     if not math.isfinite(number):
+        if datatype == _DECIMAL:
+            return text
         return "INF" if number > 0 else "-INF"
     return number + 0.0  # -0.0 and 0.0 are one value to a reader; engines keep either
 
 
+def _single(number: float) -> float:
+    """Round to single precision, and return the shortest decimal that is the same there."""
+    try:
+        packed = struct.pack("f", number)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    rounded = float(struct.unpack("f", packed)[0])
+    texts = (f"{rounded:.{digits}g}" for digits in range(6, 10))
+    return next((float(text) for text in texts if struct.pack("f", float(text)) == packed), rounded)
+
+
 def _date(text: str) -> str:
-    return _UTC_OFFSET.sub("Z", _ZERO_FRACTION.sub(r"\1\2", text))
+    return _UTC_OFFSET.sub(r"\1Z", _ZERO_FRACTION.sub(r"\1\2", text))
 
 
 def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:

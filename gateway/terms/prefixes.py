@@ -59,9 +59,10 @@ class PrefixMap:
     """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
-        self._namespaces = dict(prefixes)
+        # A name with a colon could not be told from its own first part.
+        self._namespaces = {name: namespace for name, namespace in prefixes.items() if ":" not in name}
         best: dict[str, str] = {}
-        for name, namespace in prefixes.items():
+        for name, namespace in self._namespaces.items():
             rival = best.get(namespace)
             if namespace and (rival is None or _preference(name) < _preference(rival)):
                 best[namespace] = name

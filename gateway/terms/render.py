@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gateway.errors import InputError, quoted
 from gateway.terms.iri import is_iri
 
@@ -16,6 +18,9 @@ _ESCAPES = str.maketrans(
         "\f": "\\f",
     }
 )
+
+_CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
+"""The u of a text that reads like a code point escape: rdflib decodes those before it unescapes (embedded.md 4)."""
 
 
 def iri(value: str) -> str:
@@ -43,7 +48,11 @@ def string(value: str) -> str:
             f"{quoted(value)} has a character that no query can carry.",
             valid="Text without NUL and unpaired surrogates.",
         )
-    return f'"{value.translate(_ESCAPES)}"'
+    return f'"{_CODE_POINT_LIKE.sub(_as_code_point, value.translate(_ESCAPES))}"'
+
+
+def _as_code_point(letter: re.Match[str]) -> str:
+    return f"\\U{ord(letter[0]):08X}"
 
 
 def integer(value: int) -> str:

@@ -10,9 +10,8 @@ import asyncio
 import logging
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Literal
 
 import aiohttp
 
@@ -69,12 +68,12 @@ class Http:
         max_bytes: int,
         concurrency: int = 4,
         timeout_parameter: str = "",
-        graphs: Literal["default"] | tuple[str, ...] = "default",
+        graphs: Sequence[str] = (),
     ) -> None:
         self._url = url
         self._max_bytes = max_bytes
         self._timeout_parameter = timeout_parameter
-        self._graphs = () if graphs == "default" else graphs
+        self._graphs = tuple(graphs)
         self._slots = asyncio.Semaphore(concurrency)
         self._session: aiohttp.ClientSession | None = None
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 
 
-class ServerUnavailable(Exception):  # noqa: N818 - it is a finding about the machine, not a fault
+class ServerUnavailable(Exception):
     """This machine cannot run the server: no Java, no Maven, no network, no binary.
 
     Attributes:

@@ -114,7 +114,7 @@ def test_short_forms_are_written_out_with_the_profiles_own_prefixes(tmp_path: Pa
         "urn:bracketed",
     )
     assert profile.edges.also_excepted == ("http://example.org/homepage",)
-    assert profile.edges.allowed == ("http://example.org/", "http://example.org/knows")
+    assert profile.edges.allowed == ("http://example.org/*", "http://example.org/knows")
     assert profile.types.preferred == ("http://example.org/Drug",)
     assert profile.roles.name == ("http://example.org/title",)
     assert profile.roles.mentions == ("http://example.org/seen", "totalMentions")

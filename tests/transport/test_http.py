@@ -201,7 +201,8 @@ async def test_queries_in_turn_share_one_connection() -> None:
 
 async def test_a_cookie_that_an_endpoint_sets_is_not_sent_back() -> None:
     handler = answering(headers={"Set-Cookie": "id=17"})
-    async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
+    # By name, because a number for a host gets no cookie back from anyone.
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url.replace(HOST, "localhost")) as transport:
         await ask(transport)
         await ask(transport)
     assert "Cookie" not in endpoint.received[1].headers

@@ -1,0 +1,126 @@
+"""A model's whole session, played by a script: a server process over stdio, an MCP client, six tools.
+
+The five steps are the protocol's own (reference, "Session workflow"), with an intersection after them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from mcp import Client, StdioServerParameters
+from mcp_types import TextContent
+from rich.console import Console, RenderableType
+from rich.rule import Rule
+from rich.text import Text
+
+from gateway.cli import render, subgraph
+from gateway.engine.answers import (
+    Answer,
+    BfsResult,
+    EntitiesResult,
+    IntersectionResult,
+    SchemaResult,
+    SearchResult,
+)
+from gateway.errors import GatewayError
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+
+
+class Session:
+    """A client in a session with a server; prints each call by its tool's name, and its answer."""
+
+    def __init__(self, client: Client, console: Console) -> None:
+        self._client = client
+        self._console = console
+
+    async def call(
+        self,
+        model: type[AnyAnswer],
+        show: Callable[[AnyAnswer], RenderableType],
+        why: str,
+        tool: str,
+        **arguments: Any,
+    ) -> AnyAnswer:
+        """Call a tool, print call and answer, and return the answer.
+
+        Raises:
+            GatewayError: The tool answered with an error.
+        """
+        self._console.print()
+        self._console.print(Rule(Text(why, style="dim"), align="left", style="dim"))
+        self._console.print(Text(f"{tool}({_written(arguments)})", style="bold"))
+        self._console.print()
+        result = await self._client.call_tool(tool, arguments)
+        if result.is_error:
+            raise GatewayError(" ".join(part.text for part in result.content if isinstance(part, TextContent)))
+        answer = model.model_validate(result.structured_content)
+        self._console.print(show(answer))
+        return answer
+
+
+async def play(console: Console) -> None:
+    """Play the session on the demo graph.
+
+    Raises:
+        GatewayError: A tool answered with an error.
+    """
+    server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
+    async with Client(server) as client:
+        console.print(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
+        await _steps(Session(client, console))
+
+
+async def _steps(session: Session) -> None:
+    await session.call(SchemaResult, render.schema, "1. Orient: what is in this graph?", "describe_schema")
+    found = await session.call(
+        SearchResult,
+        lambda answer: render.search(answer, "warfarin"),
+        "2. Resolve: which entity is warfarin?",
+        "search_entities",
+        query="warfarin",
+        node_types=["Drug"],
+    )
+    seed = found.result[0].id
+    around = await session.call(
+        BfsResult,
+        lambda answer: subgraph.bfs(answer, 0),
+        "3. Survey: what is around it? IDs, types and triples only",
+        "bfs_query",
+        seeds=[seed],
+        max_hops=1,
+        topology_only=True,
+    )
+    genes = [node.id for node in around.nodes if node.entity_type in {"m:Gene", "m:Protein"}]
+    await session.call(
+        EntitiesResult,
+        render.entities,
+        "4. Expand: what are the genes and proteins among them?",
+        "describe_entities",
+        ids=genes,
+    )
+    await session.call(
+        BfsResult,
+        lambda answer: subgraph.bfs(answer, 0),
+        "5. Ask again: the drugs it interacts with, with evidence; the rest as stubs",
+        "bfs_query",
+        seeds=[seed],
+        max_hops=1,
+        node_types=["Drug"],
+        predicates=["INTERACTS_WITH"],
+    )
+    await session.call(
+        IntersectionResult,
+        lambda answer: subgraph.intersection(answer, 0),
+        "6. Intersect: what do warfarin and aspirin share?",
+        "intersect_subgraphs",
+        seeds=[seed, "drug:aspirin"],
+        k=1,
+    )
+
+
+def _written(arguments: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())

@@ -1,0 +1,63 @@
+"""Running command lines in this process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.main import main
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command line did."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line in a terminal of 80 columns that is none."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in COLOURS:
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*argv: str | Path) -> Ran:
+        status = main([str(argument) for argument in argv])
+        written = capsys.readouterr()
+        return Ran(status, written.out, written.err)
+
+    return run
+
+
+@pytest.fixture
+def films() -> Path:
+    """The films fixture."""
+    return FIXTURES / "films.ttl"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A graph whose texts try to take over a terminal."""
+    path = tmp_path / "hostile.ttl"
+    path.write_text(
+        r"""
+        @prefix e: <http://example.org/> .
+        @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        e:a a e:T ; rdfs:label "[red]x[/red] \u001B[31mESC\nsecond\u009B1m \u202Eback [/]" ;
+            rdfs:comment "[link=http://x]y[/link] \u001B]0;title\u0007" ;
+            e:note "[bold]one[/bold]", "\u001B[2Jtwo" ; e:part [ e:inner "\u001B[3Jdeep" ] ; e:p e:b .
+        e:b a e:T ; rdfs:label ":smile:" .
+        """,
+        encoding="utf-8",
+    )
+    return path

@@ -1,0 +1,310 @@
+import asyncio
+import importlib.metadata
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from gateway.api import Gateway, open_gateway
+from gateway.cli import work
+from gateway.engine.answers import Answer
+from gateway.engine.size import compact_json
+from tests.cli.conftest import COLOURS, FIXTURES, Run
+from tests.servers.loopback import free_port
+
+COMMANDS = ["schema", "search", "bfs", "describe", "intersect", "serve"]
+ASKING = [
+    ["schema"],
+    ["search", "warfarin"],
+    ["bfs", "drug:warfarin"],
+    ["describe", "drug:warfarin"],
+    ["describe", "drug:warfarin", "drug:aspirin"],
+    ["intersect", "drug:warfarin", "drug:aspirin"],
+]
+
+
+def the_json(ask: Callable[[Gateway], Awaitable[Answer]], graph: Path | None = None) -> str:
+    async def asked() -> str:
+        async with open_gateway(graph) as gateway:
+            return compact_json((await ask(gateway)).as_json())
+
+    return asyncio.run(asked())
+
+
+def only_error(line: str) -> str:
+    assert line.startswith("error: ")
+    assert line.endswith("\n")
+    assert line.count("\n") == 1
+    return line.removeprefix("error: ").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "ask"),
+    [
+        (["schema"], lambda g: g.describe_schema()),
+        (["search", "insulin", "--node-type", "Drug", "--limit", "2"],
+         lambda g: g.search_entities("insulin", ["Drug"], limit=2)),
+        (["bfs", "drug:warfarin"], lambda g: g.bfs_query(["drug:warfarin"], 1)),
+        (
+            ["bfs", "drug:warfarin", "drug:aspirin", "-n", "2", "--node-type", "Drug", "--node-type", "Gene",
+             "--predicate", "TREATS", "--exclude-node-type", "Paper", "--min-mentions", "5", "--limit", "9",
+             "--offset", "3", "--max-tokens", "3000", "--snapshot", "abc"],
+            lambda g: g.bfs_query(
+                ["drug:warfarin", "drug:aspirin"], 2, node_types=["Drug", "Gene"], predicates=["TREATS"],
+                exclude_node_types=["Paper"], min_mentions=5, limit=9, offset=3, max_tokens=3000, snapshot="abc",
+            ),
+        ),
+        (["bfs", "drug:warfarin", "--hops", "2", "--topology-only"],
+         lambda g: g.bfs_query(["drug:warfarin"], 2, topology_only=True)),
+        (["describe", "drug:warfarin", "--max-tokens", "300"],
+         lambda g: g.describe_entity("drug:warfarin", max_tokens=300)),
+        (["describe", "drug:warfarin", "drug:nothing"],
+         lambda g: g.describe_entities(["drug:warfarin", "drug:nothing"])),
+        (["intersect", "drug:warfarin", "drug:aspirin", "-k", "2", "--limit", "4"],
+         lambda g: g.intersect_subgraphs(["drug:warfarin", "drug:aspirin"], 2, limit=4)),
+    ],
+)  # fmt: skip
+def test_json_is_to_the_byte_what_the_tool_answers(
+    run: Run, argv: list[str], ask: Callable[[Gateway], Awaitable[Answer]]
+) -> None:
+    ran = run(*argv, "--json")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == the_json(ask) + "\n"
+
+
+def test_a_graph_file_is_asked_in_place_of_the_demo(run: Run, films: Path) -> None:
+    ran = run("bfs", "person:Harrison_Ford", "-g", films, "--json")
+    assert ran.out == the_json(lambda g: g.bfs_query(["person:Harrison_Ford"], 1), films) + "\n"
+
+
+def test_several_graph_files_become_one_graph(run: Run, films: Path) -> None:
+    ids = ["person:Harrison_Ford", "drug:warfarin"]
+    ran = run("describe", "-g", films, "-g", FIXTURES / "medical.ttl", *ids, "--json")
+    assert [node["id"] for node in json.loads(ran.out)["result"]] == ids
+
+
+def test_a_prefix_shortens_ids(run: Run) -> None:
+    ran = run("describe", "--prefix", "med=https://example.org/medical/drug/", "med:warfarin", "--json")
+    assert json.loads(ran.out)["id"] == "med:warfarin"
+
+
+def test_a_profile_file_is_taken(run: Run, tmp_path: Path) -> None:
+    profile = tmp_path / "mine.toml"
+    profile.write_text('description = "My own graph."\n')
+    assert "My own graph." in run("schema", "--profile", profile).out
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ([], "Usage: bfsql-gateway"),
+        (["--help"], "Show what is around entities"),
+        (["-h"], "Usage: bfsql-gateway"),
+        *[([command, "--help"], f"Usage: bfsql-gateway {command}") for command in COMMANDS],
+    ],
+)
+def test_help_is_told_and_is_no_error(run: Run, argv: list[str], words: str) -> None:
+    ran = run(*argv)
+    assert (ran.status, ran.err) == (0, "")
+    assert words in ran.out
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_in_its_help_how_it_is_used_and_where_a_graph_comes_from(run: Run, command: str) -> None:
+    out = run(command, "--help").out
+    assert f"\n    bfsql-gateway {command} " in out.partition("Examples:")[2] or f"    bfsql-gateway {command}\n" in out
+    for option in ("--graph", "--endpoint", "--profile", "--prefix"):
+        assert option in out
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command != "serve"])
+def test_the_examples_in_the_help_work(run: Run, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FIXTURES)
+    for line in run(command, "--help").out.partition("Examples:")[2].split("\n"):
+        if line.strip():
+            ran = run(*shlex.split(line)[1:])
+            assert (ran.status, ran.err) == (0, ""), line
+
+
+def test_the_version_is_told(run: Run) -> None:
+    assert run("--version").out == f"bfsql-gateway {importlib.metadata.version('bfsql-gateway')}\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["bfs", "drug:warfarin", "--hopps", "2"], ["No such option", "--hopps", "bfsql-gateway bfs --help"]),
+        (["bsf", "drug:warfarin"], ["No such command", "'bsf'", "'bfs'", "bfsql-gateway --help"]),
+        (["bfs"], ["Missing argument", "SEED", "bfsql-gateway bfs --help"]),
+        (["search"], ["Missing argument", "QUERY"]),
+        (["describe"], ["Missing argument", "ID"]),
+        (["schema", "--graph"], ["--graph", "requires an argument"]),
+        (["bfs", "drug:warfarin", "--hops", "two"], ["--hops", "integer"]),
+        (["bfs", "drug:warfarin", "--hops", "0"], ["max_hops is 0", "at least 1", "1 to 5"]),
+        (["bfs", "drug:warfarin", "--hops", "6"], ["max_hops is 6", "at most 5"]),
+        (["bfs", "drug:warfarin", "--limit", "0"], ["limit is 0", "at least 1"]),
+        (["bfs", "drug:warfarin", "--max-tokens", "3"], ["max_tokens is 3", "at least 200"]),
+        (["bfs", "drug:warfarin", "--node-type", "Drugg"], ["node_types", "'Drugg'", "Drug"]),
+        (["bfs", "warfarin"], ["seeds[0]", "'warfarin'", "search_entities"]),
+        (["bfs", "drug:nothing"], ["None of the seeds exists", "drug"]),
+        (["describe", "drug:nothing"], ["no entity 'drug:nothing'"]),
+        (["intersect", "drug:warfarin"], ["seeds", "at least 2"]),
+        (["intersect", "drug:warfarin", "drug:warfarin"], ["one entity"]),
+        (["search", "!!"], ["no letter or digit"]),
+        (["search", "x", "--limit", "101"], ["limit is 101", "at most 100"]),
+        (["search", "\udcff"], ["no text"]),
+        (["schema", "--profile", "wikidata-locl"], ["no profile 'wikidata-locl'", "Did you mean 'wikidata-local'?"]),
+        (["schema", "--graph", "nothing.ttl"], ["nothing.ttl", "No such file"]),
+        (["schema", "--graph", "a.csv"], ["'.csv'", ".ttl"]),
+        (["schema", "--graph", "a.ttl", "--endpoint", "http://localhost/"], ["Both a graph and an endpoint"]),
+        (["schema", "--endpoint", "localhost"], ["'localhost'", "http://"]),
+        (["schema", "--prefix", "ex"], ["--prefix 'ex'", "NAME=IRI"]),
+        (["schema", "--prefix", "ex="], ["--prefix 'ex='", "NAME=IRI"]),
+        (["schema", "--prefix", "ex=no iri"], ["'no iri'", "IRI"]),
+        (["schema", "--prefix", "a=http://a/", "--prefix", "a=http://b/"], ["'a'", "twice"]),
+        (["serve", "--port", "8001"], ["--http"]),
+        (["serve", "--http", "--port", "70000"], ["70000", "65535"]),
+        (["serve", "--http", "--host", "192.0.2.1"], ["192.0.2.1", "loopback"]),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_is_wrong(run: Run, argv: list[str], words: list[str]) -> None:
+    ran = run(*argv)
+    assert (ran.status, ran.out) == (2, "")
+    error = only_error(ran.err)
+    for word in words:
+        assert word in error
+
+
+def test_a_broken_file_is_told_with_line_and_column(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ttl"
+    broken.write_text("@prefix e: <http://e/> .\ne:a e:b .\n")
+    ran = run("schema", "-g", broken)
+    assert ran.status == 2
+    assert "broken.ttl:2:" in only_error(ran.err)
+
+
+@pytest.mark.parametrize("argv", [*ASKING, ["schema", "--json"]])
+def test_an_endpoint_that_nobody_serves_is_an_error_and_no_empty_answer(run: Run, argv: list[str]) -> None:
+    ran = run(*argv, "-e", f"http://127.0.0.1:{free_port()}/sparql", "--prefix", "drug=http://example.org/")
+    assert (ran.status, ran.out) == (2, "")
+    assert "could not be reached" in only_error(ran.err)
+
+
+def test_what_is_typed_cannot_write_a_second_line_or_an_escape(run: Run) -> None:
+    ran = run("bfs", "a\nerror: \x1b[31mb")
+    assert ran.status == 2
+    assert "\x1b" not in only_error(ran.err)
+
+
+def test_a_warning_follows_the_answer(run: Run) -> None:
+    ran = run("search", "warfarin", "--prefix", "m=http://example.org/")
+    assert ran.status == 0
+    assert ran.err.startswith("warning: ")
+    assert "'m'" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_an_error_is_not_mixed_with_the_warnings_before_it(run: Run) -> None:
+    ran = run("search", "!!", "--prefix", "m=http://example.org/")
+    assert "no letter or digit" in only_error(ran.err)
+
+
+@pytest.mark.parametrize(
+    "argv", [["-vv", "search", "insulin"], ["search", "insulin", "-vv"], ["-v", "search", "insulin", "-v"]]
+)
+def test_two_vs_log_the_queries_and_leave_the_answer_alone(run: Run, argv: list[str]) -> None:
+    ran = run(*argv)
+    assert ran.out == run("search", "insulin").out
+    assert "debug: search: " in ran.err
+
+
+def test_logging_is_as_before_when_a_command_ends(run: Run) -> None:
+    run("-vv", "search", "insulin")
+    assert run("search", "insulin").err == ""
+
+
+def test_ctrl_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "do", interrupted)
+    ran = run("schema")
+    assert (ran.status, ran.out, ran.err) == (130, "", "")
+
+
+def test_a_disk_that_is_full_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(work, "do", full)
+    ran = run("schema")
+    assert (ran.status, ran.err) == (2, "error: standard output: No space left on device.\n")
+
+
+@pytest.mark.parametrize("argv", ASKING)
+def test_nothing_is_coloured_or_wider_than_the_terminal_in_a_pipe(run: Run, argv: list[str]) -> None:
+    ran = run(*argv)
+    assert (ran.status, ran.err) == (0, "")
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_no_color_is_honoured_on_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[36m" in run("search", "insulin").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[36m" not in run("search", "insulin").out
+
+
+def process(*argv: str, **environment: str) -> subprocess.Popen[bytes]:
+    """Start a command line in a process of its own, at a terminal of 80 columns that is none."""
+    plain = {name: value for name, value in os.environ.items() if name not in COLOURS}
+    return subprocess.Popen(  # noqa: S603 - this very program
+        [sys.executable, "-m", "gateway", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**plain, "COLUMNS": "80", **environment},
+    )
+
+
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_a_reader_that_goes_away_is_no_error(json: list[str]) -> None:
+    with process("bfs", "drug:warfarin", "--hops", "5", *json) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.close()
+        assert started.stderr.read() == b""
+    assert started.returncode == 0
+
+
+def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
+    with process("search", "zoe saldana", "--json", "-g", str(films), PYTHONIOENCODING="ascii") as started:
+        out, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (0, b"")
+    assert "Zoe Saldaña" in out.decode("utf-8")
+    assert out.decode("utf-8") == the_json(lambda g: g.search_entities("zoe saldana"), films) + "\n"
+
+
+def test_a_terminal_without_the_characters_gets_question_marks() -> None:
+    with process("bfs", "drug:warfarin", PYTHONIOENCODING="ascii") as started:
+        out, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (0, b"")
+    assert b"TREATS ? disease:deep_vein_thrombosis" in out
+
+
+def test_help_does_without_the_heavy_libraries() -> None:
+    program = (
+        "import sys; from gateway.cli.main import main; status = main(['bfs', '--help']);"
+        "heavy = {'rdflib', 'mcp', 'pyoxigraph', 'aiohttp', 'uvicorn'} & set(sys.modules);"
+        "sys.exit(status or ' '.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, "")

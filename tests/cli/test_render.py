@@ -1,0 +1,176 @@
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from gateway.cli import render
+from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
+from tests.cli.conftest import FIXTURES, Run
+
+SLICE = ["-g", str(FIXTURES / "wikidata-slice.ttl"), "-p", "wikidata-local"]
+
+
+def shown(part: RenderableType) -> str:
+    console = Console(width=80, color_system=None, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(part)
+    return captured.get()
+
+
+def rows(out: str) -> list[list[str]]:
+    return [line.split() for line in out.splitlines()]
+
+
+def test_the_schema_counts_types_and_predicates(run: Run) -> None:
+    out = run("schema").out
+    assert ["m:Disease", "16"] in rows(out)
+    assert ["m:TREATS", "31"] in rows(out)
+    assert "Next steps" in out
+
+
+def test_the_schema_of_opaque_ids_has_labels(run: Run) -> None:
+    out = run("schema", *SLICE).out
+    assert ["wd:Q5", "human", "6"] in rows(out)
+    assert ["wdt:P19", "place", "of", "birth", "4"] in rows(out)
+
+
+def test_a_schema_that_is_cut_or_not_whole_says_so() -> None:
+    answer = SchemaResult(
+        graph_description="A graph.",
+        comprehensive=False,
+        entity_types=["e:T"],
+        predicates=[],
+        entity_types_total=1201,
+        predicates_total=0,
+        counts={"e:T": 1234},
+        prefixes={},
+        schema_version="1",
+        warnings=["The lists are not complete: the time is over."],
+        next_steps="Go on.",
+        tool_usage_notes="",
+    )
+    out = shown(render.schema(answer))
+    assert "1,234" in out
+    assert "… 1,200 more types" in out
+    assert "No predicates are known." in out
+    assert "! The lists are not complete: the time is over." in out
+
+
+def test_hits_are_a_table(run: Run) -> None:
+    out = run("search", "CYP2C9").out
+    assert ["ID", "Type", "Name", "Matched"] in rows(out)
+    assert ["gene:CYP2C9", "m:Gene", "CYP2C9"] in rows(out)
+    assert ["protein:CYP2C9", "m:Protein", "cytochrome", "P450", "2C9", "CYP2C9"] in rows(out)
+    assert "3 hits. Searched: names and synonyms with every word." in out
+
+
+def test_hits_that_are_not_shown_are_counted(run: Run) -> None:
+    assert "… 3 more: search for more words, or raise --limit." in run("search", "insulin", "--limit", "1").out
+
+
+def test_no_hits_are_told_with_how_it_was_searched(run: Run) -> None:
+    ran = run("search", "zebra")
+    assert ran.status == 0
+    assert ran.out == "Nothing is found for “zebra”. Searched: names and synonyms with every word.\n"
+
+
+@pytest.mark.parametrize("result", [[], [{"id": "e:a", "entity_type": "e:T"}]])
+def test_a_search_that_was_cut_says_so(result: list[dict[str, str]]) -> None:
+    answer = SearchResult.model_validate(
+        {"result": result, "searched": {"how": "h", "found": len(result), "truncated": True}, "warnings": ["Careful."]}
+    )
+    out = shown(render.search(answer, "x"))
+    assert "! There are more matches than could be read" in out
+    assert "! Careful." in out
+
+
+def test_an_entity_is_a_table_of_keys_and_values(run: Run) -> None:
+    out = run("describe", "drug:warfarin").out
+    assert out.startswith("drug:warfarin  [m:Drug]\n")
+    assert ["iri", "https://example.org/medical/drug/warfarin"] in rows(out)
+    assert ["synonyms", "Coumadin"] in rows(out)
+    assert ["total_mentions", "39"] in rows(out)
+
+
+def test_lists_and_nested_values_are_readable() -> None:
+    answer = Entity.model_validate(
+        {
+            "id": "e:a",
+            "entity_type": "e:T",
+            "iri": "http://e/a",
+            "synonyms": ["one", "two"],
+            "e:texts": ["Smith, Ann", "Jones, Bob"],
+            "e:open": True,
+            "e:none": [],
+            "e:part": {"e:inner": {"e:deep": [1, 2]}, "e:empty": {}},
+            "e:parts": [{"e:n": 1, "e:m": 2}, "x"],
+        }
+    )
+    lines = [line.rstrip() for line in shown(render.entity(answer)).splitlines()]
+    assert lines == [
+        "e:a  [e:T]",
+        "  iri       http://e/a",
+        "  synonyms  one, two",
+        "  e:texts   - Smith, Ann",
+        "            - Jones, Bob",
+        "  e:open    yes",
+        "  e:none",
+        "  e:part    e:inner: e:deep: 1, 2",
+        "            e:empty:",
+        "  e:parts   - e:n: 1",
+        "              e:m: 2",
+        "            - x",
+    ]
+
+
+def test_several_entities_are_told_with_those_that_are_missing(run: Run) -> None:
+    out = run("describe", "drug:warfarin", "drug:nothing", "drug:aspirin").out
+    assert out.index("drug:warfarin  [m:Drug]") < out.index("drug:aspirin  [m:Drug]")
+    assert "! Not in the graph: drug:nothing" in out
+
+
+def test_everything_that_a_description_leaves_out_is_told() -> None:
+    answer = EntitiesResult(
+        result=[],
+        not_found=["e:a"],
+        failed=["e:b"],
+        degraded={"values_shortened": 2, "something_new": 1},
+        remaining_ids=["e:c", "e:d"],
+    )
+    assert shown(render.entities(answer)).splitlines() == [
+        "! Not in the graph: e:a",
+        "! Failed, try again: e:b",
+        "! Did not fit, ask again for: e:c, e:d",
+        "! Shortened to keep the answer small: 2 values (long texts and lists).",
+        "! something_new: 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["search", "second"], ["describe", "e:a"], ["describe", "e:a", "e:b"], ["bfs", "e:a"], ["intersect", "e:a", "e:b"],
+     ["schema"]],
+)  # fmt: skip
+@pytest.mark.parametrize("colour", [False, True])
+def test_text_from_a_graph_is_harmless(
+    run: Run, hostile: Path, argv: list[str], colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if colour:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    out = run(*argv, "-g", hostile).out
+    for control in ("\x1b[31m", "\x1b[2J", "\x1b[3J", "\x1b]", "\x9b", "\x07", "\u202e"):
+        assert control not in out
+    if argv[0] != "schema":
+        assert "[red]x[/red] \\x1b[31mESC second\\x9b1m \\u202eback [/]" in out
+
+
+def test_markup_and_emoji_in_a_description_are_shown_as_they_are(run: Run, hostile: Path) -> None:
+    out = run("describe", "e:a", "e:b", "-g", hostile).out
+    for literal in (
+        "[link=http://x]y[/link] \\x1b]0;title\\x07",
+        "[bold]one[/bold]",
+        "\\x1b[2Jtwo",
+        "\\x1b[3Jdeep",
+        ":smile:",
+    ):
+        assert literal in out

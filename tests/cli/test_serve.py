@@ -1,0 +1,66 @@
+import socket
+
+import pytest
+
+import gateway.server.run
+from gateway.engine.gateway import Gateway
+from tests.cli.conftest import FIXTURES, Run
+
+Calls = list[tuple[object, ...]]
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """What the server is asked to serve, in place of serving it."""
+    calls: Calls = []
+
+    async def stdio(gateway: Gateway) -> None:
+        calls.append(("stdio", (await gateway.describe_schema()).entity_types_total))
+
+    async def http(gateway: Gateway, host: str, port: int) -> None:
+        calls.append(("http", (await gateway.describe_schema()).entity_types_total, host, port))
+
+    monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
+    monkeypatch.setattr(gateway.server.run, "serve_http", http)
+    return calls
+
+
+def test_stdio_is_the_default_and_standard_output_belongs_to_the_protocol(run: Run, served: Calls) -> None:
+    ran = run("serve")
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err == "Serving the demo graph over stdio, to the program that started this. Stop with Ctrl-C.\n"
+    assert served == [("stdio", 11)]
+
+
+def test_files_are_named_without_their_folders(run: Run, served: Calls) -> None:
+    ran = run("serve", "-g", FIXTURES / "films.ttl")
+    assert ran.err.startswith("Serving films.ttl over stdio")
+    assert served == [("stdio", 2)]
+
+
+def test_an_endpoint_is_named_without_its_password(run: Run, served: Calls) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    ran = run("serve", "-e", f"http://me:secret@127.0.0.1:{port}/sparql")
+    assert "Serving the endpoint on 127.0.0.1 over stdio" in ran.err
+    assert "secret" not in ran.err
+    assert len(served) == 1
+
+
+def test_http_says_where_it_listens_and_for_whom(run: Run, served: Calls) -> None:
+    ran = run("serve", "--http", "--port", "0")
+    ((_, _, host, port),) = served
+    assert (ran.status, ran.out, host) == (0, "", "127.0.0.1")
+    assert f" at http://127.0.0.1:{port}/mcp " in ran.err
+    assert "this machine only (loopback)" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_port_in_use_is_told_before_a_graph_is_loaded(run: Run, served: Calls) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = run("serve", "--http", "--port", str(port), "--graph", "not-even-there.ttl")
+    assert ran.status == 2
+    assert ran.err.startswith(f"error: Port {port} cannot be used")
+    assert ran.err.count("\n") == 1
+    assert served == []

@@ -1,0 +1,201 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli import subgraph
+from gateway.engine.answers import BfsResult, Edge, IntersectionResult
+from tests.cli.conftest import FIXTURES, Run
+from tests.cli.test_render import shown
+
+SLICE = ["-g", str(FIXTURES / "wikidata-slice.ttl"), "-p", "wikidata-local"]
+
+
+def lines(out: str) -> list[str]:
+    return [line.rstrip() for line in out.splitlines()]
+
+
+def answer(edges: str, levels: list[int], **more: Any) -> dict[str, Any]:
+    """Return an answer whose edges are `a p b, …` and whose nodes are named in the order of the alphabet."""
+    triples = [text.split() for text in edges.split(", ")] if edges else []
+    names = sorted({name for subject, _, value in triples for name in (subject, value)})
+    return {
+        "seeds": ["e:a"],
+        "node_count": sum(levels),
+        "edge_count": len(triples),
+        "complete": True,
+        "nodes": [{"id": f"e:{name}", "entity_type": "e:T"} for name in names],
+        "edges": [
+            {"subject": f"e:{subject}", "predicate": f"e:{predicate}", "object": f"e:{value}"}
+            for subject, predicate, value in triples
+        ],
+        "schema_summary": {"entity_types_found": ["e:T"], "predicates_found": []},
+        "max_hops": len(levels) - 1,
+        "levels": levels,
+        **more,
+    }
+
+
+def drawn(edges: str, levels: list[int], offset: int = 0, **more: Any) -> list[str]:
+    return lines(shown(subgraph.bfs(BfsResult.model_validate(answer(edges, levels, **more)), offset)))
+
+
+def test_the_header_says_what_was_asked_and_that_nothing_is_missing(run: Run) -> None:
+    out = run("bfs", "drug:warfarin", "--hops", "2").out
+    assert out.startswith("2 hops around drug:warfarin: 34 nodes, 59 edges, complete.\n")
+    assert "Distances   1 seed · 15 at 1 hop · 18 at 2 hops" in out
+
+
+def test_an_edge_has_its_direction_and_how_sure_it_is(run: Run) -> None:
+    out = lines(run("bfs", "drug:warfarin").out)
+    assert "drug:warfarin  warfarin  [Drug]" in out
+    assert "├── DECREASES_RISK → disease:stroke  ischaemic stroke  [Disease]  0.93" in out
+    assert "├── METABOLIZES ← protein:CYP2C9  cytochrome P450 2C9  [Protein]  0.98" in out
+    assert "├── CAUSES → effect:bleeding  bleeding  [SideEffect]  0.9 to 0.95" in out
+
+
+def test_every_node_and_edge_is_shown_once(run: Run) -> None:
+    out = run("bfs", "drug:warfarin", "--hops", "3", "--topology-only").out
+    assert "70 nodes, 119 edges, complete" in out
+    tree, _, further = out.partition("Further edges\n")
+    edges = further.partition("\n\n")[0].splitlines()
+    nodes = [line for line in tree.splitlines() if line.rstrip().endswith("]")]
+    steps = sum(line.count("→") + line.count("←") + line.partition("→")[0].count(",") for line in nodes)
+    assert len(nodes) == 70
+    assert steps + len(edges) == 119
+
+
+def test_a_node_hangs_under_the_first_that_reached_it() -> None:
+    out = drawn("a p c, a p b, b q d, d r c, d p e", [1, 2, 1, 1])
+    assert out[2:7] == [
+        "e:a  [T]",
+        "├── p → e:b  [T]",
+        "│   └── q → e:d  [T]",
+        "│       └── p → e:e  [T]",
+        "└── p → e:c  [T]",
+    ]
+    assert out[8:10] == ["Further edges", "  e:d r → e:c"]
+
+
+def test_parallel_edges_stand_on_one_line() -> None:
+    assert "└── p, q →, r ← e:b  [T]" in drawn("a p b, a q b, b r a", [1, 1])
+
+
+def test_parallel_edges_keep_their_own_confidence() -> None:
+    data = answer("a p b, a q b", [1, 1])
+    data["edges"][0]["metadata"] = {"confidence": 0.5}
+    data["edges"][1]["metadata"] = {"assertions": [{"confidence": 0.25}, {"confidence": 1}, {}]}
+    out = lines(shown(subgraph.bfs(BfsResult.model_validate(data), 0)))
+    assert "└── p, q → e:b  [T]  p 0.5, q 0.25 to 1" in out
+    assert "2 edges with evidence: --json shows sources and details." in out
+
+
+def test_loops_are_further_edges() -> None:
+    assert "  e:a p → e:a" in drawn("a p a, a p b", [1, 1])
+
+
+def test_names_of_opaque_ids_are_labels(run: Run) -> None:
+    out = run("bfs", "wd:Q42", *SLICE).out
+    assert "── place of birth → wd:Q350  Cambridge  [city]" in out
+
+
+def test_every_seed_has_its_tree(run: Run, films: Path) -> None:
+    out = lines(run("bfs", "person:Harrison_Ford", "person:Steve_McQueen_1930", "-g", films).out)
+    assert "person:Harrison_Ford  Harrison Ford  [Person]" in out
+    assert "person:Steve_McQueen_1930  Steve McQueen  [Person]" in out
+
+
+def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
+    first = run("bfs", "drug:warfarin", "--limit", "6").out
+    assert "This page: nodes 1 to 6, and the 5 edges among them." in first
+    assert "edges between this page and others: on no page." in first
+    assert "not shown: " in first
+    onward = first.partition("! … 10 more nodes. The next page: ")[2].split()
+    assert onward[:2] == ["--offset", "6"]
+    second = run("bfs", "drug:warfarin", "--limit", "6", *onward).out
+    assert "This page: nodes 7 to 12, and the 0 edges among them." in second
+    assert "At distance 1, reached through nodes that are not shown:" in second
+    assert "another one" not in second
+
+
+def test_an_offset_behind_the_end_is_told(run: Run) -> None:
+    assert (
+        "! This page is empty: --offset 99 is past the last node." in run("bfs", "drug:warfarin", "--offset", "99").out
+    )
+
+
+def test_nodes_whose_way_is_filtered_out_are_still_shown() -> None:
+    out = drawn("c p d", [1, 0, 1, 1], offset=1)
+    assert "At distance 2, reached through nodes that are not shown:" in out
+    assert out[out.index("e:c  [T]") + 1] == "└── p → e:d  [T]"
+
+
+def test_everything_that_an_answer_lacks_is_told() -> None:
+    out = " ".join(
+        drawn(
+            "a p b",
+            [1, 1, 9],
+            complete=False,
+            incomplete=[{"cause": "hub_not_expanded", "count": 22, "ids": ["e:h", "e:i"], "detail": "Degree 9,000."}],
+            missing_seeds=["e:\x1bz"],
+            blank_node_edges=3,
+            warnings=["Two types are called T."],
+            degraded={"nodes_as_stubs": 4, "edges_bare": 1, "values_shortened": 2, "metadata_failed": 5},
+            omitted_texts={"e:quote": 7},
+            edges_across_pages=6,
+            next_offset=2,
+            snapshot="abc",
+            result_changed=True,
+        )
+    )
+    for told in (
+        "not complete.",
+        "! hub_not_expanded, 22 nodes: Degree 9,000. (e:h, e:i and 20 more)",
+        "! What is not here may still be in the graph.",
+        "! Not in the graph: e:\\x1bz",
+        "! The answer is another one since the page before: start again at --offset 0.",
+        "! Left out: 3 edges to blank nodes, which have no ID.",
+        "! Two types are called T.",
+        "! Left out to keep the answer small: the details of 4 nodes.",
+        "! Left out to keep the answer small: the evidence of 1 edge.",
+        "! Shortened to keep the answer small: 2 values (long texts and lists).",
+        "! The graph failed to give the details of 5 items: ask again.",
+        "! Left out of the evidence, as long quotes: e:quote 7.",
+        "! 6 edges between this page and others: on no page.",
+        "! … 9 more nodes. The next page: --offset 2 --snapshot abc",
+    ):
+        assert told in out
+
+
+def test_an_intersection_is_nodes_and_the_edges_among_them(run: Run) -> None:
+    out = run("intersect", "drug:warfarin", "drug:aspirin").out
+    assert out.startswith("Within 1 hop of each of drug:warfarin, drug:aspirin: 6 nodes, 9 edges, complete.\n")
+    assert ["effect:bleeding", "SideEffect", "bleeding"] in [line.split() for line in lines(out)]
+    assert "  drug:aspirin DECREASES_RISK → disease:stroke  0.82" in lines(out)
+
+
+def test_an_empty_intersection_is_told(run: Run, films: Path) -> None:
+    out = run("intersect", "person:Steve_McQueen_1930", "person:Steve_McQueen_1969", "-g", films).out
+    assert ": 0 nodes, 0 edges, complete." in out.replace("\n", " ").replace("  ", " ")
+
+
+def test_an_intersection_with_a_missing_seed_says_so() -> None:
+    data = answer("", [0], missing_seeds=["e:z"], k=1)
+    del data["levels"], data["max_hops"]
+    assert "! Not in the graph: e:z" in shown(subgraph.intersection(IntersectionResult.model_validate(data), 0))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        (None, ""),
+        ({"e:note": "x"}, ""),
+        ({"confidence": 1}, "1"),
+        ({"confidence": "high"}, ""),
+        ({"confidence": True}, ""),
+        ({"confidence": 0.9, "assertions": [{"confidence": 0.9}, {"confidence": 0.9}]}, "0.9"),
+        ({"assertions": [{"confidence": 0.95}, {"confidence": 0.9}, {}]}, "0.9 to 0.95"),
+    ],
+)
+def test_confidence_is_a_number_or_a_range(metadata: dict[str, Any] | None, told: str) -> None:
+    assert subgraph.confidence(Edge(subject="e:a", predicate="e:p", object="e:b", metadata=metadata)) == told

@@ -1,0 +1,35 @@
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.waiting import Waiting
+
+
+def waited(*, quiet: bool) -> None:
+    with Waiting(quiet=quiet) as waiting:
+        waiting.loading(Path("far/[red]big\x1b.nt"), 50, 100)
+        asyncio.run(waiting.asking(1, 3, "hop 1 of 2: 16 nodes"))
+
+
+def test_a_person_sees_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    waited(quiet=False)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Loading [red]big\\x1b.nt" in err
+    assert "50%" in err
+    assert "hop 1 of 2: 16 nodes" in err
+
+
+@pytest.mark.parametrize(("quiet", "terminal"), [(True, True), (False, False)])
+def test_a_pipe_and_a_program_see_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, quiet: bool, terminal: bool
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    waited(quiet=quiet)
+    assert capsys.readouterr() == ("", "")
