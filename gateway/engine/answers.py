@@ -178,6 +178,8 @@ class Entity(Answer):
     id: str
     entity_type: str
     iri: str
+    degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
+    warnings: list[str] | None = None
 
 
 class FullNode(Answer):
@@ -195,7 +197,8 @@ class EntitiesResult(Answer):
     result: list[FullNode]
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
-    degraded: dict[str, int] | None = None
+    degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
+    warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(
         default=None, description="IDs that did not fit into this answer: ask for them in another call."
     )

@@ -180,7 +180,9 @@ def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
         return InputError(f"{model.tool} needs the argument {name}.", valid=valid)
     place = next((f"[{part}]" for part in problem["loc"][1:] if isinstance(part, int)), "")
     given = problem["input"]
-    what = f"has {len(given)} entries" if isinstance(given, list) else f"is {quoted(given)}"
+    what = f"is {quoted(given)}"
+    if isinstance(given, list):
+        what = "has 1 entry" if len(given) == 1 else f"has {len(given)} entries"
     return InputError(
         f"{model.tool}: {name}{place} {what}, but {_reason(problem)}.",
         valid=valid,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
@@ -33,6 +33,7 @@ class Known:
         types: The types by every name.
         predicates: The predicates by every name.
         labels: Labels by IRI.
+        fault: Why the schema could not be read, or None.
         until: When it is to be read again, on the clock.
     """
 
@@ -41,6 +42,7 @@ class Known:
     types: Vocabulary
     predicates: Vocabulary
     labels: dict[Iri, str]
+    fault: Fault | None
     until: float
 
 
@@ -71,12 +73,13 @@ class SchemaBook:
         clock = budget.deadline.clock
         seconds = min(limits.schema_seconds, budget.deadline.seconds_left)
         allowance = Budget(Deadline.after(seconds, clock), _REQUESTS, limits.scan_rows, limits.nodes)
+        failed: Fault | None = None
         try:
             schema = await self._store.schema(allowance)
             lasts = limits.schema_hours * 3600.0
         except Fault as fault:
             _log.warning("the schema could not be read: %s", fault)
-            schema = Schema(reason=fault.wrong)
+            failed, schema = fault, Schema(reason=fault.wrong)
             lasts = _RETRY_SECONDS
         return Known(
             schema,
@@ -84,12 +87,9 @@ class SchemaBook:
             Vocabulary("type", schema.types, self._prefixes, comprehensive=schema.exact, words=(UNTYPED, UNKNOWN)),
             Vocabulary("predicate", schema.predicates, self._prefixes, comprehensive=schema.exact),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
+            failed,
             clock() + lasts,
         )
-
-    def shortened(self, iris: Iterable[Iri]) -> list[str]:
-        """Return canonical IDs, sorted by code points."""
-        return sorted(self._prefixes.shorten(iri) for iri in iris)
 
 
 def labels_of(known: Known, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:

@@ -21,6 +21,8 @@ from gateway.terms.iri import local_name
 from gateway.terms.prefixes import PrefixMap
 
 _NEAREST = 3
+_MARGIN = 200
+"""Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
 Json = dict[str, Any]
 
@@ -49,8 +51,10 @@ class Describer:
         if found[iri] is None:
             raise await self._not_found(arguments.id, iri, budget)
         record: Json = found[iri]
-        limit, _ = max_bytes(self._profile.size, arguments.max_tokens)
-        return Entity.model_validate(_flat(_shortened([record], limit)[0][0]))
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens)
+        (fitting,), degraded = _shortened([record], limit - _MARGIN)
+        told = {"degraded": degraded or None, "warnings": warnings or None}
+        return Entity.model_validate({**_flat(fitting), **told})
 
     async def several(self, arguments: DescribeEntities, budget: Budget) -> EntitiesResult:
         """Return several entities in the order asked; what is not found or failed is told apart.
@@ -69,14 +73,16 @@ class Describer:
             "failed": [shorten(iri) for iri, record in found.items() if isinstance(record, Fault)] or None,
         }
         records = [record for record in found.values() if isinstance(record, dict)]
-        limit, _ = max_bytes(self._profile.size, arguments.max_tokens)
-        fitting, degraded = _shortened(records, limit - size_of(told))
-        count = _how_many(fitting, limit - size_of(told), [record["id"] for record in records])
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens)
+        room = limit - size_of(told) - _MARGIN
+        fitting, degraded = _shortened(records, room)
+        count = _how_many(fitting, room, [record["id"] for record in records])
         return EntitiesResult.model_validate(
             {
                 **told,
                 "result": fitting[:count],
                 "degraded": degraded or None,
+                "warnings": warnings or None,
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )

@@ -33,10 +33,10 @@ from gateway.engine.presenting import Presenter
 from gateway.engine.searching import best_hits, words_of
 from gateway.engine.snapshots import Snapshots
 from gateway.engine.topology import Cartographer, Topology
-from gateway.errors import InputError, quoted
+from gateway.errors import BudgetSpent, DeadlinePassed, InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, Iri, Schema
+from gateway.graph.values import Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -120,8 +120,15 @@ class Gateway:
                 raise InputError(f"There is no tool {quoted(tool)}.")
 
     async def describe_schema(self) -> SchemaResult:
-        """Say what the graph contains: types, predicates and how to go on."""
+        """Say what the graph contains: types, predicates and how to go on.
+
+        Raises:
+            Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
+                are not comprehensive.
+        """
         known = await self._book.known(self._budget())
+        if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
+            raise known.fault
         schema = known.schema
         types, predicates = schema.types[:LISTED], schema.predicates[:LISTED]
         listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
@@ -143,10 +150,6 @@ class Gateway:
             next_steps=guide.next_steps(self._profile, schema, listed_all=listed_all),
             tool_usage_notes=guide.TOOL_USAGE_NOTES,
         )
-
-    async def schema(self) -> Schema:
-        """Return the schema as the graph's own terms."""
-        return (await self._book.known(self._budget())).schema
 
     async def search_entities(
         self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10

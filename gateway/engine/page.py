@@ -13,32 +13,67 @@ Json = dict[str, Any]
 
 
 @dataclass(slots=True)
+class Item:
+    """A node or an edge on a page.
+
+    Attributes:
+        json: As it will be written.
+        lost: Whether metadata that was asked for is left out to save room.
+        failed: Whether metadata that was asked for could not be fetched.
+        omitted: Quotes left out of the metadata, by predicate.
+    """
+
+    json: Json
+    lost: bool = False
+    failed: bool = False
+    omitted: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes."""
+        return size_of(self.json)
+
+
+@dataclass(slots=True)
 class Page:
-    """Nodes and edges as JSON.
+    """Nodes and edges of one page.
 
     Attributes:
         nodes: Nodes in order.
         edges: Edges in order.
         ends: For each edge the position of its later end among the nodes.
-        degraded: What was left out, by step, with counts.
-        omitted: Quotes left out, by predicate.
+        shortened: How many long values were shortened.
     """
 
-    nodes: list[Json]
-    edges: list[Json]
+    nodes: list[Item]
+    edges: list[Item]
     ends: list[int]
-    degraded: dict[str, int] = field(default_factory=dict)
-    omitted: dict[str, int] = field(default_factory=dict)
+    shortened: int = 0
 
     @property
     def size(self) -> int:
         """Bytes that nodes and edges take."""
-        return sum(map(size_of, self.nodes)) + sum(map(size_of, self.edges))
+        return sum(item.size for item in self.nodes) + sum(item.size for item in self.edges)
 
-    def tell(self, step: str, count: int = 1) -> None:
-        """Count what a step left out."""
-        if count:
-            self.degraded[step] = self.degraded.get(step, 0) + count
+    @property
+    def degraded(self) -> dict[str, int]:
+        """What was left out of this page, by step, with counts."""
+        steps = {
+            "values_shortened": self.shortened,
+            "nodes_as_stubs": sum(node.lost for node in self.nodes),
+            "edges_bare": sum(edge.lost for edge in self.edges),
+            "metadata_failed": sum(item.failed for item in (*self.nodes, *self.edges)),
+        }
+        return {step: count for step, count in steps.items() if count}
+
+    @property
+    def omitted(self) -> dict[str, int]:
+        """Quotes left out of the metadata that is on this page, by predicate."""
+        counts: dict[str, int] = {}
+        for edge in self.edges:
+            for predicate, count in edge.omitted.items() if "metadata" in edge.json or not edge.lost else ():
+                counts[predicate] = counts.get(predicate, 0) + count
+        return dict(sorted(counts.items()))
 
     def shrink(self, room: int, *, names_on_stubs: bool) -> None:
         """Leave things out until the page fits, as far as that goes without leaving out nodes or edges.
@@ -48,30 +83,21 @@ class Page:
         size = self.size
         if size > room:
             size = self._shorten(size, room)
-        for node in reversed(self.nodes):
+        for item in (*reversed(self.nodes), *reversed(self.edges)):
             if size <= room:
                 return
-            if "metadata" in node:
-                size -= size_of(node)
-                _to_stub(node, names_on_stubs=names_on_stubs)
-                size += size_of(node)
-                self.tell("nodes_as_stubs")
-        for edge in reversed(self.edges):
-            if size <= room:
-                return
-            if "metadata" in edge:
-                size -= size_of(edge)
-                del edge["metadata"]
-                size += size_of(edge)
-                self.tell("edges_bare")
+            if "metadata" in item.json:
+                size -= item.size
+                _drop_metadata(item, names_on_stubs=names_on_stubs)
+                size += item.size
 
     def _shorten(self, size: int, room: int) -> int:
         for shorter in shorteners():
             for item in (*self.nodes, *self.edges):
-                if "metadata" in item:
-                    item["metadata"] = shorter(item["metadata"])
+                if "metadata" in item.json:
+                    item.json["metadata"] = shorter(item.json["metadata"])
             if shorter.shortened:
-                self.degraded["values_shortened"] = max(shorter.shortened, self.degraded.get("values_shortened", 0))
+                self.shortened = max(self.shortened, shorter.shortened)
                 size = self.size
             if size <= room:
                 break
@@ -82,8 +108,8 @@ class Page:
         if not self.nodes or self.size <= room:
             return
         count = largest_page(
-            [size_of(node) for node in self.nodes],
-            [(end, size_of(edge)) for end, edge in zip(self.ends, self.edges, strict=True)],
+            [node.size for node in self.nodes],
+            [(end, edge.size) for end, edge in zip(self.ends, self.edges, strict=True)],
             room,
         )
         del self.nodes[count:]
@@ -108,7 +134,8 @@ def edges_across(window: Sequence[Iri], edges: Sequence[Edge]) -> int:
     return sum((edge.subject in inside) != (edge.object in inside) for edge in edges)
 
 
-def _to_stub(node: Json, *, names_on_stubs: bool) -> None:
-    metadata = node.pop("metadata")
+def _drop_metadata(item: Item, *, names_on_stubs: bool) -> None:
+    metadata = item.json.pop("metadata")
+    item.lost = True
     if names_on_stubs and "name" in metadata:
-        node["name"] = metadata["name"]
+        item.json["name"] = metadata["name"]

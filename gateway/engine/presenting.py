@@ -10,7 +10,7 @@ from gateway.engine.book import Known, SchemaBook, labels_of
 from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve
 from gateway.engine.gaps import Gap
 from gateway.engine.metadata import MetadataWriter
-from gateway.engine.page import Page, edges_across, edges_within
+from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.size import BYTES_PER_TOKEN, size_of
 from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
@@ -51,6 +51,8 @@ class Presenter:
         filters = resolve(arguments, known, topology)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens)
+        if arguments.offset >= len(kept.nodes) > 0:
+            warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
         head = self._head(topology, kept, seeds, known, [*kept.warnings, *warning])
         if isinstance(arguments, BfsQuery):
             head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
@@ -61,8 +63,8 @@ class Presenter:
         window = kept.nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
         within = edges_within(window, kept.edges)
         page = Page(
-            [self._stub(node, topology, known) for node in window],
-            [self._bare(edge) for _, edge in within],
+            [Item(self._stub(node, topology, known)) for node in window],
+            [Item(self._bare(edge)) for _, edge in within],
             [end for end, _ in within],
         )
         if not arguments.topology_only:
@@ -133,33 +135,29 @@ class Presenter:
     ) -> None:
         """Give the page its metadata, unless even its bare topology does not fit."""
         full_nodes = [
-            position
-            for position, node in enumerate(window)
+            (item, node)
+            for item, node in zip(page.nodes, window, strict=True)
             if filters.details_node(known.chooser.filterable(topology.facts[node]))
         ]
-        full_edges = [position for position, edge in enumerate(edges) if filters.details_edge(edge.predicate)]
+        full_edges = [
+            (item, edge) for item, edge in zip(page.edges, edges, strict=True) if filters.details_edge(edge.predicate)
+        ]
         if page.size > room:
-            page.tell("nodes_as_stubs", len(full_nodes))
-            page.tell("edges_bare", len(full_edges))
+            for item, _ in (*full_nodes, *full_edges):
+                item.lost = True
             return
-        described = await self._store.node_metadata(
-            [window[position] for position in full_nodes], budget, blank_nodes=False
-        )
-        for position in full_nodes:
-            node = window[position]
-            if not described[node].mark.whole:
-                page.tell("metadata_failed")
-                continue
-            page.nodes[position].pop("name", None)
-            types = known.chooser.all_of(topology.facts[node])
-            page.nodes[position]["metadata"] = self._writer.node(described[node].properties, types)
-        evidence = await self._store.edge_metadata([edges[position] for position in full_edges], budget)
-        for position in full_edges:
-            found = evidence[edges[position]]
-            if not found.mark.whole:
-                page.tell("metadata_failed")
-            elif metadata := self._writer.edge(found, page.omitted):
-                page.edges[position]["metadata"] = metadata
+        described = await self._store.node_metadata([node for _, node in full_nodes], budget, blank_nodes=False)
+        for item, node in full_nodes:
+            item.failed = not described[node].mark.whole
+            if not item.failed:
+                item.json.pop("name", None)
+                types = known.chooser.all_of(topology.facts[node])
+                item.json["metadata"] = self._writer.node(described[node].properties, types)
+        evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
+        for item, edge in full_edges:
+            item.failed = not evidence[edge].mark.whole
+            if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
+                item.json["metadata"] = metadata
 
     def _fitted(
         self,
@@ -184,11 +182,11 @@ class Presenter:
     def _body(self, page: Page, kept: Kept, arguments: TraversalArguments, topology: Topology) -> Json:
         """Return nodes and edges, and what is to be told about them."""
         end = arguments.offset + len(page.nodes)
-        body: Json = {"nodes": page.nodes, "edges": page.edges}
-        if page.degraded:
-            body["degraded"] = page.degraded
-        if page.omitted:
-            body["omitted_texts"] = page.omitted
+        body: Json = {"nodes": [node.json for node in page.nodes], "edges": [edge.json for edge in page.edges]}
+        if degraded := page.degraded:
+            body["degraded"] = degraded
+        if omitted := page.omitted:
+            body["omitted_texts"] = omitted
         if end < len(kept.nodes):
             body["next_offset"] = end
         if arguments.offset or end < len(kept.nodes):

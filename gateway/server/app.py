@@ -22,7 +22,7 @@ from mcp_types import (
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
 from gateway.engine.size import compact_json
-from gateway.errors import GatewayError, quoted
+from gateway.errors import Fault, GatewayError, quoted
 from gateway.server import texts, tools
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,11 @@ async def build(gateway: Gateway) -> Server[dict[str, Any]]:
     The schema is read first, within the time the profile gives it; a graph that cannot be read now is served
     all the same, and its calls say what is wrong.
     """
-    schema = await gateway.describe_schema()
+    try:
+        schema = await gateway.describe_schema()
+    except Fault as fault:
+        _log.warning("the graph cannot be read now: %s", fault)
+        schema = None
     listed = tools.published(schema)
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:

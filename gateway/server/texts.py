@@ -83,16 +83,18 @@ _INSTRUCTIONS = (
 )
 
 
-def instructions(schema: SchemaResult) -> str:
-    """Return the server's instructions, with what the graph is about where that fits."""
+def instructions(schema: SchemaResult | None) -> str:
+    """Return the server's instructions, with what the graph is about where that is known and fits."""
+    if schema is None:
+        return _INSTRUCTIONS
     text = f"{_INSTRUCTIONS} The graph: {schema.graph_description}"
     return text if len(text) <= LIMIT else f"{text[: LIMIT - 1]}…"
 
 
-def description(tool: str, schema: SchemaResult) -> str:
+def description(tool: str, schema: SchemaResult | None) -> str:
     """Return a tool's description; that of `bfs_query` lists the schema if all of it fits."""
     text = TOOLS[tool].description
-    if tool != "bfs_query" or not _is_small(schema):
+    if tool != "bfs_query" or schema is None or not _is_small(schema):
         return text
     injected = f"{text} entity types: {', '.join(schema.entity_types)}. predicates: {', '.join(schema.predicates)}."
     return injected if len(injected) <= LIMIT else text

@@ -22,8 +22,8 @@ _ANSWERS: Mapping[str, type[answers.Answer]] = {
 }
 
 
-def published(schema: answers.SchemaResult) -> list[Tool]:
-    """Return the tools with descriptions for this graph, in the order of the protocol's table."""
+def published(schema: answers.SchemaResult | None) -> list[Tool]:
+    """Return the tools, in the protocol's order, with descriptions for this graph, whose schema may not be known."""
     return [
         Tool(
             name=model.tool,

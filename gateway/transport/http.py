@@ -81,7 +81,11 @@ class Http:
         """Send a query; see `Transport.select`."""
         try:
             async with asyncio.timeout(deadline.seconds_left), self._slots:
-                return await self._round_trip(query, deadline)
+                try:
+                    return await self._round_trip(query, deadline)
+                except aiohttp.ServerDisconnectedError:
+                    # The server closed an idle connection just as it was used again; nothing was answered.
+                    return await self._round_trip(query, deadline)
         except aiohttp.ConnectionTimeoutError as error:
             raise NetworkFault("The endpoint could not be reached.", next_step=_OPERATOR) from error
         except TimeoutError as error:

@@ -5,7 +5,6 @@ import sys
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from typing import Literal
 
 import pytest
 from aiohttp import web
@@ -56,7 +55,7 @@ async def asking(
     *,
     concurrency: int = 4,
     timeout_parameter: str = "",
-    graphs: Literal["default"] | tuple[str, ...] = "default",
+    graphs: tuple[str, ...] = (),
     max_bytes: int = MAX_BYTES,
 ) -> AsyncIterator[Http]:
     """Open a transport for one test, which must end before long."""
