@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve quick test check fix fuseki servers build clean
+.PHONY: help demo quick test check fix fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,10 +22,10 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	@touch $@
 
 demo: $(STAMP) ## Run a model's whole session against the demo graph, over MCP
-	@$(RUN) -m tests.demo
+	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
-	$(RUN) -m pytest -q -n $(WORKERS) -m "not server"
+	$(RUN) -m pytest -q -n $(WORKERS) -m "not server and not large"
 
 test: $(STAMP) ## All tests, real servers included
 	$(RUN) -m pytest -q -n $(WORKERS) --dist loadgroup

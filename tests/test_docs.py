@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import importlib
+import inspect
 import io
 import json
 import pkgutil
@@ -333,6 +334,17 @@ def test_the_python_example_runs_and_prints_what_is_documented(
     script.write_text(code[1], encoding="utf-8")
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out == printed[1]
+
+
+def test_the_page_of_python_names_every_call_and_no_other() -> None:
+    named = set(re.findall(r"`(\w+)\(", page("docs/python.md"))) - {"open_gateway", "str"}
+    assert named == {name for name, _ in inspect.getmembers(Gateway, inspect.isfunction) if name[0] != "_"} - {"close"}
+
+
+def test_every_marker_of_tests_is_explained() -> None:
+    markers = tomllib.loads(page("pyproject.toml"))["tool"]["pytest"]["ini_options"]["markers"]
+    explained = set(re.findall(r"`@pytest\.mark\.(\w+)`", page("CONTRIBUTING.md")))
+    assert explained == {marker.partition(":")[0] for marker in markers}
 
 
 # --- the readme ---

@@ -169,6 +169,7 @@ async def test_films_that_two_actors_share(engine: Column) -> None:
     }
 
 
+@pytest.mark.large
 async def test_traversals_of_a_graph_shaped_like_wikidata(engine: Column) -> None:
     expected = {
         ("wd:Q83338", 1): (78, 91),
@@ -189,6 +190,7 @@ async def test_traversals_of_a_graph_shaped_like_wikidata(engine: Column) -> Non
     assert all(answer["complete"] is True and "missing_seeds" not in answer for answer in answers.values())
 
 
+@pytest.mark.large
 async def test_an_intersection_in_a_graph_shaped_like_wikidata_is_named(engine: Column) -> None:
     async with connected(engine.open("wd50k", _patient(load_profile("wikidata-local")))) as client:
         answer = await asked(client, "intersect_subgraphs", seeds=["wd:Q35", "wd:Q7085"], k=1, topology_only=True)

@@ -381,7 +381,9 @@ def test_movie_intersections_are_the_known_ones(name: str) -> None:
 WD: Final = "http://www.wikidata.org/entity/"
 WDT: Final = "http://www.wikidata.org/prop/direct/"
 WIKIDATA: Final = EdgeRule(type_predicates=frozenset({WDT + "P31"}), allowed_namespaces=(WDT,))
-wd50k_files = pytest.mark.parametrize("name", ["wd50k.nt.gz", "wd50k-rdf12.ttl.gz"])
+wd50k_files = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.large) for name in ("wd50k.nt.gz", "wd50k-rdf12.ttl.gz")]
+)
 
 
 @functools.cache
@@ -394,6 +396,7 @@ def wd(names: str) -> list[str]:
 
 
 @pytest.mark.data
+@pytest.mark.large
 def test_codex_has_its_known_size_and_hubs() -> None:
     codex = read_wikidata(shared_data("codex-m.nt.gz"))
     ends = Counter(end for s, _, o in codex.edges for end in {s, o})

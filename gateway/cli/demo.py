@@ -69,9 +69,16 @@ async def play(console: Console) -> None:
         GatewayError: A tool answered with an error.
     """
     server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
+    failed: GatewayError | None = None
     async with Client(server) as client:
         console.print(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
-        await _steps(Session(client, console))
+        try:
+            await _steps(Session(client, console))
+        except GatewayError as error:
+            # Raised in here, the client's own tasks would wrap it into a group.
+            failed = error
+    if failed is not None:
+        raise failed
 
 
 async def _steps(session: Session) -> None:

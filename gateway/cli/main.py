@@ -28,7 +28,7 @@ from gateway.cli.options import (
     Verbose,
 )
 from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, louder, print_error
-from gateway.cli.requests import Bfs, Common, Describe, Detail, Intersect, Request, Schema, Search, Serve
+from gateway.cli.requests import Bfs, Common, Demo, Describe, Detail, Intersect, Request, Schema, Search, Serve
 from gateway.errors import ConfigurationError, GatewayError
 
 PROGRAM = "bfsql-gateway"
@@ -319,3 +319,12 @@ def serve(
         raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
     common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose)
     return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
+
+
+@app.command(epilog=_example(f"{PROGRAM} demo"))
+def demo(*, verbose: Verbose = 0) -> Request:
+    """Play a model's whole session on the demo graph: six tools over MCP.
+
+    A server is started over standard input and output, and a scripted client puts the questions that a model would.
+    """
+    return Demo(verbose)

@@ -100,4 +100,11 @@ class Serve:
     address: tuple[str, int] | None
 
 
-Request = Schema | Search | Bfs | Describe | Intersect | Serve
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What does a model's session look like?"""
+
+    verbose: int
+
+
+Request = Demo | Schema | Search | Bfs | Describe | Intersect | Serve

@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from gateway.api import open_gateway
 from gateway.cli import render, subgraph
 from gateway.cli.output import louder, print_json, print_note
-from gateway.cli.requests import Bfs, Common, Describe, Intersect, Request, Schema, Search, Serve
+from gateway.cli.requests import Bfs, Common, Demo, Describe, Intersect, Request, Schema, Search, Serve
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
@@ -62,6 +62,9 @@ def do(request: Request) -> None:
             _answer(common, lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens), render.entities)
         case Serve(common, address):
             _serve(common, address)
+        case Demo(verbose):
+            louder(verbose)
+            _demo()
 
 
 async def _known_schema(gateway: Gateway) -> SchemaResult:
@@ -96,6 +99,12 @@ def _serve(common: Common, address: tuple[str, int] | None) -> None:
     _run(gateway, serve_http(gateway, host, port))
 
 
+def _demo() -> None:
+    from gateway.cli.demo import play  # noqa: PLC0415 - it needs the whole MCP library, as the server does
+
+    asyncio.run(play(_console()))
+
+
 def _answer(
     common: Common,
     ask: Callable[[Gateway, Progress], Awaitable[AnyAnswer]],
@@ -108,10 +117,14 @@ def _answer(
     if common.as_json:
         print_json(compact_json(answer.as_json()))
         return
+    _console().print(show(answer))
+
+
+def _console() -> Console:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that lacks a character shows a question mark for it.
         sys.stdout.reconfigure(errors="replace")
-    _Stdout(highlight=False, markup=False, emoji=False).print(show(answer))
+    return _Stdout(highlight=False, markup=False, emoji=False)
 
 
 class _Stdout(Console):
