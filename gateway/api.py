@@ -19,7 +19,7 @@ import rdflib
 from gateway import resources
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, quoted
-from gateway.settings.load import DEFAULT, load_profile
+from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.settings.profile import Endpoint, Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
@@ -42,7 +42,7 @@ def open_gateway(
     source: Source | None = None,
     *,
     endpoint: str | None = None,
-    profile: str | Profile = DEFAULT,
+    profile: str | Profile | None = None,
     prefixes: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Gateway:
@@ -52,7 +52,8 @@ def open_gateway(
         source: A graph file or several (folded into one graph), or an rdflib Graph or Dataset, of which a copy is
             taken. Without a source and an endpoint: the profile's endpoint, else the demo graph.
         endpoint: The URL of a SPARQL query endpoint, instead of a source.
-        profile: The name of a built-in profile, the path of a TOML file, or a loaded profile.
+        profile: The name of a built-in profile, the path of a TOML file, or a loaded profile; `local` where not
+            given, and for the demo graph its own.
         prefixes: Names of namespaces; they win over the profile's, which win over the files'.
         progress: Told while files load.
 
@@ -62,6 +63,8 @@ def open_gateway(
     Raises:
         ConfigurationError: A file, the profile, a prefix or the URL is wrong.
     """
+    if profile is None:
+        profile = DEMO if source is None and endpoint is None else DEFAULT
     settings = load_profile(profile) if isinstance(profile, str) else profile
     if source is not None and endpoint is not None:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
@@ -88,7 +91,7 @@ def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:
 
 def _http(url: str, profile: Profile) -> Http:
     if not url.startswith(("http://", "https://")) or not is_iri(url):
-        raise ConfigurationError(f"{quoted(url)} is no endpoint URL.", valid="It begins with http:// or https://.")
+        raise ConfigurationError("The endpoint is no URL.", valid="It begins with http:// or https://.")
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,

@@ -530,6 +530,7 @@ def test_wd50k_intersections_are_the_known_ones(name: str) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.large
 def test_both_files_of_wd50k_have_the_same_edges_and_types() -> None:
     one, other = (read_wikidata(shared_data(name)) for name in ("wd50k.nt.gz", "wd50k-rdf12.ttl.gz"))
     assert one.edges == other.edges

@@ -69,12 +69,12 @@ async def play(console: Console) -> None:
         GatewayError: A tool answered with an error.
     """
     server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
-    failed: GatewayError | None = None
+    failed: GatewayError | BrokenPipeError | None = None
     async with Client(server) as client:
         console.print(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
         try:
             await _steps(Session(client, console))
-        except GatewayError as error:
+        except (GatewayError, BrokenPipeError) as error:
             # Raised in here, the client's own tasks would wrap it into a group.
             failed = error
     if failed is not None:

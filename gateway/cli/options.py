@@ -27,12 +27,13 @@ Endpoint = Annotated[
     ),
 ]
 ProfileName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--profile",
         "-p",
         metavar="NAME|FILE",
-        help="How to read the graph: local, fuseki, wikidata-local, or a TOML file.",
+        help="How to read the graph: local (the default), fuseki, wikidata-local, or a TOML file.",
+        show_default=False,
     ),
 ]
 Prefixes = Annotated[

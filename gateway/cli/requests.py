@@ -12,7 +12,7 @@ class Common:
     Attributes:
         graph: Files to load; none: the endpoint, else the demo graph.
         endpoint: The URL of an endpoint.
-        profile: A name or a path.
+        profile: A name or a path; None for the default.
         prefix: `NAME=IRI`, as given.
         as_json: Print the JSON of the tool, and nothing else.
         verbose: How often `-v` was given after the command.
@@ -20,7 +20,7 @@ class Common:
 
     graph: list[str] | None
     endpoint: str | None
-    profile: str
+    profile: str | None
     prefix: list[str] | None
     as_json: bool
     verbose: int

@@ -23,7 +23,6 @@ from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, GatewayError, quoted
-from gateway.settings.load import load_profile
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 Result = TypeVar("Result")
@@ -145,17 +144,16 @@ def _run(gateway: Gateway, work: Awaitable[Result]) -> Result:
 def _opened(common: Common, waiting: Waiting) -> tuple[Gateway, str]:
     """Open the graph, outside the event loop, where Ctrl-C ends a long load at once; and say what it is."""
     louder(common.verbose)
-    profile = load_profile(common.profile)
     gateway = open_gateway(
         common.graph,
         endpoint=common.endpoint,
-        profile=profile,
+        profile=common.profile,
         prefixes=_prefixes(common.prefix or ()),
         progress=waiting.loading,
     )
     if common.graph:
         return gateway, ", ".join(Path(path).name for path in common.graph)
-    if url := common.endpoint or profile.endpoint.url:
+    if url := common.endpoint or gateway.profile.endpoint.url:
         # Only the host: a URL may carry a password.
         return gateway, f"the endpoint on {urlsplit(url).hostname}"
     return gateway, "the demo graph"

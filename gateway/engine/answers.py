@@ -54,6 +54,10 @@ class SchemaSummary(Answer):
 
     entity_types_found: list[str]
     predicates_found: list[str]
+    entity_types_total: int | None = Field(
+        default=None, description="How many there are, where only the most frequent are listed to save room."
+    )
+    predicates_total: int | None = Field(default=None, description="The same, for predicates.")
 
 
 _FRONT = (

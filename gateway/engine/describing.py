@@ -44,7 +44,7 @@ class Describer:
             InputError: It is not in the graph; the text names the nearest IDs where search finds some.
             Fault: It could not be looked up.
         """
-        iri = self._prefixes.expand(arguments.id)
+        (iri,) = expanded("id", [arguments.id], self._prefixes)
         found = await self._look_up([iri], budget)
         if isinstance(found[iri], Fault):
             raise found[iri]
@@ -62,8 +62,7 @@ class Describer:
         Raises:
             Fault: None could be looked up.
         """
-        asked = {self._prefixes.expand(text): None for text in arguments.ids}
-        found = await self._look_up(list(asked), budget)
+        found = await self._look_up(expanded("ids", arguments.ids, self._prefixes), budget)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
             raise faults[0]
@@ -132,6 +131,24 @@ class Describer:
             valid=f"Nearest by name: {', '.join(nearest)}." if nearest else "",
             next_step="Call search_entities with a name to find its ID.",
         )
+
+
+def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:
+    """Return the IRIs that the IDs of an argument mean, duplicates folded.
+
+    Raises:
+        InputError: One is no ID; the text says which.
+    """
+    iris: dict[Iri, None] = {}
+    for position, text in enumerate(ids):
+        try:
+            iris[prefixes.expand(text)] = None
+        except InputError as error:
+            place = f"[{position}]" if argument.endswith("s") else ""
+            raise InputError(
+                f"{argument}{place}: {error.wrong}", valid=error.valid, next_step=error.next_step
+            ) from error
+    return list(iris)
 
 
 def _flat(record: Json) -> Json:

@@ -25,23 +25,28 @@ from gateway.engine.arguments import (
     SearchEntities,
     parse,
 )
-from gateway.engine.book import SchemaBook, labels_of
-from gateway.engine.describing import Describer
+from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.describing import Describer, expanded
 from gateway.engine.exploring import Progress, no_progress
 from gateway.engine.filtering import TraversalArguments, resolve
 from gateway.engine.presenting import Presenter
 from gateway.engine.searching import best_hits, words_of
+from gateway.engine.size import BYTES_PER_TOKEN, Shortener, size_of
 from gateway.engine.snapshots import Snapshots
 from gateway.engine.topology import Cartographer, Topology
+from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import BudgetSpent, DeadlinePassed, InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, Iri
+from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
-LISTED = 200
-"""Types, and predicates, that `describe_schema` lists."""
+LISTED = (200, 100, 50, 20, 5)
+"""Types, and predicates, that `describe_schema` lists: as many as fit."""
+
+_NAME_LENGTH = 200
+"""Characters of a name that a search result shows."""
 
 
 class Gateway:
@@ -129,11 +134,16 @@ class Gateway:
         known = await self._book.known(self._budget())
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
+        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN
+        described = [self._listed(known, count) for count in LISTED]
+        return next((answer for answer in described if size_of(answer.as_json()) <= limit), described[-1])
+
+    def _listed(self, known: Known, count: int) -> SchemaResult:
+        """Return the schema with so many types and predicates listed, the most frequent."""
         schema = known.schema
-        types, predicates = schema.types[:LISTED], schema.predicates[:LISTED]
+        types, predicates = schema.types[:count], schema.predicates[:count]
         listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
         listed = [*types, *predicates]
-        labels = labels_of(known, self._prefixes, [term.iri for term in listed])
         shorten = self._prefixes.shorten
         return SchemaResult(
             graph_description=guide.description(self._profile, schema),
@@ -143,7 +153,11 @@ class Gateway:
             entity_types_total=len(schema.types),
             predicates_total=len(schema.predicates),
             counts={shorten(term.iri): term.count for term in listed},
-            labels=labels if self._profile.names.on_stubs else None,
+            labels=(
+                labels_of(known, self._prefixes, [term.iri for term in listed])
+                if self._profile.names.on_stubs
+                else None
+            ),
             prefixes=self._prefixes.prefixes,
             schema_version=schema.version,
             warnings=None if schema.exact else [f"The lists are not complete: {schema.reason}"],
@@ -286,7 +300,7 @@ class Gateway:
 
     async def _subgraph(self, arguments: TraversalArguments, hops: int, progress: Progress) -> dict[str, Any]:
         budget = self._budget()
-        seeds = self._iris("seeds", arguments.seeds)
+        seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs) and len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
             raise InputError(
                 "intersect_subgraphs: the seeds are one entity, written more than once.",
@@ -327,20 +341,25 @@ class Gateway:
                 valid="query: a name, an alias or a part of it.",
             )
         known = await self._book.known(budget)
-        types = known.types.choose("node_types", arguments.node_types or ())
-        wanted = [iri for iri in types.iris if ":" in iri]
-        hits = await self._hits(words, wanted, budget, impossible=bool(arguments.node_types) and not wanted)
+        asked = arguments.node_types or ()
+        types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+        # "untyped" is no type that a query could ask for, so those who mean it are sorted out here.
+        wanted = () if UNTYPED in types.iris else sorted(types.iris - {UNKNOWN})
+        hits = await self._hits(words, wanted, budget, impossible=bool(asked) and not types.iris - {UNKNOWN})
         best = best_hits(hits.hits, arguments.query, words)
+        if UNTYPED in types.iris:
+            best = await self._of_types(best, types.iris, known, budget)
         shown = best[: arguments.limit]
         facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
+        shorter = Shortener(_NAME_LENGTH, 1)
         result = []
         for hit in shown:
             name = facts[hit.iri].name or (hit.text if not hit.is_synonym else "")
             entry = {
                 "id": self._prefixes.shorten(hit.iri),
                 "entity_type": known.chooser.shown(facts[hit.iri]),
-                "name": name or None,
-                "matched": hit.text if hit.text != name and hit.is_synonym else None,
+                "name": shorter(name) or None,
+                "matched": shorter(hit.text) if hit.text != name and hit.is_synonym else None,
             }
             result.append(entry)
         return SearchResult.model_validate(
@@ -351,26 +370,18 @@ class Gateway:
             }
         )
 
+    async def _of_types(self, hits: Sequence[Hit], types: frozenset[str], known: Known, budget: Budget) -> list[Hit]:
+        facts = await self._store.nodes([hit.iri for hit in hits], budget, names=False)
+        return [hit for hit in hits if not types.isdisjoint(known.chooser.filterable(facts[hit.iri]))]
+
     async def _hits(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, impossible: bool) -> Hits:
         """Ask for names with every word, and for names with some where there are none."""
         if impossible:
-            return Hits((), truncated=False, how="nothing: no node can have the types asked for")
+            return Hits((), truncated=False, how="nothing: none of the types asked for is known here")
         hits = await self._store.search(words, types, budget, every_word=True)
         if hits.hits or len(words) == 1:
             return hits
         return await self._store.search(words, types, budget, every_word=False)
-
-    def _iris(self, argument: str, ids: Sequence[str]) -> list[Iri]:
-        """Expand IDs, duplicates folded."""
-        iris: dict[Iri, None] = {}
-        for position, text in enumerate(ids):
-            try:
-                iris[self._prefixes.expand(text)] = None
-            except InputError as error:
-                raise InputError(
-                    f"{argument}[{position}]: {error.wrong}", valid=error.valid, next_step=error.next_step
-                ) from error
-        return list(iris)
 
     def _budget(self) -> Budget:
         limits = self._profile.limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ GAP_IDS = 20
 
 _SMALLEST_NODE = 25
 """No stub is written in fewer bytes."""
+
+_SUMMARIZED = (1_000_000, 200, 100, 50, 20, 5)
+"""Types, and predicates, that `schema_summary` lists: all, or as many as fit."""
 
 Json = dict[str, Any]
 
@@ -53,7 +57,8 @@ class Presenter:
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens)
         if arguments.offset >= len(kept.nodes) > 0:
             warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
-        head = self._head(topology, kept, seeds, known, [*kept.warnings, *warning])
+        head = self._head(topology, kept, seeds, [*kept.warnings, *warning])
+        head |= self._summary(topology, known, limit - size_of(head))
         if isinstance(arguments, BfsQuery):
             head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
         else:  # a node of an intersection has one distance for each seed
@@ -76,14 +81,10 @@ class Presenter:
         topology: Topology,
         kept: Kept,
         seeds: Sequence[Iri],
-        known: Known,
         warnings: Sequence[str],
     ) -> Json:
         """Return all of an answer but its nodes and edges."""
         shorten = self._prefixes.shorten
-        shown = {known.chooser.shown(facts) for facts in topology.facts.values()}
-        predicates = {edge.predicate for edge in topology.edges}
-        types = {iri for facts in topology.facts.values() for iri in facts.types}
         head: Json = {
             "seeds": [shorten(seed) for seed in seeds],
             "node_count": len(kept.nodes),
@@ -93,15 +94,40 @@ class Presenter:
             "missing_seeds": [shorten(seed) for seed in topology.missing],
             "blank_node_edges": topology.blank_edges,
             "warnings": list(warnings),
-            "schema_summary": {
-                "entity_types_found": sorted(shown),
-                "predicates_found": sorted(shorten(predicate) for predicate in predicates),
-            },
         }
-        if self._profile.names.on_stubs:
-            head["labels"] = labels_of(known, self._prefixes, [*types, *predicates])
-        always = {"seeds", "node_count", "edge_count", "complete", "schema_summary"}
+        always = {"seeds", "node_count", "edge_count", "complete"}
         return {key: value for key, value in head.items() if value or key in always}
+
+    def _summary(self, topology: Topology, known: Known, room: int) -> Json:
+        """Return `schema_summary` and `labels`, of which a third of the room is the limit.
+
+        Where there are more types and predicates than that, the most frequent are listed and the totals told.
+        """
+        types = Counter(known.chooser.shown(facts) for facts in topology.facts.values())
+        predicates = Counter(edge.predicate for edge in topology.edges)
+        summary: Json = {}
+        for count in _SUMMARIZED:
+            summary = self._summarized(types, predicates, known, count)
+            if size_of(summary) <= room // 3:
+                break
+        return summary
+
+    def _summarized(self, types: Counter[str], predicates: Counter[Iri], known: Known, count: int) -> Json:
+        found, used = _most_frequent(types, count), _most_frequent(predicates, count)
+        summary: Json = {
+            "entity_types_found": sorted(found),
+            "predicates_found": sorted(self._prefixes.shorten(predicate) for predicate in used),
+        }
+        if len(found) < len(types):
+            summary["entity_types_total"] = len(types)
+        if len(used) < len(predicates):
+            summary["predicates_total"] = len(predicates)
+        told: Json = {"schema_summary": summary}
+        if self._profile.names.on_stubs:
+            iris = [self._prefixes.expand(name) for name in found if ":" in name]
+            if labels := labels_of(known, self._prefixes, [*iris, *used]):
+                told["labels"] = labels
+        return told
 
     def _incomplete(self, gap: Gap) -> Json:
         ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
@@ -206,3 +232,7 @@ def max_bytes(size: Size, asked: int | None) -> tuple[int, list[str]]:
     return size.ceiling_tokens * BYTES_PER_TOKEN, [
         f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used."
     ]
+
+
+def _most_frequent(counts: Counter[str], most: int) -> list[str]:
+    return sorted(counts, key=lambda term: (-counts[term], term))[:most]

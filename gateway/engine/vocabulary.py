@@ -101,6 +101,13 @@ class Vocabulary:
             iris |= found
         return Chosen(frozenset(iris), tuple(warnings))
 
+    def iris_of(self, names: Sequence[str]) -> list[Iri]:
+        """Return those of the names that are whole IRIs or CURIEs, known or not; none where all terms are known."""
+        if self._comprehensive:
+            return []
+        expanded = [(name, self._as_iri(name)) for name in names]
+        return [iri for name, iri in expanded if is_iri(iri) and (iri != name or "://" in name)]
+
     def _find(self, name: str, further: Iterable[Iri]) -> set[str]:
         iri = self._as_iri(name)
         if iri in self._known or iri in further:

@@ -17,6 +17,7 @@ from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap
 
 DEFAULT = "local"
+DEMO = "demo"
 
 _LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source"})
 """Roles that take bare local names, which match any namespace."""

@@ -55,7 +55,9 @@ class SchemaReader:
             types=_terms(types, labels),
             predicates=_terms(predicates, labels),
             exact=exact,
-            reason="" if exact else f"the enumeration stopped after {limit:,} triples",
+            reason=""
+            if exact
+            else f"the enumeration stopped after {limit:,} triples, or at more terms than one query may return",
             version=_version(types, predicates),
         )
 

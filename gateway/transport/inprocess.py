@@ -100,7 +100,11 @@ class InProcess:
             except RuntimeError:
                 _log.debug("a query ended after its event loop was closed")
 
-        threading.Thread(target=work, name="sparql", daemon=True).start()
+        try:
+            threading.Thread(target=work, name="sparql", daemon=True).start()
+        except RuntimeError as error:
+            self._slots.release()
+            raise EndpointFault("This machine has no room for another query now.", next_step="Try again.") from error
         try:
             async with asyncio.timeout(deadline.seconds_left):
                 return await done

@@ -1,9 +1,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from gateway.engine.arguments import BY_TOOL
 
 
+@pytest.mark.server
 def test_the_demo_plays_every_tool_over_mcp_and_shows_its_answers() -> None:
     played = subprocess.run(
         [sys.executable, "-m", "gateway", "demo"], capture_output=True, text=True, timeout=120, check=True

@@ -19,7 +19,7 @@ from gateway.server.run import listen
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import EMPTY, JSON, fake_endpoint
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
 Wire = Literal["stdio", "http"]
 SECONDS = 60
