@@ -1,0 +1,84 @@
+"""Small graphs, written by the tests that ask them, each behind a gateway of its own."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pyoxigraph
+
+from gateway.engine.answers import Subgraph
+from gateway.engine.gateway import Gateway
+from gateway.graph.budget import Clock, Deadline
+from gateway.settings.profile import Profile, Size
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.base import Transport
+from gateway.transport.inprocess import InProcess
+
+X = "https://example.org/x/"
+PREFIXES = {
+    "x": X,
+    "y": "https://example.org/y/",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "dct": "http://purl.org/dc/terms/",
+    "prov": "http://www.w3.org/ns/prov#",
+}
+ROOM = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+
+_HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
+
+Hook = Callable[[str], Awaitable[None]]
+
+
+def engine(turtle: str) -> pyoxigraph.Store:
+    """Return an engine that holds a graph; its prefixes are `PREFIXES`."""
+    store = pyoxigraph.Store()
+    store.load((_HEADER + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
+    return store
+
+
+def over(
+    graph: str | pyoxigraph.Store | Transport, profile: Profile | None = None, *, clock: Clock = time.monotonic
+) -> Gateway:
+    """Open a gateway over a graph in Turtle, an engine that holds one, or a transport to one."""
+    settings = profile or Profile(size=ROOM)
+    if isinstance(graph, str):
+        graph = engine(graph)
+    transport = InProcess(graph, max_bytes=1 << 24) if isinstance(graph, pyoxigraph.Store) else graph
+    return Gateway(SparqlStore(transport, settings), settings, PrefixMap(PREFIXES), clock)
+
+
+class Watched:
+    """A transport that calls a hook with each query before it is sent; the hook may raise, or wait."""
+
+    def __init__(self, store: pyoxigraph.Store, hook: Hook) -> None:
+        self._inner = InProcess(store, max_bytes=1 << 24)
+        self.hook = hook
+
+    async def select(self, query: str, deadline: Deadline) -> bytes:
+        """Run a query."""
+        await self.hook(query)
+        return await self._inner.select(query, deadline)
+
+    async def close(self) -> None:
+        """Let go of nothing."""
+        await self._inner.close()
+
+
+def ids(answer: Subgraph) -> list[str]:
+    """Return the IDs of an answer's nodes in order."""
+    return [node.id for node in answer.nodes]
+
+
+def triples(answer: Subgraph) -> list[tuple[str, str, str]]:
+    """Return an answer's edges in order."""
+    return [(edge.subject, edge.predicate, edge.object) for edge in answer.edges]
+
+
+def metadata(answer: Subgraph) -> dict[str, dict[str, Any] | None]:
+    """Return the metadata of an answer's nodes by ID, None for a stub."""
+    return {node.id: node.metadata for node in answer.nodes}

@@ -1,0 +1,318 @@
+"""What is told about an edge: its assertions, and nothing that is no evidence (contract, "Evidence")."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.engine.answers import BfsResult, Edge
+from gateway.engine.metadata import MetadataWriter
+from gateway.errors import EndpointFault
+from gateway.graph.values import Evidence, Properties, Resource, Value
+from gateway.settings.profile import Profile, Roles, Size
+from gateway.terms.literals import Literal
+from gateway.terms.prefixes import PrefixMap
+from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, ids, over, triples
+
+XSD = PREFIXES["xsd"]
+STATEMENT = "rdf:subject x:a ; rdf:predicate x:rel ; rdf:object x:b"
+
+
+async def around(turtle: str, seed: str = "x:a", hops: int = 1, profile: Profile | None = None) -> BfsResult:
+    """Ask for a neighbourhood of a small graph."""
+    async with over(turtle, profile) as gateway:
+        return await gateway.bfs_query([seed], hops)
+
+
+async def only_edge(turtle: str, profile: Profile | None = None) -> Edge:
+    """Return the one edge of a small graph."""
+    (edge,) = (await around(turtle, profile=profile)).edges
+    return edge
+
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_one_assertion_is_flat() -> None:
+    edge = await only_edge("x:a x:rel x:b {| x:confidence 0.9 ; dct:source 'S1' ; x:method 'trial' |} .")
+    assert edge.metadata == {"confidence": 0.9, "source_documents": ["S1"], "x:method": "trial"}
+
+
+async def test_several_assertions_are_a_list_and_their_sources_a_sorted_union() -> None:
+    edge = await only_edge(
+        "x:a x:rel x:b {| x:confidence 0.9 ; dct:source 'S2', 'S3' |} {| x:confidence 0.5 ; dct:source 'S1', 'S2' |} ."
+    )
+    assert edge.metadata is not None
+    assert edge.metadata["source_documents"] == ["S1", "S2", "S3"]
+    assert "confidence" not in edge.metadata
+    assert sorted(edge.metadata["assertions"], key=lambda assertion: float(assertion["confidence"])) == [
+        {"confidence": 0.5, "source_documents": ["S1", "S2"]},
+        {"confidence": 0.9, "source_documents": ["S2", "S3"]},
+    ]
+
+
+async def test_a_confidence_on_which_all_assertions_agree_stands_at_the_top() -> None:
+    edge = await only_edge(
+        "x:a x:rel x:b {| x:confidence 0.5 ; dct:source 'S1' |} {| x:confidence 0.5 ; dct:source 'S2' |} ."
+    )
+    assert edge.metadata is not None
+    assert edge.metadata["confidence"] == 0.5
+
+
+async def test_a_confidence_that_one_assertion_lacks_is_not_agreed_on() -> None:
+    edge = await only_edge("x:a x:rel x:b {| x:confidence 0.5 |} {| dct:source 'S2' |} .")
+    assert edge.metadata is not None
+    assert set(edge.metadata) == {"assertions", "source_documents"}
+
+
+async def test_identical_assertions_are_all_kept() -> None:
+    edge = await only_edge(
+        "x:a x:rel x:b {| x:confidence 0.5 ; dct:source 'S1' |} {| x:confidence 0.5 ; dct:source 'S1' |} ."
+    )
+    assert edge.metadata == {
+        "confidence": 0.5,
+        "source_documents": ["S1"],
+        "assertions": [{"confidence": 0.5, "source_documents": ["S1"]}] * 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("0.80", {"confidence": 0.8}),
+        ("'0.95'^^xsd:double", {"confidence": 0.95}),
+        ("1", {"confidence": 1}),
+        ("'0.9'", {"x:confidence": "0.9"}),
+        ("'high'", {"x:confidence": "high"}),
+        ("'abc'^^xsd:decimal", {"x:confidence": "abc"}),
+        ("'NaN'^^xsd:double", {"x:confidence": "NaN"}),
+        ("true", {"x:confidence": True}),
+        ("0.4, 0.6", {"confidence": [0.4, 0.6]}),
+        ("0.4, 'low'", {"x:confidence": [0.4, "low"]}),
+    ],
+)
+async def test_only_numbers_are_a_confidence(value: str, expected: dict[str, Any]) -> None:
+    assert (await only_edge(f"x:a x:rel x:b {{| x:confidence {value} |}} .")).metadata == expected
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        ("dct:source 'S1'", ["S1"]),
+        ("dct:source x:doc1", ["x:doc1"]),
+        ("dct:source 'S2', 'S1', x:doc1", ["S1", "S2", "x:doc1"]),
+        ("dct:source 'S1' ; prov:wasDerivedFrom x:doc2 ; x:publications 'S1', 'S3'", ["S1", "S3", "x:doc2"]),
+    ],
+)
+async def test_sources_are_texts_or_ids_of_every_predicate_of_the_role(sources: str, expected: list[str]) -> None:
+    assert (await only_edge(f"x:a x:rel x:b {{| {sources} |}} .")).metadata == {"source_documents": expected}
+
+
+async def test_a_source_text_becomes_the_id_of_its_node_where_the_profile_says_how() -> None:
+    profile = Profile(size=ROOM, roles=Roles(source_id="x:paper-{value}"))
+    edge = await only_edge("x:a x:rel x:b {| dct:source 'S1', x:doc |} {| dct:source 'S2' |} .", profile)
+    assert edge.metadata is not None
+    assert edge.metadata["source_documents"] == ["x:doc", "x:paper-S1", "x:paper-S2"]
+
+
+async def test_a_long_quote_is_left_out_and_told() -> None:
+    quote = "q" * 61
+    answer = await around(
+        f"x:a x:rel x:b {{| x:quote '{quote}', '{quote}2' ; x:confidence 0.5 |}} . "
+        f"x:a x:rel x:c {{| x:quote '{quote}' |}} ."
+    )
+    assert [edge.metadata for edge in answer.edges] == [{"confidence": 0.5}, None]
+    assert answer.omitted_texts == {"x:quote": 3}
+
+
+async def test_a_text_of_just_the_length_that_the_profile_allows_is_kept() -> None:
+    turtle = "x:a x:rel x:b {| x:quote '12345' |} {| x:quote '123456' |} ."
+    answer = await around(turtle, profile=Profile(size=Size(evidence_text=5)))
+    assert answer.edges[0].metadata is not None
+    assert answer.omitted_texts == {"x:quote": 1}
+    assert "12345" in str(answer.edges[0].metadata)
+    assert "123456" not in str(answer.edges[0].metadata)
+
+
+async def test_quotes_that_nobody_asked_for_are_not_told() -> None:
+    async with over(f"x:a x:rel x:b {{| x:quote '{'q' * 99}' |}} .") as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, topology_only=True)
+        other = await gateway.bfs_query(["x:a"], 1, predicates=[])
+    assert answer.omitted_texts is None
+    assert other.omitted_texts is None
+
+
+async def test_a_source_is_no_quote_however_long_it_is() -> None:
+    source = "https://example.org/journal/2024/volume/12/issue/3/article/0123456789"
+    edge = await only_edge(f"x:a x:rel x:b {{| x:confidence 0.5 ; dct:source '{source}' |}} .")
+    assert edge.metadata == {"confidence": 0.5, "source_documents": [source]}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"[] a rdf:Statement ; {STATEMENT} ; x:confidence 0.6 ; dct:source 'S1' .",
+        f"x:s a rdf:Statement ; {STATEMENT} ; x:confidence 0.6 ; dct:source 'S1' .",
+        f"x:s {STATEMENT} ; x:confidence 0.6 ; dct:source 'S1' .",
+        "x:s rdf:reifies <<( x:a x:rel x:b )>> ; x:confidence 0.6 ; dct:source 'S1' .",
+        "[] rdf:reifies <<( x:a x:rel x:b )>> ; x:confidence 0.6 ; dct:source 'S1' .",
+        f"x:s a rdf:Statement ; {STATEMENT} ; rdf:reifies <<( x:a x:rel x:b )>> ; x:confidence 0.6 ; dct:source 'S1' .",
+    ],
+    ids=["blank statement", "named statement", "untyped statement", "named reifier", "blank reifier", "both"],
+)
+async def test_every_way_to_state_evidence_is_read_and_one_node_is_one_assertion(statement: str) -> None:
+    edge = await only_edge(f"x:a x:rel x:b . {statement}")
+    assert edge.metadata == {"confidence": 0.6, "source_documents": ["S1"]}
+
+
+async def test_an_annotation_and_a_statement_are_two_assertions() -> None:
+    edge = await only_edge(
+        f"x:a x:rel x:b {{| x:confidence 0.5 |}} . [] a rdf:Statement ; {STATEMENT} ; x:confidence 0.6 . "
+        f"[] a rdf:Statement ; {STATEMENT} ; x:confidence 0.7 ."
+    )
+    assert edge.metadata is not None
+    assert [assertion["confidence"] for assertion in edge.metadata["assertions"]] == [0.5, 0.6, 0.7]
+
+
+async def test_one_reifier_of_two_edges_is_evidence_of_both() -> None:
+    answer = await around("x:a x:rel x:b ~ x:r . x:a x:rel x:c ~ x:r . x:r x:confidence 0.77 .")
+    assert [edge.metadata for edge in answer.edges] == [{"confidence": 0.77}] * 2
+
+
+async def test_evidence_belongs_to_its_triple_and_not_to_its_nodes() -> None:
+    answer = await around("x:a x:rel x:b {| x:confidence 0.5 |} ; x:rel2 x:b . x:b x:rel x:a .")
+    assert {(edge.subject, edge.predicate): edge.metadata for edge in answer.edges} == {
+        ("x:a", "x:rel"): {"confidence": 0.5},
+        ("x:a", "x:rel2"): None,
+        ("x:b", "x:rel"): None,
+    }
+
+
+async def test_an_edge_without_evidence_has_no_metadata_key() -> None:
+    answer = await around("x:a x:rel x:b . x:c x:rel x:d {| x:confidence 0.5 |} .")
+    assert answer.as_json()["edges"] == [{"subject": "x:a", "predicate": "x:rel", "object": "x:b"}]
+
+
+async def test_a_reifier_without_content_says_nothing() -> None:
+    answer = await around("x:a x:rel x:b ~ . x:a x:rel x:c ~ x:r . x:a x:rel x:d ~ {| x:confidence 0.5 |} .")
+    assert [edge.metadata for edge in answer.edges] == [None, None, {"confidence": 0.5}]
+
+
+async def test_the_evidence_of_a_self_loop_is_told() -> None:
+    edge = await only_edge("x:a x:rel x:a {| x:confidence 0.5 |} .")
+    assert edge.metadata == {"confidence": 0.5}
+
+
+async def test_an_annotated_triple_that_is_not_asserted_is_no_edge() -> None:
+    turtle = (
+        "x:a rdfs:label 'A' . x:r rdf:reifies <<( x:a x:rel x:b )>> ; x:confidence 0.3 . "
+        "[] a rdf:Statement ; rdf:subject x:a ; rdf:predicate x:rel2 ; rdf:object x:c ; x:confidence 0.6 . "
+        "<< x:a x:rel3 x:d ~ x:r3 >> x:confidence 0.1 ."
+    )
+    answer = await around(turtle, hops=3)
+    assert ids(answer) == ["x:a"]
+    assert answer.edge_count == 0
+    assert answer.schema_summary.predicates_found == []
+
+
+WITH_EVIDENCE_NODES = f"""
+x:a x:rel x:b ~ x:r {{| x:reviewedBy x:reviewer ; dct:source x:doc ; x:confidence 0.9 |}} .
+x:s a rdf:Statement ; {STATEMENT} ; prov:wasDerivedFrom x:doc ; x:reviewedBy x:a .
+[] a rdf:Statement ; {STATEMENT} ; dct:source x:doc .
+x:note x:about x:s, x:r . x:witness x:saw x:r ; x:knows x:b .
+x:doc x:cites x:other . x:reviewer x:knows x:b .
+"""
+
+
+async def test_evidence_nodes_are_never_nodes_of_a_traversal() -> None:
+    answer = await around(WITH_EVIDENCE_NODES, hops=5)
+    assert ids(answer) == ["x:a", "x:b", "x:reviewer", "x:witness"]
+    assert triples(answer) == [
+        ("x:a", "x:rel", "x:b"),
+        ("x:reviewer", "x:knows", "x:b"),
+        ("x:witness", "x:knows", "x:b"),
+    ]
+    assert answer.blank_node_edges is None
+    assert answer.schema_summary.entity_types_found == ["untyped"]
+
+
+async def test_what_points_at_evidence_or_is_pointed_at_by_it_gains_no_edge() -> None:
+    assert ids(await around(WITH_EVIDENCE_NODES, "x:note", 2)) == ["x:note"]
+    assert ids(await around(WITH_EVIDENCE_NODES, "x:doc", 2)) == ["x:doc", "x:other"]
+    assert ids(await around(WITH_EVIDENCE_NODES, "x:s", 2)) == ["x:s"]
+    assert ids(await around(WITH_EVIDENCE_NODES, "x:r", 2)) == ["x:r"]
+
+
+async def test_an_intersection_finds_no_way_through_evidence() -> None:
+    async with over(WITH_EVIDENCE_NODES) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:doc", "x:a"], 5)
+    assert ids(answer) == []
+    assert answer.complete is True
+
+
+async def test_the_schema_counts_no_evidence() -> None:
+    async with over(WITH_EVIDENCE_NODES) as gateway:
+        schema = await gateway.describe_schema()
+    assert schema.counts == {"x:knows": 2, "x:cites": 1, "x:rel": 1}
+    assert schema.entity_types == []
+
+
+async def test_a_document_that_stands_as_a_source_can_be_described() -> None:
+    async with over("x:a x:rel x:b {| dct:source x:doc |} . x:doc rdfs:label 'Document' .") as gateway:
+        (edge,) = (await gateway.bfs_query(["x:a"], 1)).edges
+        assert edge.metadata is not None
+        (source,) = edge.metadata["source_documents"]
+        assert (await gateway.describe_entity(source)).as_json()["name"] == "Document"
+
+
+async def test_evidence_that_could_not_be_fetched_is_told_and_the_topology_is_whole() -> None:
+    async def hook(query: str) -> None:
+        if "rdf:reifies <<(" in query:
+            raise EndpointFault("No evidence today.")
+
+    async with over(Watched(engine("x:a x:rel x:b {| x:confidence 0.5 |} ; x:rel x:c ."), hook)) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+    assert answer.complete is True
+    assert [edge.metadata for edge in answer.edges] == [None, None]
+    assert answer.degraded == {"metadata_failed": 2}
+
+
+_numbers = st.sampled_from(["0.1", "0.5", "1", "abc"]).map(lambda text: Literal(text, f"{XSD}decimal"))
+_sources: st.SearchStrategy[Value] = st.sampled_from("PQR").map(Literal) | st.just(Resource(f"{X}doc"))
+_assertions: st.SearchStrategy[Properties] = st.fixed_dictionaries(
+    {},
+    optional={
+        f"{X}confidence": st.lists(_numbers, min_size=1, max_size=2, unique=True).map(tuple),
+        f"{PREFIXES['dct']}source": st.lists(_sources, min_size=1, max_size=3, unique=True).map(tuple),
+        f"{X}method": st.just((Literal("m"),)),
+    },
+).filter(bool)
+
+
+@settings(derandomize=True)
+@given(assertions=st.lists(_assertions, max_size=4))
+def test_nothing_about_an_edge_is_averaged_invented_or_lost(assertions: Sequence[Properties]) -> None:
+    writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
+    alone = [writer.edge(Evidence((one,)), {}) for one in assertions]
+    told = writer.edge(Evidence(tuple(assertions)), {})
+    if len(assertions) <= 1:
+        assert told == (alone[0] if alone else {})
+        return
+    assert sorted(told["assertions"], key=repr) == sorted(alone, key=repr)
+    confidences = [one.get("confidence") for one in alone]
+    agreed = confidences[0] if all(one == confidences[0] for one in confidences) else None
+    assert told.get("confidence") == agreed
+    assert told.get("source_documents", []) == sorted(
+        {name for one in alone for name in one.get("source_documents", [])}
+    )
+    assert set(told) <= {"assertions", "confidence", "source_documents"}
+
+
+@given(order=st.permutations(range(4)))
+def test_the_order_in_which_an_engine_tells_assertions_does_not_matter(order: Sequence[int]) -> None:
+    writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
+    assertions = [{f"{X}confidence": (Literal(f"0.{number}", f"{XSD}decimal"),)} for number in range(4)]
+    told = writer.edge(Evidence(tuple(assertions[number] for number in order)), {})
+    assert told == writer.edge(Evidence(tuple(assertions)), {})
