@@ -43,7 +43,7 @@ class Forgetful(InProcess):
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Run a query that asks for the rows after another one, as if some were before it."""
-        skipping = query.replace("STR(?o) > ?o0", 'STR(?o) > CONCAT(SUBSTR(?o0, 1, STRLEN(?o0) - 1), "~")')
+        skipping = query.replace("STR(?o) > ?o0", 'STR(?o) > CONCAT(SUBSTR(?o0, 1, STRLEN(?o0) - 2), "~")')
         return await super().select(skipping, deadline)
 
 
