@@ -19,7 +19,7 @@ TYPE = "dim"
 STRONG = "bold"
 WARNING = "yellow"
 
-_OWN_KEYS = ("id", "entity_type", "iri")
+_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings"})
 _ONE_LINE = 60
 """Characters up to which a list is written on one line."""
 
@@ -82,7 +82,8 @@ def search(answer: SearchResult, query: str) -> RenderableType:
 def entity(answer: Entity) -> RenderableType:
     """Show one entity."""
     written = answer.as_json()
-    return _entity(written, {key: value for key, value in written.items() if key not in _OWN_KEYS})
+    record = _entity(written, {key: value for key, value in written.items() if key not in _OWN_KEYS})
+    return sections([record], [*degraded(answer.degraded), *map(warned, answer.warnings or ())])
 
 
 def entities(answer: EntitiesResult) -> RenderableType:
@@ -94,7 +95,11 @@ def entities(answer: EntitiesResult) -> RenderableType:
     ]
     return sections(
         *([_entity(node.model_dump(), node.metadata)] for node in answer.result),
-        [*(warned(f"{what}: {', '.join(ids)}") for what, ids in told if ids), *degraded(answer.degraded)],
+        [
+            *(warned(f"{what}: {', '.join(ids)}") for what, ids in told if ids),
+            *degraded(answer.degraded),
+            *map(warned, answer.warnings or ()),
+        ],
     )
 
 

@@ -135,6 +135,7 @@ class SchemaResult(Answer):
     """The answer of `describe_schema`."""
 
     graph_description: str
+    complete: bool = Field(description="The same as `comprehensive`.")
     comprehensive: bool = Field(description="True: the lists are complete; false: there may be more.")
     entity_types: list[str]
     predicates: list[str]
@@ -170,6 +171,7 @@ class SearchResult(Answer):
     """The answer of `search_entities`."""
 
     result: list[SearchHit]
+    complete: bool = Field(description="True: every name was compared; false: there were more matches than were read.")
     searched: Searched
     warnings: list[str] | None = None
 
@@ -182,6 +184,7 @@ class Entity(Answer):
     id: str
     entity_type: str
     iri: str
+    complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
 
@@ -199,6 +202,7 @@ class EntitiesResult(Answer):
     """The answer of `describe_entities`."""
 
     result: list[FullNode]
+    complete: bool = Field(description="True: every ID was looked up; false: some are in `failed`.")
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")

@@ -20,6 +20,8 @@ MAX_IDS = 200
 MAX_QUERY = 1_000
 MAX_HITS = 100
 MIN_TOKENS = 200
+MAX_NUMBER = 1_000_000_000
+MAX_ID = 1_000
 
 
 def _whole_number(value: object) -> object:
@@ -28,12 +30,13 @@ def _whole_number(value: object) -> object:
 
 
 _Whole = BeforeValidator(_whole_number)
-Natural = Annotated[int, Field(ge=0), _Whole]
-Positive = Annotated[int, Field(ge=1), _Whole]
+Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole]
+Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole]
 Hits = Annotated[int, Field(ge=1, le=MAX_HITS), _Whole]
 Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
-Tokens = Annotated[int, Field(ge=MIN_TOKENS), _Whole]
-Names = Annotated[list[str], Field(max_length=200)]
+Tokens = Annotated[int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole]
+Id = Annotated[str, Field(max_length=MAX_ID)]
+Names = Annotated[list[Id], Field(max_length=200)]
 
 
 class Arguments(BaseModel):
@@ -92,7 +95,7 @@ class BfsQuery(_Traversal):
     tool = "bfs_query"
 
     seeds: Annotated[
-        list[str],
+        list[Id],
         Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; names are not IDs."),
     ]
     max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5; begin with 1.")]
@@ -104,7 +107,7 @@ class IntersectSubgraphs(_Traversal):
     tool = "intersect_subgraphs"
 
     seeds: Annotated[
-        list[str],
+        list[Id],
         Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result must be near to, 2 to 50."),
     ]
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
@@ -115,7 +118,7 @@ class DescribeEntity(Arguments):
 
     tool = "describe_entity"
 
-    id: Annotated[str, Field(min_length=1, description="The ID of the entity.")]
+    id: Annotated[Id, Field(min_length=1, description="The ID of the entity.")]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
 
 
@@ -124,7 +127,7 @@ class DescribeEntities(Arguments):
 
     tool = "describe_entities"
 
-    ids: Annotated[list[str], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200.")]
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200.")]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
 
 
@@ -162,11 +165,11 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any]) -> AnyArguments:
 
 
 def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take null for an argument that was not given: many clients fill in every argument they know."""
+    """Take null, and an empty list, for an argument that was not given: many clients fill in all they know."""
     return {
         name: value
         for name, value in given.items()
-        if value is not None or name not in model.model_fields or model.model_fields[name].is_required()
+        if value not in (None, []) or name not in model.model_fields or model.model_fields[name].is_required()
     }
 
 

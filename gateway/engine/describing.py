@@ -53,7 +53,7 @@ class Describer:
         record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens)
         (fitting,), degraded = _shortened([record], limit - _MARGIN)
-        told = {"degraded": degraded or None, "warnings": warnings or None}
+        told = {"complete": True, "degraded": degraded or None, "warnings": warnings or None}
         return Entity.model_validate({**_flat(fitting), **told})
 
     async def several(self, arguments: DescribeEntities, budget: Budget) -> EntitiesResult:
@@ -79,6 +79,7 @@ class Describer:
         return EntitiesResult.model_validate(
             {
                 **told,
+                "complete": not told["failed"],
                 "result": fitting[:count],
                 "degraded": degraded or None,
                 "warnings": warnings or None,
@@ -157,7 +158,12 @@ def _flat(record: Json) -> Json:
 
 
 def _shortened(records: Sequence[Json], limit: int) -> tuple[list[Json], Json]:
-    """Shorten long values, harder and harder, until the records fit or nothing more can be gained."""
+    """Shorten long values, harder and harder, until the records fit; then leave out the last values of those too long.
+
+    Returns:
+        The records, and what was left out, with counts. They may together still be longer than the limit, each by
+        itself is not.
+    """
     fitting = list(records)
     degraded: Json = {}
     for shorter in shorteners():
@@ -166,7 +172,21 @@ def _shortened(records: Sequence[Json], limit: int) -> tuple[list[Json], Json]:
         fitting = [{**record, "metadata": shorter(record["metadata"])} for record in records]
         if shorter.shortened:
             degraded["values_shortened"] = shorter.shortened
+    left_out = sum(_cut_properties(record, limit) for record in fitting)
+    if left_out:
+        degraded["properties_left_out"] = left_out
     return fitting, degraded
+
+
+def _cut_properties(record: Json, limit: int) -> int:
+    """Leave out the last properties of a record that alone is too long, and return how many."""
+    excess = size_of(record) - limit
+    left_out = 0
+    while excess > 0 and record["metadata"]:
+        key, value = record["metadata"].popitem()
+        excess -= size_of({key: value}) - 2
+        left_out += 1
+    return left_out
 
 
 def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -80,12 +81,14 @@ class Kept:
         edges: Edges in order.
         levels: Nodes by distance.
         warnings: What a reader should know.
+        content: A hash of what is left: what is removed may hang on values that are asked for anew for each page.
     """
 
     nodes: list[Iri]
     edges: list[Edge]
     levels: list[int]
     warnings: list[str]
+    content: str
 
 
 class Sieve:
@@ -120,7 +123,7 @@ class Sieve:
                 warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
         nodes = [node for node in topology.nodes if node not in removed]
         edges = [edge for edge in topology.edges if edge.subject not in removed and edge.object not in removed]
-        return Kept(nodes, edges, _levels(topology, nodes), warnings)
+        return Kept(nodes, edges, _levels(topology, nodes), warnings, _content(topology, nodes))
 
     async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], int]:
         """Return the nodes that are mentioned too rarely, and how many could not be looked up."""
@@ -133,6 +136,12 @@ class Sieve:
             if mentions is not None and mentions < least:
                 few.append(node)
         return few, sum(not description.mark.whole for description in described.values())
+
+
+def _content(topology: Topology, nodes: Sequence[Iri]) -> str:
+    if len(nodes) == len(topology.nodes):
+        return topology.content
+    return hashlib.sha256("\n".join([topology.content, *nodes]).encode()).hexdigest()[:12]
 
 
 def _levels(topology: Topology, nodes: Sequence[Iri]) -> list[int]:

@@ -45,6 +45,9 @@ from gateway.terms.prefixes import PrefixMap
 LISTED = (200, 100, 50, 20, 5)
 """Types, and predicates, that `describe_schema` lists: as many as fit."""
 
+_SEARCH_HEAD = 4_000
+"""Bytes of a search answer that are kept for how it was searched, and for warnings."""
+
 _NAME_LENGTH = 200
 """Characters of a name that a search result shows."""
 
@@ -131,7 +134,7 @@ class Gateway:
             Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
                 are not comprehensive.
         """
-        known = await self._book.known(self._budget())
+        known = await self._book.known(self._budget(), wanted=True)
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
         limit = self._profile.size.max_tokens * BYTES_PER_TOKEN
@@ -145,8 +148,10 @@ class Gateway:
         listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
         listed = [*types, *predicates]
         shorten = self._prefixes.shorten
+        listed_ids = [shorten(term.iri) for term in listed]
         return SchemaResult(
             graph_description=guide.description(self._profile, schema),
+            complete=schema.exact and listed_all,
             comprehensive=schema.exact and listed_all,
             entity_types=[shorten(term.iri) for term in types],
             predicates=[shorten(term.iri) for term in predicates],
@@ -158,7 +163,7 @@ class Gateway:
                 if self._profile.names.on_stubs
                 else None
             ),
-            prefixes=self._prefixes.prefixes,
+            prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(listed_ids),
             schema_version=schema.version,
             warnings=None if schema.exact else [f"The lists are not complete: {schema.reason}"],
             next_steps=guide.next_steps(self._profile, schema, listed_all=listed_all),
@@ -309,8 +314,10 @@ class Gateway:
             )
         # A misspelt filter fails before the graph is asked for anything.
         known = await self._book.known(budget)
-        if known.schema.exact:
+        try:
             resolve(arguments, known)
+        except InputError:
+            resolve(arguments, await self._book.known(budget, doubted=True))
         question = (arguments.tool, tuple(seeds), hops)
         going_on = bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
@@ -342,7 +349,11 @@ class Gateway:
             )
         known = await self._book.known(budget)
         asked = arguments.node_types or ()
-        types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+        try:
+            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+        except InputError:
+            known = await self._book.known(budget, doubted=True)
+            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
         # "untyped" is no type that a query could ask for, so those who mean it are sorted out here.
         wanted = () if UNTYPED in types.iris else sorted(types.iris - {UNKNOWN})
         hits = await self._hits(words, wanted, budget, impossible=bool(asked) and not types.iris - {UNKNOWN})
@@ -362,9 +373,13 @@ class Gateway:
                 "matched": shorter(hit.text) if hit.text != name and hit.is_synonym else None,
             }
             result.append(entry)
+        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN - _SEARCH_HEAD
+        while result and size_of(result) > limit:
+            result.pop()
         return SearchResult.model_validate(
             {
                 "result": result,
+                "complete": not hits.truncated,
                 "searched": {"how": hits.how, "found": len(best), "truncated": hits.truncated},
                 "warnings": list(types.warnings) or None,
             }

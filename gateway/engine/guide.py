@@ -28,6 +28,10 @@ _OPEN_WORLD = (
 _START = "Call search_entities with a name to get IDs, then bfs_query with max_hops=1."
 
 
+_LABEL = 80
+"""Characters of a label that the description shows."""
+
+
 def next_steps(profile: Profile, schema: Schema, *, listed_all: bool) -> str:
     """Return the advice for this graph: the operator's own words first."""
     world = _CLOSED_WORLD if schema.exact and listed_all else _OPEN_WORLD
@@ -47,4 +51,4 @@ def description(profile: Profile, schema: Schema) -> str:
 
 
 def _name(label: str, iri: str) -> str:
-    return label or iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
+    return label[:_LABEL] or iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]

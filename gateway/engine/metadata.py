@@ -5,9 +5,10 @@ The protocol's keys are bare and every other key has a colon, so they cannot col
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from gateway.engine.size import Id
 from gateway.graph.values import BlankNode, Evidence, Iri, Properties, Resource, Value
 from gateway.settings.profile import Profile
 from gateway.terms.folding import compact
@@ -42,7 +43,7 @@ class MetadataWriter:
         if names:
             written["name"] = names[0]
         if len(types) > 1:
-            written["types"] = sorted(self._prefixes.shorten(iri) for iri in types)
+            written["types"] = sorted(Id(self._prefixes.shorten(iri)) for iri in types)
         descriptions = self._texts(left, self._roles.description)
         if descriptions:
             written["description"] = descriptions[0] if len(descriptions) == 1 else descriptions
@@ -62,7 +63,7 @@ class MetadataWriter:
             evidence: The edge's assertions.
             left_out: Counts, by predicate, the texts that were too long to be told here; added to.
         """
-        assertions = [self._assertion(self._without_quotes(one, left_out)) for one in evidence.assertions]
+        assertions = [self._assertion(dict(one), left_out) for one in evidence.assertions]
         if not assertions:
             return {}
         if len(assertions) == 1:
@@ -90,7 +91,7 @@ class MetadataWriter:
             case Literal():
                 return value.json
             case Resource():
-                return self._prefixes.shorten(value.iri)
+                return Id(self._prefixes.shorten(value.iri))
             case BlankNode():
                 written = {
                     self._prefixes.shorten(predicate): self._values(values)
@@ -99,15 +100,22 @@ class MetadataWriter:
                 }
                 return written | {"more": True} if value.cut else written
 
-    def _assertion(self, left: dict[Iri, tuple[Value, ...]]) -> Metadata:
-        """Write confidence and sources under their own keys, and the rest under its predicates' IDs."""
+    def _assertion(self, left: dict[Iri, tuple[Value, ...]], left_out: dict[str, int] | None = None) -> Metadata:
+        """Write confidence and sources under their own keys, and the rest under its predicates' IDs.
+
+        Args:
+            left: Values by predicate; those that have a role are taken out.
+            left_out: Counts the quotes that are left out, by predicate; None: none is.
+        """
         written: Metadata = {}
-        confidence = self._number(left, self._roles.confidence)
+        confidence = self._number(left, self._roles.confidence, guessed=_is_share)
         if confidence is not None:
             written["confidence"] = confidence
         sources = self._sources(left)
         if sources:
             written["source_documents"] = sources
+        if left_out is not None:
+            left = self._without_quotes(left, left_out)
         rest = {self._prefixes.shorten(predicate): self._values(values) for predicate, values in left.items()}
         return written | dict(sorted(rest.items()))
 
@@ -120,7 +128,7 @@ class MetadataWriter:
                 (value for value in listed if isinstance(value, Literal)), self._profile.names.languages
             )
         ]
-        scalars += [self._prefixes.shorten(value.iri) for value in listed if isinstance(value, Resource)]
+        scalars += [Id(self._prefixes.shorten(value.iri)) for value in listed if isinstance(value, Resource)]
         nested = [self.value(value) for value in listed if isinstance(value, BlankNode)]
         if not nested:
             return scalar_or_list(scalars)
@@ -131,17 +139,35 @@ class MetadataWriter:
         """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
         texts: dict[str, None] = {}
         for predicate in predicates:
-            literals = [value for value in left.pop(predicate, ()) if isinstance(value, Literal)]
+            values = left.pop(predicate, ())
+            literals = [value for value in values if isinstance(value, Literal)]
+            if others := tuple(value for value in values if not isinstance(value, Literal)):
+                left[predicate] = others
             best = in_best_language(literals, self._profile.names.languages)
             texts.update(dict.fromkeys(str(text) for text in sorted_values(str(one.json) for one in best)))
         return list(texts)
 
-    def _number(self, left: dict[Iri, tuple[Value, ...]], role: Sequence[str]) -> Json:
-        """Take the numbers out that the first predicate of a role gives; None where none gives numbers only."""
+    def _number(
+        self,
+        left: dict[Iri, tuple[Value, ...]],
+        role: Sequence[str],
+        guessed: Callable[[JsonScalar], bool] | None = None,
+    ) -> Json:
+        """Take the numbers out that the first predicate of a role gives; None where none gives numbers only.
+
+        Args:
+            left: Values by predicate.
+            role: IRIs and bare local names.
+            guessed: What a number must be like where only the local name says what it means: a `weight` of 70 is none.
+        """
         for predicate in self._matching(left, role):
+            blanks = tuple(value for value in left[predicate] if isinstance(value, BlankNode))
             numbers = [value.json for value in left[predicate] if isinstance(value, Literal)]
-            if numbers and len(numbers) == len(left[predicate]) and all(_is_number(number) for number in numbers):
+            fits = _is_number if guessed is None or predicate in role else guessed
+            if numbers and len(numbers) + len(blanks) == len(left[predicate]) and all(map(fits, numbers)):
                 del left[predicate]
+                if blanks:
+                    left[predicate] = blanks
                 return scalar_or_list(numbers)
         return None
 
@@ -155,8 +181,9 @@ class MetadataWriter:
 
     def _source(self, value: Value) -> str:
         if isinstance(value, Literal) and self._roles.source_id:
-            return self._roles.source_id.replace("{value}", str(value.json))
-        return str(self.value(value))
+            return Id(self._roles.source_id.replace("{value}", str(value.json)))
+        written = self.value(value)
+        return written if isinstance(written, Id) else str(written)
 
     def _matching(self, left: Mapping[Iri, object], role: Sequence[str]) -> list[Iri]:
         """Return the predicates that a role names, in the role's order, then by IRI."""
@@ -184,6 +211,10 @@ class MetadataWriter:
 
 def _is_number(value: JsonScalar) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_share(value: JsonScalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _is_text(value: Value) -> bool:

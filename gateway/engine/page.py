@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.engine.size import largest_page, shorteners, size_of
+from gateway.engine.size import SHORTER, Shortener, largest_page, size_of
 from gateway.graph.values import Edge, Iri
 
 Json = dict[str, Any]
@@ -20,12 +20,14 @@ class Item:
         json: As it will be written.
         lost: Whether metadata that was asked for is left out to save room.
         failed: Whether metadata that was asked for could not be fetched.
+        shortened: How many values of the metadata were shortened.
         omitted: Quotes left out of the metadata, by predicate.
     """
 
     json: Json
     lost: bool = False
     failed: bool = False
+    shortened: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -42,13 +44,11 @@ class Page:
         nodes: Nodes in order.
         edges: Edges in order.
         ends: For each edge the position of its later end among the nodes.
-        shortened: How many long values were shortened.
     """
 
     nodes: list[Item]
     edges: list[Item]
     ends: list[int]
-    shortened: int = 0
 
     @property
     def size(self) -> int:
@@ -59,7 +59,7 @@ class Page:
     def degraded(self) -> dict[str, int]:
         """What was left out of this page, by step, with counts."""
         steps = {
-            "values_shortened": self.shortened,
+            "values_shortened": sum(item.shortened for item in (*self.nodes, *self.edges)),
             "nodes_as_stubs": sum(node.lost for node in self.nodes),
             "edges_bare": sum(edge.lost for edge in self.edges),
             "metadata_failed": sum(item.failed for item in (*self.nodes, *self.edges)),
@@ -92,13 +92,13 @@ class Page:
                 size += item.size
 
     def _shorten(self, size: int, room: int) -> int:
-        for shorter in shorteners():
+        for step in SHORTER:
             for item in (*self.nodes, *self.edges):
                 if "metadata" in item.json:
+                    shorter = Shortener(*step)
                     item.json["metadata"] = shorter(item.json["metadata"])
-            if shorter.shortened:
-                self.shortened = max(self.shortened, shorter.shortened)
-                size = self.size
+                    item.shortened = max(item.shortened, shorter.shortened)
+            size = self.size
             if size <= room:
                 break
         return size
@@ -136,6 +136,6 @@ def edges_across(window: Sequence[Iri], edges: Sequence[Edge]) -> int:
 
 def _drop_metadata(item: Item, *, names_on_stubs: bool) -> None:
     metadata = item.json.pop("metadata")
-    item.lost = True
+    item.lost, item.shortened = True, 0
     if names_on_stubs and "name" in metadata:
         item.json["name"] = metadata["name"]

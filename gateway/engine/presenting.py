@@ -74,7 +74,7 @@ class Presenter:
         )
         if not arguments.topology_only:
             await self._detail(page, window, [edge for _, edge in within], filters, topology, known, room, budget)
-        return self._fitted(page, head, limit, kept, arguments, topology)
+        return self._fitted(page, head, limit, kept, arguments)
 
     def _head(
         self,
@@ -192,20 +192,19 @@ class Presenter:
         limit: int,
         kept: Kept,
         arguments: TraversalArguments,
-        topology: Topology,
     ) -> Json:
         """Make the page smaller until the whole answer, with all that must be told about it, fits."""
         room = limit - size_of(head)
         while True:
             page.shrink(room, names_on_stubs=self._profile.names.on_stubs)
             page.cut(room)
-            answer = head | self._body(page, kept, arguments, topology)
+            answer = head | self._body(page, kept, arguments)
             excess = size_of(answer) - limit
             if excess <= 0 or len(page.nodes) <= 1:
                 return answer
             room = min(room, page.size) - excess
 
-    def _body(self, page: Page, kept: Kept, arguments: TraversalArguments, topology: Topology) -> Json:
+    def _body(self, page: Page, kept: Kept, arguments: TraversalArguments) -> Json:
         """Return nodes and edges, and what is to be told about them."""
         end = arguments.offset + len(page.nodes)
         body: Json = {"nodes": [node.json for node in page.nodes], "edges": [edge.json for edge in page.edges]}
@@ -217,8 +216,8 @@ class Presenter:
             body["next_offset"] = end
         if arguments.offset or end < len(kept.nodes):
             body["edges_across_pages"] = edges_across(kept.nodes[arguments.offset : end], kept.edges)
-            body["snapshot"] = topology.content
-        if arguments.snapshot is not None and arguments.snapshot != topology.content:
+            body["snapshot"] = kept.content
+        if arguments.snapshot is not None and arguments.snapshot != kept.content:
             body["result_changed"] = True
         return body
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from gateway.graph.values import Hit, Iri
 from gateway.terms.folding import fold
 
-_WORD = re.compile(r"\w+")
 _MOST_WORDS = 12
 
 
@@ -17,9 +16,15 @@ def words_of(query: str) -> list[str]:
 
     What is no letter or digit never reaches a query (field notes, ``sparql-endpoints.md`` 3).
     """
-    words = list(dict.fromkeys(_WORD.findall(query.lower())))
+    spaced = "".join(character if _in_word(character) else " " for character in query.lower())
+    words = [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
     longer = [word for word in words if len(word) > 1]
     return (longer or words)[:_MOST_WORDS]
+
+
+def _in_word(character: str) -> bool:
+    """Tell whether a character is a letter, a digit or a mark upon one, as vowel signs are."""
+    return character.isalnum() or unicodedata.category(character).startswith("M")
 
 
 def best_hits(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[Hit]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BYTES_PER_TOKEN = 4
-_SHORTER = ((1_000, 100), (200, 30), (80, 10))
+SHORTER = ((1_000, 100), (200, 30), (80, 10))
 """Characters of a text and elements of a list that are left, by how hard it must be tried."""
 
 Json = Any
@@ -22,6 +22,12 @@ def compact_json(value: Json) -> str:
 def size_of(value: Json) -> int:
     """Return the bytes that a value takes in an answer, the comma after it included."""
     return len(compact_json(value).encode()) + 1
+
+
+class Id(str):
+    """A canonical ID among the values of an answer: a part of it would name nothing, so it is never shortened."""
+
+    __slots__ = ()
 
 
 @dataclass(slots=True)
@@ -40,7 +46,7 @@ class Shortener:
 
     def __call__(self, value: Json) -> Json:
         """Return the value, shortened where it is too long."""
-        if isinstance(value, str) and len(value) > self.text:
+        if isinstance(value, str) and not isinstance(value, Id) and len(value) > self.text:
             self.shortened += 1
             return f"{value[: self.text - 1]}…"
         if isinstance(value, list):
@@ -54,7 +60,7 @@ class Shortener:
 
 def shorteners() -> list[Shortener]:
     """Return the steps of shortening, the gentlest first."""
-    return [Shortener(text, elements) for text, elements in _SHORTER]
+    return [Shortener(text, elements) for text, elements in SHORTER]
 
 
 def largest_page(node_sizes: Sequence[int], edge_sizes: Sequence[tuple[int, int]], room: int) -> int:

@@ -14,6 +14,9 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri, NodeFacts
 from gateway.terms.prefixes import PrefixMap
 
+_FOR_FACTS = 0.35
+"""Share of a call's requests that expansion leaves for types and metadata: nodes without a type are little use."""
+
 _SHOWN = 5
 """Missing seeds that an error names."""
 
@@ -50,7 +53,8 @@ class Topology:
     @property
     def size_bytes(self) -> int:
         """About how much memory it takes; IRIs are shared between nodes and edges."""
-        return 400 * len(self.nodes) + 100 * len(self.edges) + 2_000
+        texts = sum(map(len, self.nodes)) + sum(len(facts.name) for facts in self.facts.values())
+        return 800 * len(self.nodes) + 250 * len(self.edges) + 2 * texts + 2_000
 
 
 class Cartographer:
@@ -96,7 +100,8 @@ class Cartographer:
     async def _explored(
         self, sources: Sequence[Sequence[Iri]], seeds: Sequence[Iri], hops: int, budget: Budget, progress: Progress
     ) -> Exploration:
-        found = await explore(self._store, sources, hops, budget, progress)
+        with budget.reserving(_FOR_FACTS):
+            found = await explore(self._store, sources, hops, budget, progress)
         if len(found.missing) == len(seeds):
             shown = ", ".join(quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN])
             raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,11 @@ from gateway.terms.iri import is_iri, local_name
 from gateway.terms.prefixes import PrefixMap
 
 _SHOWN = 8
+_COMPARED = 1_000
+_NAME_LENGTH = 100
+_WARNED = 5
+_HINTED = 3
+"""Unknown names for which the nearest known ones are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +66,12 @@ class Vocabulary:
         self._kind = kind
         self._prefixes = prefixes
         self._comprehensive = comprehensive
-        self._known = {*words}
+        self._known = dict.fromkeys(words)
         self._names = _Names()
         for word in words:
             self._index(word, word)
         for term in terms:
-            self._known.add(term.iri)
+            self._known[term.iri] = None
             self._index(prefixes.shorten(term.iri), term.iri)
             self._index(term.iri, term.iri)
             self._index(local_name(term.iri), term.iri)
@@ -94,11 +100,13 @@ class Vocabulary:
         for name in names:
             found = self._find(name, further)
             if not found:
-                warnings.append(self._unknown(argument, name))
+                warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
                 meant = ", ".join(sorted(self._short(iri) for iri in found))
                 warnings.append(f"{argument}: {quoted(name)} means several {self._kind}s, and all are meant: {meant}.")
             iris |= found
+        if len(warnings) > _WARNED:
+            warnings[_WARNED:] = [f"{argument}: {len(warnings) - _WARNED} more names like these."]
         return Chosen(frozenset(iris), tuple(warnings))
 
     def iris_of(self, names: Sequence[str]) -> list[Iri]:
@@ -110,7 +118,7 @@ class Vocabulary:
 
     def _find(self, name: str, further: Iterable[Iri]) -> set[str]:
         iri = self._as_iri(name)
-        if iri in self._known or iri in further:
+        if is_iri(iri) and (iri in self._known or iri in further):
             return {iri}
         folded = fold(name)
         found = set(self._names.by_folded.get(folded, ()))
@@ -129,16 +137,18 @@ class Vocabulary:
     def _short(self, iri: str) -> str:
         return self._prefixes.shorten(iri) if is_iri(iri) else iri
 
-    def _unknown(self, argument: str, name: str) -> str:
-        near = difflib.get_close_matches(fold(name), list(self._names.by_folded), n=3)
+    def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
+        # Comparing costs time that every other call waits for, so not all of a huge vocabulary is compared.
+        compared = list(itertools.islice(self._names.by_folded, _COMPARED if hinted else 0))
+        near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
         nearest = ", ".join(dict.fromkeys(self._names.spelled[folded] for folded in near))
         if self._comprehensive:
-            listed = sorted(self._short(iri) for iri in self._known)
-            some = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
+            listed = [self._short(iri) for iri in itertools.islice(self._known, _SHOWN)]
+            some = ", ".join(sorted(listed)) + (", …" if len(self._known) > _SHOWN else "")
             raise InputError(
                 f"{argument}: no {self._kind} of this graph is called {quoted(name)}.",
                 valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
-                next_step="Call describe_schema for the whole list.",
+                next_step="Call describe_schema for the list.",
             )
         hint = f"; nearest known: {nearest}" if nearest else ""
         return (

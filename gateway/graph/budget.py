@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gateway.errors import BudgetSpent, DeadlinePassed
@@ -81,6 +82,16 @@ class Budget:
             raise _spent(f"requests ({self.sent})")
         self.requests -= 1
         self.sent += 1
+
+    @contextmanager
+    def reserving(self, share: float) -> Iterator[None]:
+        """Keep a share of the requests that are left for what comes after the block."""
+        kept = int(self.requests * share)
+        self.requests -= kept
+        try:
+            yield
+        finally:
+            self.requests += kept
 
     def spend_rows(self, count: int) -> None:
         """Count rows that were read; the call that reads past the limit still keeps them.

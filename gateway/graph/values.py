@@ -81,7 +81,7 @@ class BlankNode:
     """A blank node's content in place.
 
     Attributes:
-        properties: Values by predicate, without the types.
+        properties: Values by predicate.
         cut: Whether there is more below than is shown.
     """
 
@@ -157,6 +157,7 @@ class Schema:
         types: All entity types found.
         predicates: All edge predicates found.
         exact: Whether the enumeration finished and read everything.
+        labelled: Whether all labels of types and predicates could be fetched.
         reason: Why it is not exact.
         version: A hash of types, predicates and counts.
     """
@@ -164,6 +165,7 @@ class Schema:
     types: tuple[Term, ...] = ()
     predicates: tuple[Term, ...] = ()
     exact: bool = False
+    labelled: bool = True
     reason: str = ""
     version: str = ""
 

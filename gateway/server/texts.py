@@ -57,12 +57,12 @@ TOOLS: Mapping[str, Text] = {
     ),
     "describe_entity": Text(
         "Describe one entity",
-        "Expand: everything the graph says about one entity beside its edges, flat. For several entities call "
-        "describe_entities once.",
+        "Expand: the full record of one entity, flat: names, description, types and all its values; its edges are "
+        "bfs_query's. For several entities call describe_entities once.",
     ),
     "describe_entities": Text(
         "Describe several entities",
-        "Expand a batch: everything the graph says about each entity beside its edges, in one call. not_found are "
+        "Expand a batch: the full record of each entity, as describe_entity has it, in one call. not_found are "
         "IDs that do not exist, failed could not be looked up (try again), remaining_ids did not fit (ask in "
         "another call).",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -18,7 +18,10 @@ class _ForeignRowsError(EndpointFault):
     """The rows lack a variable, or are about IRIs that were not asked for."""
 
     def __init__(self) -> None:
-        super().__init__("The endpoint's rows are not about what the query asked for.")
+        super().__init__(
+            "The endpoint's rows are not about what the query asked for.",
+            next_step="Whoever runs this gateway should check the endpoint.",
+        )
 
 
 class Marked(Protocol):
@@ -28,6 +31,10 @@ class Marked(Protocol):
     def mark(self) -> Mark:
         """Whether it is whole."""
         ...
+
+
+async def _none_rewritten(_: Iterable[str]) -> Mapping[str, Fault]:
+    return {}
 
 
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
@@ -42,17 +49,25 @@ class Batches(Generic[Key, Answer]):
         ask: Sends one batch and returns its rows.
         read: Turns the rows of a batch into one answer for each key, under a given mark.
         size: Keys in one query at most.
+        vet: Tells which IRIs the endpoint would take for others, and why they cannot be asked for.
     """
 
     ask: Callable[[Sequence[Key]], Awaitable[Sequence[Row]]]
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
     size: int
+    vet: Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]] = _none_rewritten
 
     async def run(self, keys: Iterable[Key]) -> dict[Key, Answer]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys."""
         distinct = list(dict.fromkeys(keys))
         legal = [key for key in distinct if all(is_iri(iri) for iri in _iris(key))]
+        rewritten = await self.vet(iri for key in legal for iri in _iris(key))
         answers: dict[Key, Answer] = {}
+        for key in legal:
+            faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
+            if faults:
+                answers |= self._failed([key], faults[0])
+        legal = [key for key in legal if key not in answers]
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(self._one(batch)) for batch in _chunks(legal, self.size)]
         for task in running:

@@ -78,7 +78,7 @@ class EdgeReader:
         async def ask(batch: Sequence[Iri]) -> Sequence[Row]:
             return await self._asker.rows("edges", budget, {"nodes": batch, **self._rule.parameters})
 
-        answers = await Batches(ask, _read_both_ways, self._batch).run(ids)
+        answers = await Batches(ask, _read_both_ways, self._batch, self._asker.vetting(budget)).run(ids)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._page_by_page(node, answer, budget)
@@ -112,9 +112,12 @@ class EdgeReader:
                 rows, more = await self._asker.rows("edges_page", budget, parameters), False
             except Overflow as page:
                 rows, more = page.rows, True
+            before = len(edges)
             edges.update(dict.fromkeys(_edge(row) for row in rows))
             if not more:
                 return
+            if len(edges) == before:
+                raise EndpointFault("A page of a node with many edges brought none that was not known.")
             after = [_edge(rows[-1])]
 
     async def among(self, ids: Sequence[Iri], inside: Container[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
@@ -131,7 +134,7 @@ class EdgeReader:
                     found[edge.subject][edge] = None
             return {node: Neighbourhood(list(edges), 0, mark) for node, edges in found.items()}
 
-        return await Batches(ask, read, self._batch).run(ids)
+        return await Batches(ask, read, self._batch, self._asker.vetting(budget)).run(ids)
 
 
 def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:

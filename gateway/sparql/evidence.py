@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway.errors import Fault
+from gateway.errors import EndpointFault, Fault
 from gateway.graph.budget import Budget
 from gateway.graph.values import Edge, Evidence, Iri, Mark, Resource, Value
 from gateway.sparql.asking import Asker
@@ -44,13 +43,15 @@ class EvidenceReader:
             kinds = await self._kinds_in_use(budget)
         except Fault as fault:
             return {edge: Evidence(mark=Mark(fault)) for edge in edges}
-        answers = await asyncio.gather(*(self._one_way(kind, edges, budget) for kind in kinds))
+        answers = [await self._one_way(kind, edges, budget) for kind in kinds]
         return {edge: _merged([answer[edge] for answer in answers]) for edge in edges}
 
     async def _kinds_in_use(self, budget: Budget) -> tuple[str, ...]:
         now = budget.deadline.clock()
         if self._kinds is None or now - self._kinds[0] > _FRESH_SECONDS:
             rows = await self._asker.rows("evidence_kinds", budget, {})
+            if not all("kind" in row for row in rows):
+                raise EndpointFault("The endpoint's rows are not about what the query asked for.")
             # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
             self._kinds = (now, tuple(sorted({row["kind"]["value"] for row in rows} & _TEMPLATES.keys())))
         return self._kinds[1]
@@ -59,7 +60,7 @@ class EvidenceReader:
         async def ask(batch: Sequence[Edge]) -> Sequence[Row]:
             return await self._asker.rows(_TEMPLATES[kind], budget, {"edges": batch})
 
-        return await Batches(ask, _read, self._batch).run(edges)
+        return await Batches(ask, _read, self._batch, self._asker.vetting(budget)).run(edges)
 
 
 def _read(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, _Found]:

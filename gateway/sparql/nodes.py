@@ -22,7 +22,7 @@ from gateway.sparql.batches import Batches
 from gateway.sparql.results import Binding, Row, is_blank, value
 from gateway.terms.folding import compact
 from gateway.terms.literals import Literal, in_best_language, sorted_values
-from gateway.terms.vocabulary import RDF_TYPE
+from gateway.terms.vocabulary import REIFICATION
 
 Found = dict[Iri, dict[Iri, dict[Value, None]]]
 """Distinct values by node and predicate, in the order they came."""
@@ -49,10 +49,14 @@ class NodeReader:
         """Tell which nodes are subject or object of a triple."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
-            there = {row["n"]["value"] for row in rows}
-            return {node: Existence(node in there, mark) for node in batch}
+            found = dict.fromkeys(batch, False)
+            for row in rows:
+                if row["n"]["value"] not in found:
+                    raise KeyError(row["n"]["value"])
+                found[row["n"]["value"]] = True
+            return {node: Existence(exists, mark) for node, exists in found.items()}
 
-        return await Batches(self._ask("existing", budget), read, self._batch).run(ids)
+        return await Batches(self._ask("existing", budget), read, self._batch, self._asker.vetting(budget)).run(ids)
 
     async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name where names are asked for."""
@@ -78,12 +82,15 @@ class NodeReader:
                 for node, properties in found.items()
             }
 
-        return await Batches(self._ask("facts", budget, predicates=predicates), read, self._batch).run(ids)
+        return await Batches(
+            self._ask("facts", budget, predicates=predicates), read, self._batch, self._asker.vetting(budget)
+        ).run(ids)
 
-    async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> Mapping[Iri, str]:
+    async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> tuple[Mapping[Iri, str], bool]:
         """Return the labels that terms of the schema have: their own, or those of the entity behind a predicate.
 
-        A label that could not be fetched is left out.
+        Returns:
+            The labels, and whether they are all that there are.
         """
         names = self._profile.roles.name
 
@@ -98,27 +105,34 @@ class NodeReader:
             if via
             else self._ask("facts", budget, predicates=names)
         )
-        answers = await Batches(ask, read, self._batch).run(ids)
-        return {node: facts.name for node, facts in answers.items() if facts.name}
+        answers = await Batches(ask, read, self._batch, self._asker.vetting(budget)).run(ids)
+        whole = all(facts.mark.whole for facts in answers.values())
+        return {node: facts.name for node, facts in answers.items() if facts.name}, whole
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
         roles = self._profile.roles.mentions
+        if not roles:
+            return {node: Description() for node in ids}
         ask = self._ask(
             "mentions",
             budget,
             exact=[role for role in roles if ":" in role],
             endings=[compact(role) for role in roles if ":" not in role],
         )
-        return await Batches(ask, _descriptions, self._batch).run(ids)
+        return await Batches(ask, _descriptions, self._batch, self._asker.vetting(budget)).run(ids)
 
     async def metadata(self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool) -> Mapping[Iri, Description]:
         """Return the literals of each node, and the content of its blank nodes on request."""
-        ask = self._ask("literals", budget, also=self._profile.edges.also_excepted)
-        described = await Batches(ask, _descriptions, self._batch).run(ids)
+        edges = self._profile.edges
+        also = [iri for iri in (*edges.also_excepted, *edges.excepted) if iri not in REIFICATION]
+        ask = self._ask("literals", budget, also=also)
+        described = await Batches(ask, _descriptions, self._batch, self._asker.vetting(budget)).run(ids)
         if not blank_nodes:
             return described
-        contents = await Batches(self._ask("blank_content", budget), self._read_blank, self._batch).run(ids)
+        contents = await Batches(
+            self._ask("blank_content", budget), self._read_blank, self._batch, self._asker.vetting(budget)
+        ).run(ids)
         return {node: _together(described[node], contents[node]) for node in described}
 
     def _ask(
@@ -127,7 +141,7 @@ class NodeReader:
         return lambda batch: self._asker.rows(template, budget, {"nodes": batch, **parameters})
 
     def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
-        skipped = {*self._profile.edges.excepted} - {RDF_TYPE}
+        skipped = {*REIFICATION}
         by_node: dict[Iri, dict[Iri, dict[str, list[Row]]]] = {node: {} for node in batch}
         for row in rows:
             if row["p"]["value"] not in skipped:

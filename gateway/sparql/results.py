@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict, cast
 
-from gateway.errors import EndpointFault
+from gateway.errors import AnswerCut, EndpointFault
 from gateway.graph.values import Resource
 from gateway.terms.literals import Literal
 from gateway.terms.vocabulary import RDF, XSD
@@ -27,20 +28,31 @@ _TAIL = 4096
 _GAVE_UP = (b"cancelled", b"TimeoutException", b"timeout", b"deadline is expired")
 
 
-def decode(body: bytes) -> list[Row]:
+def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
     """Parse a whole answer.
 
+    Args:
+        body: SPARQL JSON.
+        variables: What the query projects, which the answer must know.
+
     Raises:
-        EndpointFault: The body is no whole SPARQL JSON answer.
+        EndpointFault: The body is no whole SPARQL JSON answer to such a query.
+        AnswerCut: The engine itself says that there are more rows (QLever does).
     """
     try:
         # Strictly UTF-8: json.loads would let half a surrogate pair through, which nothing after it could write.
         answer: Any = json.loads(body.decode("utf-8-sig"))
         rows = answer["results"]["bindings"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        known = set(answer["head"]["vars"])
+        total = answer.get("meta", {}).get("result-size-total") if rows else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _broken(body) from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) and _are_terms(row) for row in rows):
         raise _broken(body)
+    if not known.issuperset(variables):
+        raise _broken(body)
+    if isinstance(total, int) and total > len(rows):
+        raise AnswerCut("The endpoint sent only a part of an answer and said so.")
     if _ESCAPED_SURROGATE.search(body):
         _mend(rows)
     return cast("list[Row]", rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 
@@ -33,28 +32,28 @@ class SchemaReader:
         Raises:
             Fault: The graph could not be asked.
         """
-        (types, all_types), (predicates, all_predicates) = await asyncio.gather(
-            self._scan(
-                "schema_types",
-                "t",
-                budget,
-                {"types": self._profile.edges.types, "markers": self._rule.markers},
-            ),
-            self._scan(
-                "schema_predicates", "p", budget, {"excepted": self._rule.excepted, "markers": self._rule.markers}
-            ),
+        types, all_types = await self._scan(
+            "schema_types", "t", budget, {"types": self._profile.edges.types, "markers": self._rule.markers}
+        )
+        predicates, all_predicates = await self._scan(
+            "schema_predicates", "p", budget, {"excepted": self._rule.excepted, "markers": self._rule.markers}
         )
         types = {iri: count for iri, count in types.items() if iri not in SCHEMA_TERM_CLASSES}
         predicates = {iri: count for iri, count in predicates.items() if self._rule.allows(iri)}
-        labels = dict(await self._nodes.labels([*types, *predicates], budget))
+        found, labelled = await self._nodes.labels([*types, *predicates], budget)
+        labels = dict(found)
         if self._profile.names.predicate_entity:
-            labels |= await self._nodes.labels(list(predicates), budget, via=self._profile.names.predicate_entity)
+            via = self._profile.names.predicate_entity
+            further, whole = await self._nodes.labels(list(predicates), budget, via=via)
+            labels |= further
+            labelled = labelled and whole
         exact = all_types and all_predicates
         limit = self._profile.limits.scan_rows
         return Schema(
             types=_terms(types, labels),
             predicates=_terms(predicates, labels),
             exact=exact,
+            labelled=labelled,
             reason=""
             if exact
             else f"the enumeration stopped after {limit:,} triples, or at more terms than one query may return",
@@ -73,7 +72,9 @@ class SchemaReader:
             rows, whole = cut.rows, False
         try:
             # A scan that finds nothing is one empty group on some engines, and no row on others.
-            counts = {row[variable]["value"]: int(row["count"]["value"]) for row in rows if variable in row}
+            if len(rows) == 1 and variable not in rows[0] and int(rows[0]["count"]["value"]) == 0:
+                rows = ()
+            counts = {row[variable]["value"]: int(row["count"]["value"]) for row in rows}
         except (KeyError, ValueError) as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
         return counts, whole and sum(counts.values()) <= limit

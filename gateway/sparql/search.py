@@ -52,5 +52,10 @@ class SearchReader:
             )
         except KeyError as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
-        how = "names and synonyms with every word" if every_word else "names and synonyms with any of the words"
+        named = ", ".join(words)
+        how = (
+            f"names and synonyms with every word: {named}"
+            if every_word
+            else f"names and synonyms with any word of: {named}"
+        )
         return Hits(hits, truncated, how)

@@ -13,8 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import cache, cached_property
 from typing import Any
 
 from gateway import resources
@@ -36,6 +35,8 @@ _DIALECTS = frozenset({"sparql-1.1", "sparql-1.2"})
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
 _SLOT = re.compile(r"\?_([a-z_]+)")
 _BLOCK = re.compile(r"^[ \t]*#each (?P<name>[a-z_]+)\n(?P<body>.*?)^[ \t]*#end\n", re.MULTILINE | re.DOTALL)
+_VARIABLE = re.compile(r"\?([a-z]\w*)")
+_AGGREGATE = re.compile(r"\bCOUNT\([^)]*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 
 
@@ -90,7 +91,7 @@ class Template:
         def slot(match: re.Match[str]) -> str:
             return _KINDS[self._declared[match[1]].kind](parameters[match[1]])
 
-        # Blocks and slots are filled in one pass each; what a pass wrote is never read as a slot again.
+        # One pass from front to end: what was written is never read as a slot again.
         pieces: list[str] = []
         end = 0
         for match in _BLOCK.finditer(self._body):
@@ -99,6 +100,12 @@ class Template:
             end = match.end()
         pieces.append(_SLOT.sub(slot, self._body[end:]))
         return "".join(pieces)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that the query projects."""
+        projection = self._body[self._body.index("SELECT") : self._body.index("WHERE")]
+        return tuple(_VARIABLE.findall(_AGGREGATE.sub("", projection)))
 
     def sample(self) -> str:
         """Render the query with the samples of its header."""
@@ -181,8 +188,3 @@ def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declare
             raise TemplateError(f"{name}.rq: the block of {match['name']} uses another slot than its own")
     if repeated != {parameter for parameter, declaration in declared.items() if declaration.each}:
         raise TemplateError(f"{name}.rq: the blocks and the parameters declared as `each` differ")
-
-
-def path_of(name: str) -> Path:
-    """Return the file of a template."""
-    return resources.folder("queries") / f"{name}.rq"

@@ -18,7 +18,9 @@ _PLAIN_IRI = re.compile(
     rf"(?:\?(?:{_PLAIN}|[:@/?])*)?(?:#(?:{_PLAIN}|[:@/?])*)?"
 )
 
-_DOT_SEGMENT = re.compile(r"/\.\.?(?:[/?#]|$)")
+_DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:[/?#]|$)")
+
+_HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
 
 _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
 
@@ -31,9 +33,26 @@ def is_iri(text: str) -> bool:
 def is_plain_iri(text: str) -> bool:
     """Tell whether no engine has a reason to refuse or rewrite this IRI.
 
-    It is ASCII, every percent sign is an escape, and no path segment is ``.`` or ``..`` (which Fuseki resolves).
+    It is ASCII, every percent sign is an escape, and it is in the form that RFC 3986 section 6.2.2 calls normal.
     """
-    return _PLAIN_IRI.fullmatch(text) is not None and _DOT_SEGMENT.search(text) is None
+    return _PLAIN_IRI.fullmatch(text) is not None and not may_be_rewritten(text)
+
+
+def may_be_rewritten(text: str) -> bool:
+    """Tell whether an engine may take this IRI in a query for another one.
+
+    Fuseki resolves IRIs in queries, but not all that it loads: dot segments, ``http:x`` without an authority, and
+    ``file:`` paths. What it then finds nothing for is not absent.
+    """
+    scheme, _, rest = text.partition(":")
+    authority = rest[2:].partition("/")[0] if rest.startswith("//") else ""
+    return (
+        _DOT_SEGMENT.search(rest) is not None
+        or scheme != scheme.lower()
+        or authority != authority.lower()
+        or scheme == "file"
+        or (scheme in _HIERARCHICAL and not authority)
+    )
 
 
 def local_name(iri: str) -> str:

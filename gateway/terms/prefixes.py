@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from gateway.errors import InputError, quoted
 from gateway.terms.iri import is_iri
 
+_SHOWN = 8
+
 _REMEMBERED = 200_000
 """Short forms kept, so that a traversal shortens each IRI once; far above one answer, bounded for a long life."""
 
@@ -66,13 +68,19 @@ class PrefixMap:
             rival = best.get(namespace)
             if namespace and (rival is None or _preference(name) < _preference(rival)):
                 best[namespace] = name
-        self._by_length = sorted(best.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+        self._names = best
+        self._lengths = sorted({len(namespace) for namespace in best}, reverse=True)
         self._short: dict[str, str] = {}
 
     @property
     def prefixes(self) -> dict[str, str]:
         """The prefixes by name, sorted."""
         return dict(sorted(self._namespaces.items()))
+
+    def used_by(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the prefixes that some IDs use, sorted."""
+        used = {name for name, colon, _ in (text.partition(":") for text in ids) if colon}
+        return {name: namespace for name, namespace in self.prefixes.items() if name in used}
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI: a CURIE, the IRI itself, or ``<IRI>`` where it would read as a CURIE."""
@@ -84,9 +92,10 @@ class PrefixMap:
         return short
 
     def _shorten(self, iri: str) -> str:
-        for namespace, name in self._by_length:
-            if len(iri) > len(namespace) and iri.startswith(namespace):
-                return f"{name}:{iri[len(namespace) :]}"
+        for length in self._lengths:
+            name = self._names.get(iri[:length]) if len(iri) > length else None
+            if name is not None:
+                return f"{name}:{iri[length:]}"
         return f"<{iri}>" if iri.partition(":")[0] in self._namespaces else iri
 
     def expand(self, text: str) -> str:
@@ -102,7 +111,8 @@ class PrefixMap:
             namespace = self._namespaces.get(name) if colon else None
             iri = text if namespace is None else namespace + local
         if not is_iri(iri):
-            known = ", ".join(f"{name}:" for name in sorted(self._namespaces)[:8] if name)
+            names = [f"{name}:" for name in sorted(self._namespaces) if name]
+            known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             raise InputError(
                 f"{quoted(text)} is not an ID.",
                 valid=f"An ID is a prefix and a local name ({known or 'no prefix is known here'}), or a whole IRI.",

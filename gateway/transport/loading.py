@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import logging
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ import rdflib
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
+
+_log = logging.getLogger(__name__)
 
 Progress = Callable[[Path, int, int], None]
 """Told now and then while a file loads: the file, its bytes read so far, and its size in bytes."""
@@ -195,6 +198,9 @@ class _Source:
                 prefixes |= parser.prefixes
         except SyntaxError as error:
             raise self._not_rdf(error) from error
+        if not first:
+            self._refuse_other_json()
+            _log.warning("%s: the graph has no triples", self._path)
         if self._format == pyoxigraph.RdfFormat.RDF_XML:
             self._refuse_cut_xml()
         return prefixes
@@ -210,6 +216,14 @@ class _Source:
                     yield cast("IO[bytes]", unzipped)
             else:
                 yield raw
+
+    def _refuse_other_json(self) -> None:
+        """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
+        if self._format == pyoxigraph.RdfFormat.JSON_LD:
+            raise ConfigurationError(
+                f"{self._path}: this is JSON, but it holds no RDF.",
+                valid="JSON-LD has an @context, or whole IRIs for its keys.",
+            )
 
     def _not_rdf(self, error: SyntaxError) -> ConfigurationError:
         if self._looks_like_html():

@@ -1,11 +1,12 @@
 """What filters mean and what they leave (contract, "Terms", "Traversal"; the protocol's filter arguments)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
+from gateway.engine.size import size_of
 from gateway.engine.vocabulary import Vocabulary
 from gateway.errors import InputError
 from gateway.graph.values import Term
@@ -24,8 +25,10 @@ x:Side_Effect rdfs:label 'Adverse event' . x:Book a rdfs:Class ; rdfs:label 'Pri
 x:wrote rdfs:label 'is the author of' .
 y:one a y:Same . y:two a x:Same . y:one y:knows y:two .
 """
-OPEN = Profile(size=ROOM, limits=Limits(scan_rows=1))
-"""A profile under which the schema of any graph with two triples is not exact."""
+OPEN = Profile(size=ROOM, limits=Limits(scan_rows=8))
+"""A profile under which not all types of the graph are read."""
+UNREAD = Profile(size=ROOM, limits=Limits(scan_rows=1))
+"""A profile under which next to nothing is known beforehand."""
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +61,7 @@ ALL = ["x:seed", "x:b1", "x:e1", "x:p1", "x:p2", "x:b2", "x:p3"]
         "X:side-effect",
     ],
 )
-@pytest.mark.parametrize("profile", [Profile(size=ROOM), OPEN], ids=["exact", "not exact"])
+@pytest.mark.parametrize("profile", [Profile(size=ROOM), OPEN, UNREAD], ids=["exact", "not exact", "unread"])
 async def test_a_type_goes_by_id_iri_local_name_and_label(name: str, profile: Profile) -> None:
     async with over(GRAPH, profile) as gateway:
         detailed = await asked(gateway, node_types=[name])
@@ -149,8 +152,9 @@ async def test_an_unknown_name_is_an_error_that_names_the_nearest(argument: str,
 
 
 @pytest.mark.parametrize("argument", ["node_types", "exclude_node_types", "predicates"])
-async def test_an_unknown_name_is_a_warning_where_the_schema_is_not_whole(argument: str) -> None:
-    async with over(GRAPH, OPEN) as gateway:
+@pytest.mark.parametrize("profile", [OPEN, UNREAD], ids=["not exact", "unread"])
+async def test_an_unknown_name_is_a_warning_where_the_schema_is_not_whole(profile: Profile, argument: str) -> None:
+    async with over(GRAPH, profile) as gateway:
         assert (await gateway.describe_schema()).comprehensive is False
         answer = await asked(gateway, **{argument: ["Persnickety"]})
     assert ids(answer) == ALL
@@ -179,6 +183,22 @@ async def test_untyped_is_a_name_of_its_own() -> None:
         excluded = await asked(gateway, exclude_node_types=["Untyped"])
     assert full_nodes(detailed) == ["x:bare", "x:end"]
     assert ids(excluded) == ["x:seed"]
+
+
+@pytest.mark.parametrize("word", ["unknown", "untyped"])
+async def test_a_class_that_is_called_like_a_word_of_the_protocol_is_meant_too(word: str) -> None:
+    async with over(f"x:seed a x:{word} ; x:knows x:b .") as gateway:
+        answer = await asked(gateway, node_types=[word])
+    assert "x:seed" in full_nodes(answer)
+    assert answer.warnings is not None
+
+
+async def test_many_unknown_names_do_not_fill_the_answer_with_warnings() -> None:
+    names = [f"{'n' * 50}{number}" for number in range(200)]
+    async with over(GRAPH, Profile(limits=Limits(scan_rows=8))) as gateway:
+        answer = await asked(gateway, node_types=names)
+    assert ids(answer) == ALL
+    assert size_of(answer.as_json()) <= 32_000
 
 
 async def test_excluding_removes_nodes_and_the_edges_that_touch_them_and_nothing_else() -> None:
@@ -285,6 +305,7 @@ async def test_filters_of_an_intersection_remove_and_detail_alike() -> None:
 _names = st.sampled_from(["Drug", "side effect", "Side_Effect", "SIDE-EFFECT", "INCREASES_RISK", "a b c", "Größe"])
 
 
+@settings(derandomize=True, deadline=None)
 @given(name=_names, separator=st.sampled_from(["_", "-", " ", "  ", "_-"]), upper=st.booleans())
 def test_case_and_separators_never_decide_what_a_name_means(name: str, separator: str, upper: bool) -> None:
     vocabulary = Vocabulary("type", [Term(f"{X}1", 1, name)], PrefixMap(PREFIXES), comprehensive=True)
@@ -292,6 +313,7 @@ def test_case_and_separators_never_decide_what_a_name_means(name: str, separator
     assert vocabulary.choose("node_types", [written.upper() if upper else written.lower()]).iris == {f"{X}1"}
 
 
+@settings(derandomize=True, deadline=None)
 @given(text=st.text(max_size=30))
 def test_any_text_as_a_filter_is_a_match_or_an_error_that_is_short(text: str) -> None:
     vocabulary = Vocabulary("type", [Term(f"{X}Drug", 1, "drug")], PrefixMap(PREFIXES), comprehensive=True)

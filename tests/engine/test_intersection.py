@@ -53,9 +53,7 @@ async def test_edges_run_against_their_direction_too() -> None:
 
 
 async def test_an_edge_between_two_nodes_that_were_not_expanded_is_there() -> None:
-    turtle = (
-        "x:a x:p x:m1, x:m2 . x:b x:p x:m1, x:m2 . x:m1 x:q x:m2 . x:m2 x:r x:m1 . x:m1 x:s x:m1 . x:m1 x:q x:far ."
-    )
+    turtle = "x:a x:p x:m1, x:m2 . x:b x:p x:m1, x:m2 . x:m1 x:q x:m2, x:far ; x:s x:m1 . x:m2 x:r x:m1 ."
     answer = await shared(turtle, ["x:a", "x:b"], 1)
     assert ids(answer) == ["x:m1", "x:m2"]
     assert triples(answer) == [("x:m1", "x:q", "x:m2"), ("x:m1", "x:s", "x:m1"), ("x:m2", "x:r", "x:m1")]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.types import TypeChooser
@@ -134,6 +134,7 @@ _types = st.lists(
 )
 
 
+@settings(derandomize=True, deadline=None)
 @given(types=_types, order=st.randoms(use_true_random=False), preferred=st.lists(st.sampled_from([f"{X}A", f"{X}C"])))
 def test_the_choice_depends_on_nothing_but_the_set_of_types(
     types: list[str], order: object, preferred: list[str]

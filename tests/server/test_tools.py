@@ -186,6 +186,7 @@ async def test_an_unexpected_failure_is_a_plain_sentence(gateway: Gateway, monke
 def _schema(types: int, predicates: int, *, comprehensive: bool = True) -> SchemaResult:
     return SchemaResult(
         graph_description="",
+        complete=comprehensive,
         comprehensive=comprehensive,
         entity_types=[f"type{number}" for number in range(types)],
         predicates=[f"predicate{number}" for number in range(predicates)],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 
+from gateway import resources
 from gateway.errors import InputError
 from gateway.settings.profile import Edges
 from gateway.sparql import template
@@ -38,7 +39,7 @@ LIMIT ?_rows
 
 def header(name: str) -> dict[str, tuple[str, bool]]:
     """Return the kind of each parameter that a template declares, and whether it is repeated."""
-    text = template.path_of(name).read_text(encoding="utf-8")
+    text = (resources.folder("queries") / f"{name}.rq").read_text(encoding="utf-8")
     declared = re.findall(r"^#\+ param (\w+) (each )?(\([^)]*\)|\w+) ", text, re.MULTILINE)
     return {parameter: (kind, bool(each)) for parameter, each, kind in declared}
 
@@ -165,7 +166,7 @@ def edge_rules(name: str) -> list[tuple[str, str]]:
 
     Blanks do not count, nor does the name of the variable that stands for any value of a marker.
     """
-    text = template.path_of(name).read_text(encoding="utf-8")
+    text = (resources.folder("queries") / f"{name}.rq").read_text(encoding="utf-8")
     rules = []
     for copy in re.findall(EXCLUDED, text, re.MULTILINE | re.DOTALL):
         (unused,) = set(re.findall(r"\?_markers \?(\w+) \}", copy))

@@ -1,0 +1,271 @@
+"""Resolving names (the protocol's `search_entities`; contract, "Terms" and "Saying what is missing")."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gateway.engine.answers import SearchResult
+from gateway.engine.searching import best_hits, words_of
+from gateway.errors import EndpointFault, InputError
+from gateway.graph.values import Hit
+from gateway.settings.profile import Limits, Profile
+from gateway.terms.render import string
+from tests.engine.small import ROOM, Watched, X, engine, over
+
+GRAPH = """
+x:exact a x:Disease ; rdfs:label 'Cushing disease' .
+x:synonym a x:Disease ; rdfs:label 'Pituitary hypercortisolism' ; skos:altLabel "cushing disease" .
+x:prefix a x:Disease ; rdfs:label 'Cushing disease, recurrent' .
+x:words a x:Paper ; rdfs:label 'The disease that Cushing saw' .
+x:short a x:Paper ; rdfs:label 'A disease of Cushing' .
+x:some rdfs:label 'Harvey Cushing' .
+x:other a x:Disease ; rdfs:label 'Addison disease' .
+x:nameless a x:Disease ; x:note 'Cushing disease' .
+"""
+
+pytestmark = pytest.mark.anyio
+
+
+async def found(
+    query: str, turtle: str = GRAPH, types: Sequence[str] | None = None, limit: int = 10, profile: Profile | None = None
+) -> SearchResult:
+    """Search a small graph."""
+    async with over(turtle, profile) as gateway:
+        return await gateway.search_entities(query, types, limit=limit)
+
+
+def hit_ids(answer: SearchResult) -> list[str]:
+    """Return the IDs found in order."""
+    return [hit.id for hit in answer.result]
+
+
+async def test_hits_come_exact_name_exact_synonym_beginning_then_all_words_the_shortest_first() -> None:
+    answer = await found("Cushing disease")
+    assert hit_ids(answer) == ["x:exact", "x:synonym", "x:prefix", "x:short", "x:words"]
+    assert answer.searched.found == 5
+    assert answer.searched.truncated is False
+
+
+async def test_names_with_some_of_the_words_are_found_only_where_none_has_all() -> None:
+    answer = await found("Harvey Addison unheard")
+    assert hit_ids(answer) == ["x:some", "x:other"]
+    assert "any" in answer.searched.how
+
+
+async def test_more_of_the_words_come_first() -> None:
+    assert hit_ids(await found("zzz Cushing Harvey"))[0] == "x:some"
+
+
+@pytest.mark.parametrize("query", ["cushing disease", "CUSHING  DISEASE", " Cushing-disease ", "Cushing_disease"])
+async def test_case_and_separators_do_not_matter(query: str) -> None:
+    assert hit_ids(await found(query))[:2] == ["x:exact", "x:synonym"]
+
+
+async def test_a_hit_shows_its_name_and_the_synonym_that_matched() -> None:
+    answer = await found("cushing disease")
+    assert [(hit.name, hit.matched) for hit in answer.result[:2]] == [
+        ("Cushing disease", None),
+        ("Pituitary hypercortisolism", "cushing disease"),
+    ]
+    assert "score" not in str(answer.as_json())
+
+
+async def test_an_entity_with_a_synonym_only_is_found_and_has_no_name() -> None:
+    answer = await found("alone", "x:a skos:altLabel 'alone' .")
+    assert answer.as_json()["result"] == [{"id": "x:a", "entity_type": "untyped", "matched": "alone"}]
+
+
+async def test_an_entity_is_one_hit_however_many_of_its_names_match() -> None:
+    answer = await found("one", "x:a rdfs:label 'one', 'one'@en, 'one two' ; skos:altLabel 'one', 'one three' .")
+    assert hit_ids(answer) == ["x:a"]
+    assert answer.searched.found == 1
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["Disease"], ["x:exact", "x:synonym", "x:prefix"]),
+        (["x:Paper"], ["x:short", "x:words"]),
+        (["paper", "Disease"], ["x:exact", "x:synonym", "x:prefix", "x:short", "x:words"]),
+        ([], ["x:exact", "x:synonym", "x:prefix", "x:short", "x:words"]),
+        (["unknown"], []),
+    ],
+)
+async def test_types_restrict_what_is_found(types: list[str], expected: list[str]) -> None:
+    assert hit_ids(await found("Cushing disease", types=types)) == expected
+
+
+async def test_untyped_finds_those_without_a_type() -> None:
+    assert hit_ids(await found("Cushing", types=["untyped"])) == ["x:some"]
+    answer = await found("Cushing", types=["untyped", "Paper"])
+    assert hit_ids(answer) == ["x:some", "x:short", "x:words"]
+    assert answer.searched.found == 3
+
+
+async def test_an_unknown_type_is_an_error_where_all_are_known_and_else_a_warning() -> None:
+    with pytest.raises(InputError, match="Disease"):
+        await found("Cushing", types=["Diseas"])
+    answer = await found("Cushing", types=["Diseas"], profile=Profile(size=ROOM, limits=Limits(scan_rows=1)))
+    assert answer.result == []
+    assert answer.warnings is not None
+    assert "Diseas" in answer.warnings[0]
+    assert answer.searched.how
+
+
+async def test_a_type_given_by_its_id_works_where_the_schema_is_not_known() -> None:
+    profile = Profile(size=ROOM, limits=Limits(scan_rows=1))
+    assert hit_ids(await found("Cushing disease", types=["x:Paper"], profile=profile)) == ["x:short", "x:words"]
+
+
+async def test_a_limit_cuts_the_list_and_not_the_count() -> None:
+    answer = await found("Cushing disease", limit=2)
+    assert hit_ids(answer) == ["x:exact", "x:synonym"]
+    assert answer.searched.found == 5
+
+
+async def test_ten_are_shown_where_no_limit_is_given() -> None:
+    turtle = " ".join(f"x:n{number:02} rdfs:label 'name {number:02}' ." for number in range(25))
+    async with over(turtle) as gateway:
+        answer = await gateway.search_entities("name")
+    assert hit_ids(answer) == [f"x:n{number:02}" for number in range(10)]
+    assert answer.searched.found == 25
+
+
+async def test_more_matches_than_are_read_are_told_as_truncated() -> None:
+    turtle = " ".join(f"x:n{number} rdfs:label 'name {number}' ." for number in range(5_001))
+    answer = await found("name", turtle)
+    assert answer.searched.truncated is True
+    assert len(answer.result) == 10
+    assert (await found("name 4999", turtle)).searched.truncated is False
+
+
+async def test_an_empty_answer_says_how_it_was_searched() -> None:
+    answer = await found("nonesuch")
+    assert answer.result == []
+    assert (answer.searched.found, answer.searched.truncated) == (0, False)
+    assert answer.searched.how.startswith("names and synonyms with every word")
+    assert answer.warnings is None
+    assert "any" in (await found("nonesuch nowhere")).searched.how
+
+
+async def test_an_endpoint_that_fails_is_an_error_and_no_empty_answer() -> None:
+    async def hook(query: str) -> None:
+        if "CONTAINS" in query:
+            raise EndpointFault("Down.")
+
+    async with over(Watched(engine(GRAPH), hook)) as gateway:
+        with pytest.raises(EndpointFault):
+            await gateway.search_entities("Cushing")
+
+
+async def test_a_blank_node_with_a_name_is_not_found_because_it_has_no_id() -> None:
+    answer = await found("thing", "_:b rdfs:label 'thing' . x:a rdfs:label 'thing' ; x:p _:b .")
+    assert hit_ids(answer) == ["x:a"]
+
+
+HOSTILE = [
+    "'", '"', "\\", "{", "}", '") }', "' OR 1=1", '" . ?s ?p ?o . "', "\\u0022", "\\", "a\nb", "a\rb", "\t", "\x00",
+    "?n", "$n", "#", "<x>", "x:exact", ".*", "a|b", "[a", "(a", "%", "*", "~2", "AND OR NOT", "\ud800", "😀", "שלום",
+    "مرحبا", "\u202eabc", "n" * 1_000, " ".join(["word"] * 200), "SELECT * WHERE { ?s ?p ?o }", "}} UNION {{ ?s ?p ?o",
+    "é", "e\u0301", "İ", "ß", "हिन्दी", "一", "...", "🏳️‍🌈",
+]  # fmt: skip
+NAMES = ["plain", 'it\'s "quoted"', "back\\slash", "two\nlines", "{braces}", "😀 smile", "שלום עולם", "select where"]
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+async def test_hostile_text_is_found_where_it_stands_and_nowhere_else(query: str) -> None:
+    turtle = " ".join(f"x:n{number} rdfs:label {string(name)} ." for number, name in enumerate(NAMES))
+    if not any(character.isalnum() for character in query):
+        with pytest.raises(InputError, match="query"):
+            await found(query, turtle)
+        return
+    answer = await found(query, turtle)
+    wanted = [word for word in "".join(one if one.isalnum() else " " for one in query.lower()).split() if len(word) > 1]
+    for hit in answer.result:
+        assert hit.name is not None
+        assert any(word in hit.name.lower() for word in wanted) or not wanted
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('it\'s "quoted"', "x:n1"),
+        ("back\\slash", "x:n2"),
+        ("two\nlines", "x:n3"),
+        ("{braces}", "x:n4"),
+        ("😀 smile", "x:n5"),
+        ("שלום עולם", "x:n6"),
+        ("SELECT WHERE", "x:n7"),
+    ],
+)
+async def test_a_hostile_name_is_found_by_itself(query: str, expected: str) -> None:
+    turtle = " ".join(f"x:n{number} rdfs:label {string(name)} ." for number, name in enumerate(NAMES))
+    assert hit_ids(await found(query, turtle)) == [expected]
+
+
+async def test_text_longer_than_a_thousand_characters_is_an_error() -> None:
+    with pytest.raises(InputError, match="1000"):
+        await found("n" * 1_001)
+
+
+async def test_a_name_with_underscores_is_looked_for_by_its_words() -> None:
+    answer = await found("type_2_diabetes", "x:d rdfs:label 'type 2 diabetes' . x:o rdfs:label 'type 1 diabetes' .")
+    assert hit_ids(answer)[:1] == ["x:d"]
+
+
+async def test_a_word_is_not_taken_apart_at_its_vowel_signs() -> None:
+    answer = await found("हिन्दी", "x:hindi rdfs:label 'हिन्दी' . x:combustion rdfs:label 'दहन' .")
+    assert hit_ids(answer) == ["x:hindi"]
+
+
+async def test_underscores_alone_are_no_query() -> None:
+    with pytest.raises(InputError, match="letter or digit"):
+        await found("___")
+
+
+async def test_an_unknown_id_is_answered_with_the_nearest_by_name() -> None:
+    async with over("x:T2D rdfs:label 'type 2 diabetes' .") as gateway:
+        with pytest.raises(InputError) as caught:
+            await gateway.describe_entity("x:type_2_diabetes")
+    assert "x:T2D" in caught.value.valid
+
+
+async def test_an_unknown_id_without_any_likeness_names_none() -> None:
+    async with over("x:T2D rdfs:label 'type 2 diabetes' .") as gateway:
+        with pytest.raises(InputError) as caught:
+            await gateway.describe_entity("x:zzz")
+    assert caught.value.valid == ""
+    assert "search_entities" in caught.value.next_step
+
+
+_hits = st.lists(
+    st.builds(Hit, st.sampled_from([f"{X}a", f"{X}b", f"{X}c"]), st.text("ab _AB", max_size=6), st.booleans()),
+    max_size=8,
+)
+
+
+@settings(derandomize=True, deadline=None)
+@given(hits=_hits, query=st.text("ab AB", min_size=1, max_size=5), order=st.randoms(use_true_random=False))
+def test_the_order_of_hits_does_not_depend_on_the_engines(hits: list[Hit], query: str, order: object) -> None:
+    words = words_of(query)
+    best = best_hits(hits, query, words)
+    other = list(hits)
+    order.shuffle(other)  # type: ignore[attr-defined]  # hypothesis hands out a random.Random
+    assert best_hits(other, query, words) == best
+    assert len({hit.iri for hit in best}) == len(best) == len({hit.iri for hit in hits})
+
+
+@settings(derandomize=True, deadline=None)
+@given(query=st.text(max_size=60))
+@example(query="a_b")
+@example(query="İstanbul")
+def test_words_are_lower_case_letters_and_digits_and_few(query: str) -> None:
+    words = words_of(query)
+    assert len(words) <= 12
+    assert len(set(words)) == len(words)
+    for word in words:
+        assert word == word.lower()
+        assert "_" not in word
+        assert word in query.lower()
