@@ -34,20 +34,33 @@ _FIXTURES = ("medical", "films", "wikidata-slice", "awkward")
 _MEGABYTE = 1 << 20
 
 
+ODD_TRIPLES = (
+    "<http://ex.org/a> <http://ex.org/p> <http://ex.org/docs/../report>",
+    "<http://ex.org/docs/../report> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/Report>",
+    "<http://ex.org/docs/../report> <http://ex.org/p> <http://ex.org/c>",
+    "<http://ex.org/d> <http://ex.org/p> <http://ex.org/c>",
+    "<http://ex.org/a> <http://ex.org/p> <urn:a/../b>",
+    "<urn:a/../b> <http://ex.org/p> <http://ex.org/e>",
+    "<http://ex.org/a> <http://ex.org/p> <http://EX.org/upper>",
+    "<http://EX.org/upper> <http://ex.org/p> <http://ex.org/f>",
+)
+"""IRIs that some engine takes for others in a query, though it keeps them as they are when it loads N-Triples."""
+
+
 @dataclass(frozen=True)
 class Column:
     """One engine that holds every graph of the tests."""
 
     name: ColumnName
     _endpoint: Callable[[str], str] | None
-    _files: Mapping[str, Sequence[Path]]
+    files: Mapping[str, Sequence[Path]]
 
     def open(self, graph: str, profile: Profile | None = None) -> Gateway:
         """Open a gateway over a graph; its prefixes are the profile's, and the files' too in process."""
         settings = profile or Profile()
         if self._endpoint is not None:
             return open_gateway(endpoint=self._endpoint(graph), profile=settings)
-        loaded = _loaded(tuple(self._files[graph]))
+        loaded = _loaded(tuple(self.files[graph]))
         transport = InProcess(loaded.engine, max_bytes=64 * _MEGABYTE)
         prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
         return Gateway(SparqlStore(transport, settings), settings, PrefixMap(prefixes))
@@ -70,6 +83,9 @@ def graph_files(folder: Path) -> dict[str, list[Path]]:
         path = shared_data_or_none(file)
         if path is not None:
             files[name] = [path]
+    odd = folder / "odd.nt"
+    odd.write_text("".join(f"{line} .\n" for line in ODD_TRIPLES), encoding="utf-8")
+    files["odd"] = [odd]
     corpus = folder / "random.nt"
     write_corpus(corpus)
     files["random"] = [corpus]

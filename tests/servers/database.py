@@ -13,6 +13,8 @@ from tests.servers.command import fuseki_command
 from tests.servers.loopback import HOST, free_port, send
 from tests.servers.process import running
 
+TIMEOUTS: Final = '"10000,30000"'
+PATIENT_TIMEOUTS: Final = '"120000,240000"'
 TEMPLATE: Final = CHECKOUT / "deploy" / "fuseki" / "config.ttl.template"
 
 _TYPES: Final = {
@@ -35,7 +37,8 @@ def configuration(directories: Mapping[str, Path]) -> str:
     Raises:
         ValueError: a dataset's name would not do in a URL.
     """
-    template = Template(TEMPLATE.read_text(encoding="utf-8"))
+    # The server shares this machine with the tests that wait for it: what is slow here is no fault of a query.
+    template = Template(TEMPLATE.read_text(encoding="utf-8").replace(TIMEOUTS, PATIENT_TIMEOUTS))
     for name in directories:
         if not _NAME.fullmatch(name):
             raise ValueError(f"dataset name {name!r}: letters, digits, _ and - only")

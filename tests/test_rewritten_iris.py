@@ -1,0 +1,56 @@
+"""An IRI that an engine reads as another one is never taken for absent."""
+
+import pytest
+
+from tests.columns import Column
+from tests.oracle import OracleGraph, bfs, intersect, read_triples
+
+pytestmark = pytest.mark.anyio
+
+A, C, REPORT = "http://ex.org/a", "http://ex.org/c", "http://ex.org/docs/../report"
+
+
+@pytest.fixture
+def oracle(engine: Column) -> OracleGraph:
+    (file,) = engine.files["odd"]
+    return OracleGraph(read_triples(file))
+
+
+async def test_a_traversal_through_such_iris_is_whole_or_says_what_is_missing(
+    engine: Column, oracle: OracleGraph
+) -> None:
+    expected = bfs(oracle, [A], 3)
+    async with engine.open("odd") as gateway:
+        answer = await gateway.bfs_query([A], 3)
+    found = {node.id for node in answer.nodes}
+    assert found <= expected.distance.keys()
+    assert answer.complete is (found == expected.distance.keys())
+    if not answer.complete:
+        assert REPORT in {iri for gap in answer.incomplete or () for iri in gap.ids}
+
+
+async def test_an_intersection_through_such_iris_is_whole_or_says_what_is_missing(
+    engine: Column, oracle: OracleGraph
+) -> None:
+    expected = intersect(oracle, [A, C], 2)
+    async with engine.open("odd") as gateway:
+        answer = await gateway.intersect_subgraphs([A, C], 2)
+    found = {node.id for node in answer.nodes}
+    assert found <= expected.nodes
+    assert answer.complete is (found == expected.nodes)
+
+
+@pytest.mark.parametrize("iri", [REPORT, "urn:a/../b", "http://EX.org/upper"])
+async def test_such_an_iri_is_described_or_failed_but_exists(engine: Column, iri: str) -> None:
+    async with engine.open("odd") as gateway:
+        answer = await gateway.describe_entities([iri, A])
+    assert answer.not_found == []
+    assert [*(node.iri for node in answer.result), *(answer.failed or ())] in ([iri, A], [A, iri])
+    assert answer.complete is (answer.failed is None)
+
+
+async def test_its_type_is_known_or_unknown_and_never_none(engine: Column) -> None:
+    async with engine.open("odd") as gateway:
+        answer = await gateway.bfs_query([A], 1)
+    (node,) = [node for node in answer.nodes if node.id == REPORT]
+    assert node.entity_type in {"http://ex.org/Report", "unknown"}
