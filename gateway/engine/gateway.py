@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from gateway.engine import guide
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -25,31 +24,21 @@ from gateway.engine.arguments import (
     SearchEntities,
     parse,
 )
-from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.book import SchemaBook
 from gateway.engine.describing import Describer, expanded
 from gateway.engine.exploring import Progress, no_progress
 from gateway.engine.filtering import TraversalArguments, resolve
+from gateway.engine.orienting import Orienter
 from gateway.engine.presenting import Presenter
-from gateway.engine.searching import best_hits, words_of
-from gateway.engine.size import BYTES_PER_TOKEN, Shortener, size_of
+from gateway.engine.searching import Searcher
 from gateway.engine.snapshots import Snapshots
 from gateway.engine.topology import Cartographer, Topology
-from gateway.engine.types import UNKNOWN, UNTYPED
-from gateway.errors import BudgetSpent, DeadlinePassed, InputError, quoted
+from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hit, Hits, Iri
+from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
-
-LISTED = (200, 100, 50, 20, 5)
-"""Types, and predicates, that `describe_schema` lists: as many as fit."""
-
-_SEARCH_HEAD = 4_000
-"""Bytes of a search answer that are kept for how it was searched, and for warnings."""
-
-_NAME_LENGTH = 200
-"""Characters of a name that a search result shows."""
 
 
 class Gateway:
@@ -69,6 +58,8 @@ class Gateway:
         self._book = SchemaBook(store, profile, prefixes)
         self._cartographer = Cartographer(store, prefixes, names_on_stubs=profile.names.on_stubs)
         self._presenter = Presenter(store, profile, prefixes, self._book)
+        self._orienter = Orienter(profile, prefixes, self._book)
+        self._searcher = Searcher(store, profile, prefixes, self._book)
         self._describer = Describer(store, profile, prefixes, self._book)
         self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
 
@@ -115,7 +106,7 @@ class Gateway:
                 parse(DescribeSchema, arguments)
                 return await self.describe_schema()
             case "search_entities":
-                return await self._search(parse(SearchEntities, arguments))
+                return await self._searcher.search(parse(SearchEntities, arguments), self._budget())
             case "bfs_query":
                 return await self._bfs(parse(BfsQuery, arguments), progress)
             case "describe_entity":
@@ -134,41 +125,7 @@ class Gateway:
             Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
                 are not comprehensive.
         """
-        known = await self._book.known(self._budget(), wanted=True)
-        if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
-            raise known.fault
-        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN
-        described = [self._listed(known, count) for count in LISTED]
-        return next((answer for answer in described if size_of(answer.as_json()) <= limit), described[-1])
-
-    def _listed(self, known: Known, count: int) -> SchemaResult:
-        """Return the schema with so many types and predicates listed, the most frequent."""
-        schema = known.schema
-        types, predicates = schema.types[:count], schema.predicates[:count]
-        listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
-        listed = [*types, *predicates]
-        shorten = self._prefixes.shorten
-        listed_ids = [shorten(term.iri) for term in listed]
-        return SchemaResult(
-            graph_description=guide.description(self._profile, schema),
-            complete=schema.exact and listed_all,
-            comprehensive=schema.exact and listed_all,
-            entity_types=[shorten(term.iri) for term in types],
-            predicates=[shorten(term.iri) for term in predicates],
-            entity_types_total=len(schema.types),
-            predicates_total=len(schema.predicates),
-            counts={shorten(term.iri): term.count for term in listed},
-            labels=(
-                labels_of(known, self._prefixes, [term.iri for term in listed])
-                if self._profile.names.on_stubs
-                else None
-            ),
-            prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(listed_ids),
-            schema_version=schema.version,
-            warnings=None if schema.exact else [f"The lists are not complete: {schema.reason}"],
-            next_steps=guide.next_steps(self._profile, schema, listed_all=listed_all),
-            tool_usage_notes=guide.TOOL_USAGE_NOTES,
-        )
+        return await self._orienter.describe(self._budget())
 
     async def search_entities(
         self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10
@@ -181,7 +138,7 @@ class Gateway:
             limit: Hits at most, 1 to 100.
         """
         given = {"query": query, "node_types": _listed(node_types), "limit": limit}
-        return await self._search(parse(SearchEntities, given))
+        return await self._searcher.search(parse(SearchEntities, given), self._budget())
 
     async def bfs_query(
         self,
@@ -338,65 +295,6 @@ class Gateway:
         if isinstance(arguments, BfsQuery):
             return await self._cartographer.neighbourhood(seeds, hops, budget, progress)
         return await self._cartographer.intersection(seeds, hops, budget, progress)
-
-    async def _search(self, arguments: SearchEntities) -> SearchResult:
-        budget = self._budget()
-        words = words_of(arguments.query)
-        if not words:
-            raise InputError(
-                f"search_entities: query {quoted(arguments.query)} has no letter or digit.",
-                valid="query: a name, an alias or a part of it.",
-            )
-        known = await self._book.known(budget)
-        asked = arguments.node_types or ()
-        try:
-            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
-        except InputError:
-            known = await self._book.known(budget, doubted=True)
-            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
-        # "untyped" is no type that a query could ask for, so those who mean it are sorted out here.
-        wanted = () if UNTYPED in types.iris else sorted(types.iris - {UNKNOWN})
-        hits = await self._hits(words, wanted, budget, impossible=bool(asked) and not types.iris - {UNKNOWN})
-        best = best_hits(hits.hits, arguments.query, words)
-        if UNTYPED in types.iris:
-            best = await self._of_types(best, types.iris, known, budget)
-        shown = best[: arguments.limit]
-        facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
-        shorter = Shortener(_NAME_LENGTH, 1)
-        result = []
-        for hit in shown:
-            name = facts[hit.iri].name or (hit.text if not hit.is_synonym else "")
-            entry = {
-                "id": self._prefixes.shorten(hit.iri),
-                "entity_type": known.chooser.shown(facts[hit.iri]),
-                "name": shorter(name) or None,
-                "matched": shorter(hit.text) if hit.text != name and hit.is_synonym else None,
-            }
-            result.append(entry)
-        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN - _SEARCH_HEAD
-        while result and size_of(result) > limit:
-            result.pop()
-        return SearchResult.model_validate(
-            {
-                "result": result,
-                "complete": not hits.truncated,
-                "searched": {"how": hits.how, "found": len(best), "truncated": hits.truncated},
-                "warnings": list(types.warnings) or None,
-            }
-        )
-
-    async def _of_types(self, hits: Sequence[Hit], types: frozenset[str], known: Known, budget: Budget) -> list[Hit]:
-        facts = await self._store.nodes([hit.iri for hit in hits], budget, names=False)
-        return [hit for hit in hits if not types.isdisjoint(known.chooser.filterable(facts[hit.iri]))]
-
-    async def _hits(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, impossible: bool) -> Hits:
-        """Ask for names with every word, and for names with some where there are none."""
-        if impossible:
-            return Hits((), truncated=False, how="nothing: none of the types asked for is known here")
-        hits = await self._store.search(words, types, budget, every_word=True)
-        if hits.hits or len(words) == 1:
-            return hits
-        return await self._store.search(words, types, budget, every_word=False)
 
     def _budget(self) -> Budget:
         limits = self._profile.limits

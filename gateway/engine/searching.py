@@ -5,10 +5,107 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from gateway.graph.values import Hit, Iri
+from gateway.engine.answers import SearchResult
+from gateway.engine.arguments import SearchEntities
+from gateway.engine.book import Known, SchemaBook
+from gateway.engine.size import BYTES_PER_TOKEN, Shortener, size_of
+from gateway.engine.types import UNKNOWN, UNTYPED
+from gateway.errors import InputError, quoted
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hit, Hits, Iri, NodeFacts
+from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
+from gateway.terms.prefixes import PrefixMap
 
 _MOST_WORDS = 12
+_NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
+
+_HEAD = 4_000
+"""Bytes of an answer that are kept for how it was searched, and for warnings."""
+
+_NAME_LENGTH = 200
+"""Characters of a name that an answer shows."""
+
+
+class Searcher:
+    """Answers `search_entities` for one graph."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, book: SchemaBook) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._book = book
+
+    async def search(self, arguments: SearchEntities, budget: Budget) -> SearchResult:
+        """Return the entities whose names have the words of the query, the best first.
+
+        Raises:
+            InputError: The query has no word, or a type is none of the graph's.
+            Fault: The graph could not be asked.
+        """
+        words = words_of(arguments.query)
+        if not words:
+            raise InputError(
+                f"search_entities: query {quoted(arguments.query)} has no letter or digit.",
+                valid="query: a name, an alias or a part of it.",
+            )
+        known = await self._book.known(budget)
+        asked = arguments.node_types or ()
+        try:
+            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+        except InputError:
+            known = await self._book.known(budget, doubted=True)
+            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+        hits = await self._hits(words, types.iris, budget) if types.iris or not asked else _NOTHING
+        best = best_hits(hits.hits, arguments.query, words)
+        if UNTYPED in types.iris:
+            best = await self._of_types(best, types.iris, known, budget)
+        shown = best[: arguments.limit]
+        facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
+        return SearchResult.model_validate(
+            {
+                "result": self._fitting([self._entry(hit, facts[hit.iri], known) for hit in shown]),
+                "complete": not hits.truncated and all(fact.mark.whole for fact in facts.values()),
+                "searched": {"how": hits.how, "found": len(best), "truncated": hits.truncated},
+                "warnings": list(types.warnings) or None,
+            }
+        )
+
+    async def _hits(self, words: Sequence[str], types: frozenset[str], budget: Budget) -> Hits:
+        """Ask for names with every word, and for names with some where there are none."""
+        # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
+        wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
+        if types and types <= {UNKNOWN}:
+            return _NOTHING
+        hits = await self._store.search(words, wanted, budget, every_word=True)
+        if hits.hits or len(words) == 1:
+            return hits
+        return await self._store.search(words, wanted, budget, every_word=False)
+
+    async def _of_types(self, hits: Sequence[Hit], types: frozenset[str], known: Known, budget: Budget) -> list[Hit]:
+        facts = await self._store.nodes([hit.iri for hit in hits], budget, names=False)
+        for fact in facts.values():
+            if fact.mark.fault is not None:
+                raise fact.mark.fault
+        return [hit for hit in hits if not types.isdisjoint(known.chooser.filterable(facts[hit.iri]))]
+
+    def _entry(self, hit: Hit, facts: NodeFacts, known: Known) -> dict[str, str | None]:
+        name = facts.name or ("" if hit.is_synonym else hit.text)
+        shorter = Shortener(_NAME_LENGTH, 1)
+        return {
+            "id": self._prefixes.shorten(hit.iri),
+            "entity_type": known.chooser.shown(facts),
+            "name": shorter(name) or None,
+            "matched": shorter(hit.text) if hit.is_synonym and hit.text != name else None,
+        }
+
+    def _fitting(self, entries: list[dict[str, str | None]]) -> list[dict[str, str | None]]:
+        """Leave out the last entries of an answer that would be too large; `found` tells how many there are."""
+        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN - _HEAD
+        while len(entries) > 1 and size_of(entries) > limit:
+            entries.pop()
+        return entries
 
 
 def words_of(query: str) -> list[str]:

@@ -219,7 +219,11 @@ class _Source:
 
     def _refuse_other_json(self) -> None:
         """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
-        if self._format == pyoxigraph.RdfFormat.JSON_LD:
+        if self._format != pyoxigraph.RdfFormat.JSON_LD:
+            return
+        with gzip.open(self._path, "rb") if self._zipped else self._path.open("rb") as stream:
+            start = stream.read(_REPORT_EVERY).strip()
+        if start not in {b"[]", b"{}"} and b'"@' not in start:
             raise ConfigurationError(
                 f"{self._path}: this is JSON, but it holds no RDF.",
                 valid="JSON-LD has an @context, or whole IRIs for its keys.",

@@ -572,3 +572,11 @@ def test_an_rdflib_graph_with_what_is_no_rdf_is_refused(
         load_rdflib(graph)
     assert "Py" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['{"name": "a package", "version": 1}', '[{"a": [1, 2]}]', '"text"'])
+def test_json_that_is_no_rdf_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "package.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="JSON"):
+        load_files([path])

@@ -1,0 +1,67 @@
+"""`describe_schema`: what the graph contains, as much of it as fits."""
+
+from __future__ import annotations
+
+from gateway.engine import guide
+from gateway.engine.answers import SchemaResult
+from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.size import BYTES_PER_TOKEN, size_of
+from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.graph.budget import Budget
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+LISTED = (200, 100, 50, 20, 5)
+"""Types, and predicates, that are listed: as many as fit."""
+
+
+class Orienter:
+    """Answers `describe_schema` for one graph."""
+
+    def __init__(self, profile: Profile, prefixes: PrefixMap, book: SchemaBook) -> None:
+        self._profile = profile
+        self._prefixes = prefixes
+        self._book = book
+
+    async def describe(self, budget: Budget) -> SchemaResult:
+        """Return the schema, the most frequent types and predicates where not all fit.
+
+        Raises:
+            Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
+                are not comprehensive.
+        """
+        known = await self._book.known(budget, wanted=True)
+        if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
+            raise known.fault
+        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN
+        described = (self._with(known, count) for count in LISTED)
+        answer = next(described)
+        while size_of(answer.as_json()) > limit and (smaller := next(described, None)) is not None:
+            answer = smaller
+        return answer
+
+    def _with(self, known: Known, count: int) -> SchemaResult:
+        """Return the schema with so many types and predicates listed."""
+        schema = known.schema
+        types, predicates = schema.types[:count], schema.predicates[:count]
+        listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
+        listed = [*types, *predicates]
+        shorten = self._prefixes.shorten
+        ids = [shorten(term.iri) for term in listed]
+        labels = labels_of(known, self._prefixes, [term.iri for term in listed])
+        return SchemaResult(
+            graph_description=guide.description(self._profile, schema),
+            complete=schema.exact and listed_all,
+            comprehensive=schema.exact and listed_all,
+            entity_types=ids[: len(types)],
+            predicates=ids[len(types) :],
+            entity_types_total=len(schema.types),
+            predicates_total=len(schema.predicates),
+            counts={shorten(term.iri): term.count for term in listed},
+            labels=labels if self._profile.names.on_stubs else None,
+            prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
+            schema_version=schema.version,
+            warnings=None if schema.exact else [f"The lists are not complete: {schema.reason}"],
+            next_steps=guide.next_steps(self._profile, schema, listed_all=listed_all),
+            tool_usage_notes=guide.TOOL_USAGE_NOTES,
+        )
