@@ -98,6 +98,12 @@ async def test_of_two_predicates_with_one_local_name_the_first_iri_wins() -> Non
     assert await described("x:a y:score 0.2 ; x:score 0.1 .") == {"confidence": 0.1, "y:score": 0.2}
 
 
+async def test_a_number_that_only_a_name_makes_a_confidence_is_one_only_between_0_and_1() -> None:
+    assert await described("x:a x:weight 70 .") == {"x:weight": 70}
+    pinned = with_roles(confidence=(f"{X}weight",))
+    assert await described("x:a x:weight 70 .", pinned) == {"confidence": 70}
+
+
 @pytest.mark.parametrize(
     ("sources", "expected"),
     [
