@@ -1,0 +1,88 @@
+"""What a model reads when the endpoint behind the gateway is no use, by MCP."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+from mcp import Client
+
+from gateway.api import open_gateway
+from gateway.server.app import build
+from gateway.settings.profile import Limits, Profile
+from tests.servers.loopback import free_port
+from tests.transport.fake_endpoint import Handler, answering, fake_endpoint, sending
+
+pytestmark = pytest.mark.anyio
+
+HASTY = Profile(prefixes={"x": "https://example.org/x/"}, limits=Limits(deadline_seconds=0.5, schema_seconds=0.2))
+ROWS = b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"uri","value":"https://example.org/x/a"}'
+
+
+async def hanging(_: web.BaseRequest) -> web.StreamResponse:
+    await asyncio.Event().wait()
+    raise AssertionError("unreachable")
+
+
+async def text_for(url: str) -> str:
+    """Ask for a traversal through a gateway to this endpoint, and return the error that a model reads."""
+    async with (
+        asyncio.timeout(30),
+        open_gateway(endpoint=url, profile=HASTY) as gateway,
+        Client(await build(gateway)) as client,
+    ):
+        result = await client.call_tool("bfs_query", {"seeds": ["x:a"], "max_hops": 1})
+    assert result.is_error
+    text: str = result.content[0].text  # type: ignore[union-attr]  # errors are text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("handler", "said"),
+    [
+        (answering(b"<html>Welcome</html>", content_type="text/html"), "not with SPARQL JSON"),
+        (answering(b"hello", content_type="text/plain"), "not with SPARQL JSON"),
+        (answering(b'{"hello": "world"}'), "no whole SPARQL JSON"),
+        (answering(ROWS), "no whole SPARQL JSON"),
+        (
+            sending(
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\nContent-Length: 999\r\n\r\n"
+                + ROWS
+            ),
+            "broke off",
+        ),
+        (answering(status=404), "no SPARQL query endpoint"),
+        (answering(status=405), "takes no queries"),
+        (answering(status=500), "status 500"),
+        (answering(status=503), "overloaded"),
+        (answering(status=429), "throttling"),
+        (answering(status=301), "redirects"),
+        (answering(status=401), "credentials"),
+        (hanging, "time of this call is used up"),
+    ],
+)
+async def test_an_endpoint_that_is_no_use_is_an_error_that_says_so(handler: Handler, said: str) -> None:
+    async with fake_endpoint(handler) as endpoint:
+        text = await text_for(endpoint.url.replace("http://", "http://someone:secret@"))
+    assert said in text
+    for leaked in ("127.0.0.1", "secret", "someone", "Welcome", "Traceback", "aiohttp"):
+        assert leaked not in text
+
+
+async def test_an_endpoint_that_is_not_there_is_an_error_that_says_so() -> None:
+    text = await text_for(f"http://127.0.0.1:{free_port()}/sparql")
+    assert "could not be reached" in text
+    assert "127.0.0.1" not in text
+
+
+async def test_an_id_that_only_the_engine_refuses_leaves_the_others_answered() -> None:
+    refused = "https://example.org/x/%zz"
+    async with open_gateway() as gateway, Client(await build(gateway)) as client:
+        result = await client.call_tool("bfs_query", {"seeds": ["drug:warfarin", refused], "max_hops": 1})
+        alone = await client.call_tool("bfs_query", {"seeds": [refused], "max_hops": 1})
+    answer = result.structured_content or {}
+    assert answer["node_count"] == 16
+    assert answer["complete"] is False
+    (gap,) = answer["incomplete"]
+    assert (gap["cause"], gap["ids"]) == ("endpoint_failed", [refused])
+    assert alone.is_error
+    assert "refused" in alone.content[0].text  # type: ignore[union-attr]  # errors are text
