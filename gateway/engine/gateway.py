@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from gateway.engine.answers import (
     Answer,
@@ -39,6 +39,32 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
+
+
+class Detail(TypedDict, total=False):
+    """What `bfs_query` and `intersect_subgraphs` show, and how much of it.
+
+    Attributes:
+        node_types: Nodes of these types come with metadata; the others as stubs.
+        predicates: Edges of these predicates come with metadata; the others bare.
+        topology_only: Only IDs, types and triples.
+        exclude_node_types: Remove nodes of these types and the edges that touch them.
+        min_mentions: Remove nodes that are mentioned less often.
+        limit: Nodes on the page.
+        offset: Nodes to skip: `next_offset` of the page before.
+        max_tokens: Size of the answer; a token is 4 bytes.
+        snapshot: The `snapshot` of the page before.
+    """
+
+    node_types: Sequence[str] | None
+    predicates: Sequence[str] | None
+    topology_only: bool
+    exclude_node_types: Sequence[str] | None
+    min_mentions: int
+    limit: int | None
+    offset: int
+    max_tokens: int | None
+    snapshot: str | None
 
 
 class Gateway:
@@ -137,55 +163,27 @@ class Gateway:
             node_types: Only entities of these types.
             limit: Hits at most, 1 to 100.
         """
-        given = {"query": query, "node_types": _listed(node_types), "limit": limit}
-        return await self._searcher.search(parse(SearchEntities, given), self._budget())
+        given = {"query": query, "node_types": node_types, "limit": limit}
+        return await self._searcher.search(parse(SearchEntities, _with_lists(given)), self._budget())
 
     async def bfs_query(
         self,
         seeds: Sequence[str],
         max_hops: int,
         *,
-        node_types: Sequence[str] | None = None,
-        predicates: Sequence[str] | None = None,
-        topology_only: bool = False,
-        exclude_node_types: Sequence[str] | None = None,
-        min_mentions: int = 1,
-        limit: int | None = None,
-        offset: int = 0,
-        max_tokens: int | None = None,
-        snapshot: str | None = None,
         progress: Progress = no_progress,
+        **detail: Unpack[Detail],
     ) -> BfsResult:
         """Return the union of the seeds' neighbourhoods.
 
         Args:
             seeds: IDs or IRIs, 1 to 50.
             max_hops: Distance from any seed, 1 to 5.
-            node_types: Nodes of these types come with metadata.
-            predicates: Edges of these predicates come with metadata.
-            topology_only: Only IDs, types and triples.
-            exclude_node_types: Remove nodes of these types and the edges that touch them.
-            min_mentions: Remove nodes that are mentioned less often.
-            limit: Nodes on the page.
-            offset: Nodes to skip.
-            max_tokens: Size of the answer; a token is 4 bytes.
-            snapshot: The `snapshot` of the page before.
             progress: Told after each hop.
+            **detail: What is shown and how much of it; see `Detail`.
         """
-        given = {
-            "seeds": _listed(seeds),
-            "max_hops": max_hops,
-            "node_types": _listed(node_types),
-            "predicates": _listed(predicates),
-            "topology_only": topology_only,
-            "exclude_node_types": _listed(exclude_node_types),
-            "min_mentions": min_mentions,
-            "limit": limit,
-            "offset": offset,
-            "max_tokens": max_tokens,
-            "snapshot": snapshot,
-        }
-        return await self._bfs(parse(BfsQuery, given), progress)
+        given = {"seeds": seeds, "max_hops": max_hops, **detail}
+        return await self._bfs(parse(BfsQuery, _with_lists(given)), progress)
 
     async def describe_entity(self, id: str, *, max_tokens: int | None = None) -> Entity:  # noqa: A002 - the protocol's name
         """Return everything known about one entity beside its edges.
@@ -204,7 +202,7 @@ class Gateway:
             max_tokens: Size of the answer; a token is 4 bytes.
         """
         return await self._describer.several(
-            parse(DescribeEntities, {"ids": _listed(ids), "max_tokens": max_tokens}), self._budget()
+            parse(DescribeEntities, _with_lists({"ids": ids, "max_tokens": max_tokens})), self._budget()
         )
 
     async def intersect_subgraphs(
@@ -212,47 +210,19 @@ class Gateway:
         seeds: Sequence[str],
         k: int,
         *,
-        node_types: Sequence[str] | None = None,
-        predicates: Sequence[str] | None = None,
-        topology_only: bool = False,
-        exclude_node_types: Sequence[str] | None = None,
-        min_mentions: int = 1,
-        limit: int | None = None,
-        offset: int = 0,
-        max_tokens: int | None = None,
-        snapshot: str | None = None,
         progress: Progress = no_progress,
+        **detail: Unpack[Detail],
     ) -> IntersectionResult:
         """Return the nodes within k hops of every seed, and all edges among them.
 
         Args:
             seeds: IDs or IRIs, 2 to 50.
             k: Distance from every seed, 1 to 5.
-            node_types: Nodes of these types come with metadata.
-            predicates: Edges of these predicates come with metadata.
-            topology_only: Only IDs, types and triples.
-            exclude_node_types: Remove nodes of these types and the edges that touch them.
-            min_mentions: Remove nodes that are mentioned less often.
-            limit: Nodes on the page.
-            offset: Nodes to skip.
-            max_tokens: Size of the answer; a token is 4 bytes.
-            snapshot: The `snapshot` of the page before.
             progress: Told after each hop.
+            **detail: What is shown and how much of it; see `Detail`.
         """
-        given = {
-            "seeds": _listed(seeds),
-            "k": k,
-            "node_types": _listed(node_types),
-            "predicates": _listed(predicates),
-            "topology_only": topology_only,
-            "exclude_node_types": _listed(exclude_node_types),
-            "min_mentions": min_mentions,
-            "limit": limit,
-            "offset": offset,
-            "max_tokens": max_tokens,
-            "snapshot": snapshot,
-        }
-        return await self._intersect(parse(IntersectSubgraphs, given), progress)
+        given = {"seeds": seeds, "k": k, **detail}
+        return await self._intersect(parse(IntersectSubgraphs, _with_lists(given)), progress)
 
     async def _bfs(self, arguments: BfsQuery, progress: Progress) -> BfsResult:
         return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, progress))
@@ -301,5 +271,6 @@ class Gateway:
         return Budget(Deadline.after(limits.deadline_seconds, self._clock), limits.requests, limits.rows, limits.nodes)
 
 
-def _listed(values: Sequence[str] | None) -> Any:
-    return list(values) if isinstance(values, tuple) else values
+def _with_lists(given: Mapping[str, object]) -> dict[str, object]:
+    """Take tuples for the lists that the argument models ask for; what is neither is refused by them."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
