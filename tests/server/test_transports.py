@@ -17,13 +17,15 @@ from mcp.client.client import ConnectMode
 from gateway.errors import ConfigurationError
 from gateway.server.run import listen
 from tests.servers.loopback import HOST, free_port
-from tests.transport.fake_endpoint import EMPTY, JSON, fake_endpoint
+from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
 Wire = Literal["stdio", "http"]
 SECONDS = 60
 """How long anything here may take before it counts as hung."""
+
+NO_SCHEMA = b'{"head":{"vars":["t","p","count"]},"results":{"bindings":[]}}'
 
 WARFARIN = {"seeds": ["drug:warfarin"], "max_hops": 2, "topology_only": True}
 
@@ -110,7 +112,7 @@ async def test_cancelling_a_call_closes_the_request_to_the_endpoint(
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         query = (await request.post())["query"]
         if "COUNT" in str(query):
-            return web.Response(body=EMPTY, headers={"Content-Type": JSON})
+            return web.Response(body=NO_SCHEMA, headers={"Content-Type": JSON})
         asked.set()
         try:
             await asyncio.Event().wait()
