@@ -13,7 +13,7 @@ from tests.servers.unavailable import ServerUnavailable
 
 _GROUP: Final = "org.apache.jena"
 _ARTIFACT: Final = "jena-fuseki-server"
-# 2.10 copies the jar alone. Later versions first read its POM, whose parent a mirror may not have.
+# 2.10 copies the jar alone. Later versions first read its POM, and that of its parent, which is not always to be had.
 _PLUGINS: Final = (
     "org.apache.maven.plugins:maven-dependency-plugin:2.10:copy",
     "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
