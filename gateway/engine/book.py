@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
 from gateway.engine.vocabulary import Vocabulary
-from gateway.errors import Fault
+from gateway.errors import BudgetSpent, DeadlinePassed, Fault
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
@@ -75,16 +75,15 @@ class SchemaBook:
         """
         clock = budget.deadline.clock
         async with self._reading:
-            if (
-                self._known is None
-                or clock() > self._known.until
-                or (
-                    (doubted and clock() - self._known.read > _RETRY_SECONDS)
-                    or (wanted and self._known.fault is not None)
-                )
-            ):
+            if self._known is None or self._is_stale(self._known, clock(), doubted=doubted, wanted=wanted):
                 self._known = await self._read(budget)
             return self._known
+
+    @staticmethod
+    def _is_stale(known: Known, now: float, *, doubted: bool, wanted: bool) -> bool:
+        # A graph that is too large to enumerate in time will be so again at once; another fault may have passed.
+        passing = known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent)
+        return now > known.until or (doubted and now - known.read > _RETRY_SECONDS) or (wanted and passing)
 
     async def _read(self, budget: Budget) -> Known:
         limits = self._profile.limits

@@ -85,18 +85,28 @@ class Asker:
         """
         doubtful = [iri for iri in dict.fromkeys(iris) if may_be_rewritten(iri)]
         new = [iri for iri in doubtful if iri not in self._kept_as_is]
-        for start in range(0, len(new), _ECHOED):
-            batch = new[start : start + _ECHOED]
-            try:
-                rows = await self.rows("echo", budget, {"nodes": batch})
-            except QueryRefused:
-                continue  # what the engine refuses, the question itself will find
-            except Fault as fault:
-                return dict.fromkeys(doubtful, fault)
-            echoed = {row["n"]["value"] for row in rows if "n" in row}
-            self._kept_as_is |= {iri: iri in echoed for iri in batch}
+        size = min(_ECHOED, self._query_rows)
+        faults: dict[str, Fault] = {}
+        for start in range(0, len(new), size):
+            faults |= await self._echo(new[start : start + size], budget)
         rewriting = QueryRefused("The endpoint reads an IRI of the graph as another one, so it cannot be asked for.")
-        return {iri: rewriting for iri in doubtful if self._kept_as_is.get(iri) is False}
+        return faults | {iri: rewriting for iri in doubtful if self._kept_as_is.get(iri) is False}
+
+    async def _echo(self, iris: Sequence[str], budget: Budget) -> dict[str, Fault]:
+        """Learn how the endpoint reads some IRIs; return those about which that could not be learnt, and why."""
+        try:
+            rows = await self.rows("echo", budget, {"nodes": iris})
+        except QueryRefused as refused:
+            # One that the engine refuses must not leave the others of its batch unasked.
+            if len(iris) == 1:
+                return {iris[0]: refused}
+            middle = len(iris) // 2
+            return {**await self._echo(iris[:middle], budget), **await self._echo(iris[middle:], budget)}
+        except Fault as fault:
+            return dict.fromkeys(iris, fault)
+        echoed = {row["n"]["value"] for row in rows if "n" in row}
+        self._kept_as_is |= {iri: iri in echoed for iri in iris}
+        return {}
 
     async def close(self) -> None:
         """Close the transport."""

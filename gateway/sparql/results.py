@@ -71,7 +71,7 @@ def _mend(rows: list[dict[str, Any]]) -> None:
     """Replace unpaired surrogates, which JSON can escape and no other encoding can write."""
     for row in rows:
         for term in row.values():
-            if isinstance(term["value"], str):
+            if isinstance(term.get("value"), str):
                 term["value"] = term["value"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

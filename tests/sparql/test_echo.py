@@ -1,0 +1,40 @@
+"""An engine that reads some IRIs as others is found out, whatever else is in the batch."""
+
+import json
+import re
+
+import pytest
+
+from gateway.errors import QueryRefused
+from gateway.graph.budget import Budget, Deadline
+from gateway.sparql.asking import Asker
+
+pytestmark = pytest.mark.anyio
+
+KEPT, REWRITTEN, REFUSED = "http://EX.org/kept", "http://e.org/a/../b", "http://E.org/%zz"
+
+
+class Rewriting:
+    """An engine that resolves dot segments, and refuses a bad percent sign."""
+
+    async def select(self, query: str, _deadline: Deadline) -> bytes:
+        """Say how the IRIs of a query are read."""
+        if "%zz" in query:
+            raise QueryRefused("No IRI.")
+        read = [iri.replace("/a/../", "/") for iri in re.findall("<(.*?)>", query)]
+        rows = [{"n": {"type": "uri", "value": iri}} for iri in read]
+        return json.dumps({"head": {"vars": ["n"]}, "results": {"bindings": rows}}).encode()
+
+    async def close(self) -> None:
+        """Let go of nothing."""
+
+
+@pytest.mark.parametrize("query_rows", [1, 2, 1_000])
+async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int) -> None:
+    asker = Asker(Rewriting(), query_rows)
+    budget = Budget(Deadline.after(60), 100, 1_000, 1_000)
+    faults = await asker.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], budget)
+    assert faults.keys() == {REFUSED, REWRITTEN}
+    sent = budget.sent
+    assert (await asker.rewritten([KEPT, REWRITTEN], budget)).keys() == {REWRITTEN}
+    assert budget.sent == sent
