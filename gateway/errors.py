@@ -5,7 +5,13 @@
     ├── ConfigurationError    the operator: a profile, a graph file, a port, an option
     └── Fault                 asking the graph failed
         ├── QueryRefused      the query: the engine will not run it, so asking again is no use
+        │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may do
         ├── EndpointFault     the endpoint: it answered, but not with a whole answer
+        │   ├── AnswerCut     it says that it sent only a part
+        │   ├── GaveUp        it ran into its own time or memory limit: a smaller question may do
+        │   ├── BrokenAnswer  the answer broke off, or a server in between failed: again may do
+        │   ├── Throttled     it wants fewer requests: later may do
+        │   └── Resting       it failed so often that it is left alone for a while
         ├── NetworkFault      the network: no answer came
         ├── DeadlinePassed    the budget: the time of this call is used up
         └── BudgetSpent       the budget: the requests, rows or nodes of this call are used up
@@ -55,13 +61,23 @@ class Fault(GatewayError):
 
     Attributes:
         cause: The name under which `incomplete` lists what this fault left out (contract, "Saying what is missing").
+        again: Whether the same query may succeed when it is sent once more.
+        smaller: Whether a query about fewer IDs may succeed.
     """
 
     cause = "endpoint_failed"
+    again = False
+    smaller = False
 
 
 class QueryRefused(Fault):
     """The engine understood the request and will not run this query."""
+
+
+class QueryTooLong(QueryRefused):
+    """The engine will not run a query of this length, or with so many IRIs."""
+
+    smaller = True
 
 
 class EndpointFault(Fault):
@@ -72,10 +88,44 @@ class AnswerCut(EndpointFault):
     """The endpoint says that it sent only a part of the answer."""
 
     cause = "server_truncated"
+    smaller = True
+
+
+class GaveUp(EndpointFault):
+    """The endpoint ran into its own limit of time or memory."""
+
+    smaller = True
+
+
+class BrokenAnswer(EndpointFault):
+    """The answer broke off, or a server on the way failed."""
+
+    again = True
+    smaller = True
+
+
+class Throttled(EndpointFault):
+    """The endpoint wants fewer requests.
+
+    Attributes:
+        retry_after: Seconds to wait, as the endpoint says; None where it does not.
+    """
+
+    again = True
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", retry_after: float | None = None) -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.retry_after = retry_after
+
+
+class Resting(EndpointFault):
+    """The endpoint failed so often, one time after the other, that it is left alone for a while."""
 
 
 class NetworkFault(Fault):
     """No answer came: refused, reset, unknown host, or the connection broke."""
+
+    again = True
 
 
 class DeadlinePassed(Fault):
