@@ -13,6 +13,7 @@
         │   ├── Throttled     it wants fewer requests: later may do
         │   └── Resting       it failed so often that it is left alone for a while
         ├── NetworkFault      the network: no answer came
+        ├── EdgesCapped       the rule: `max_edges_per_node` shows only some edges of a node
         ├── DeadlinePassed    the budget: the time of this call is used up
         └── BudgetSpent       the budget: the requests, rows or nodes of this call are used up
 
@@ -85,10 +86,18 @@ class EndpointFault(Fault):
 
 
 class AnswerCut(EndpointFault):
-    """The endpoint says that it sent only a part of the answer."""
+    """The endpoint says that it sent only a part of the answer.
+
+    Attributes:
+        row_cap: The rows that it sends at most, as it says; None where it does not.
+    """
 
     cause = "server_truncated"
     smaller = True
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", row_cap: int | None = None) -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.row_cap = row_cap
 
 
 class GaveUp(EndpointFault):
@@ -126,6 +135,12 @@ class NetworkFault(Fault):
     """No answer came: refused, reset, unknown host, or the connection broke."""
 
     again = True
+
+
+class EdgesCapped(Fault):
+    """A node has more edges than the operator or the caller wants to see."""
+
+    cause = "edges_capped"
 
 
 class DeadlinePassed(Fault):

@@ -16,6 +16,8 @@ from gateway.cli.options import (
     ExcludedTypes,
     Graphs,
     Limit,
+    MaxDegree,
+    MaxEdges,
     MaxTokens,
     MinMentions,
     NodeTypes,
@@ -196,6 +198,8 @@ def bfs(
     limit: Limit = None,
     offset: Offset = 0,
     max_tokens: MaxTokens = None,
+    max_degree: MaxDegree = None,
+    max_edges_per_node: MaxEdges = None,
     snapshot: Snapshot = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
@@ -213,7 +217,17 @@ def bfs(
         seeds,
         hops,
         Detail(
-            node_type, predicate, topology_only, exclude_node_type, min_mentions, limit, offset, max_tokens, snapshot
+            node_types=node_type,
+            predicates=predicate,
+            topology_only=topology_only,
+            exclude_node_types=exclude_node_type,
+            min_mentions=min_mentions,
+            limit=limit,
+            offset=offset,
+            max_tokens=max_tokens,
+            max_degree=max_degree,
+            max_edges_per_node=max_edges_per_node,
+            snapshot=snapshot,
         ),
     )
 
@@ -250,6 +264,9 @@ def intersect(
     ],
     *,
     hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="How far to go from each seed, 1 to 5.")] = 1,
+    via: Annotated[
+        bool, typer.Option("--via", help="Show how each node hangs together with each seed.", show_default=False)
+    ] = False,
     node_type: NodeTypes = None,
     predicate: Predicates = None,
     topology_only: TopologyOnly = False,
@@ -258,6 +275,8 @@ def intersect(
     limit: Limit = None,
     offset: Offset = 0,
     max_tokens: MaxTokens = None,
+    max_degree: MaxDegree = None,
+    max_edges_per_node: MaxEdges = None,
     snapshot: Snapshot = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
@@ -275,8 +294,19 @@ def intersect(
         Common(graph, endpoint, profile, prefix, json, verbose),
         seeds,
         hops,
+        via,
         Detail(
-            node_type, predicate, topology_only, exclude_node_type, min_mentions, limit, offset, max_tokens, snapshot
+            node_types=node_type,
+            predicates=predicate,
+            topology_only=topology_only,
+            exclude_node_types=exclude_node_type,
+            min_mentions=min_mentions,
+            limit=limit,
+            offset=offset,
+            max_tokens=max_tokens,
+            max_degree=max_degree,
+            max_edges_per_node=max_edges_per_node,
+            snapshot=snapshot,
         ),
     )
 

@@ -119,6 +119,24 @@ MaxTokens = Annotated[
         show_default=False,
     ),
 ]
+MaxDegree = Annotated[
+    int | None,
+    typer.Option(
+        "--max-degree",
+        metavar="N",
+        help="Do not go on from nodes with more edges, seeds apart: keeps hubs out.",
+        show_default=False,
+    ),
+]
+MaxEdges = Annotated[
+    int | None,
+    typer.Option(
+        "--max-edges-per-node",
+        metavar="N",
+        help="Edges that one node shows at most.",
+        show_default=False,
+    ),
+]
 Snapshot = Annotated[
     str | None,
     typer.Option(

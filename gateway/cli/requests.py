@@ -38,6 +38,8 @@ class Detail:
     limit: int | None
     offset: int
     max_tokens: int | None
+    max_degree: int | None
+    max_edges_per_node: int | None
     snapshot: str | None
 
 
@@ -84,6 +86,7 @@ class Intersect:
     common: Common
     seeds: list[str]
     hops: int
+    via: bool
     detail: Detail
 
 

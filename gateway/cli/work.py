@@ -49,10 +49,12 @@ def do(request: Request) -> None:
                 lambda gateway, progress: gateway.bfs_query(seeds, hops, **asdict(detail), progress=progress),
                 lambda answer: subgraph.bfs(answer, detail.offset),
             )
-        case Intersect(common, seeds, hops, detail):
+        case Intersect(common, seeds, hops, via, detail):
             _answer(
                 common,
-                lambda gateway, progress: gateway.intersect_subgraphs(seeds, hops, **asdict(detail), progress=progress),
+                lambda gateway, progress: gateway.intersect_subgraphs(
+                    seeds, hops, via=via, **asdict(detail), progress=progress
+                ),
                 lambda answer: subgraph.intersection(answer, detail.offset),
             )
         case Describe(common, [only], max_tokens):

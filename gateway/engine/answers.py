@@ -37,6 +37,9 @@ class Node(Answer):
     id: str
     entity_type: str
     name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
+    via: list[list[str]] | None = Field(
+        default=None, description="One shortest path to each seed, this node and the seed included; where asked for."
+    )
     metadata: dict[str, Any] | None = None
 
 

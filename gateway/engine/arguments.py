@@ -83,6 +83,13 @@ class _Traversal(Arguments):
     limit: Annotated[Positive | None, Field(description="Nodes on this page; counts stay whole.")] = None
     offset: Annotated[Natural, Field(description="Skip the first nodes: next_offset of the page before.")] = 0
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
+    max_degree: Annotated[
+        Positive | None,
+        Field(description="Nodes with more edges are shown but not expanded, seeds excepted: keeps hubs out."),
+    ] = None
+    max_edges_per_node: Annotated[
+        Positive | None, Field(description="Edges that an expanded node shows at most; any of them.")
+    ] = None
     snapshot: Annotated[
         str | None,
         Field(max_length=64, description="`snapshot` of the page before, so that pages fit together."),
@@ -111,6 +118,7 @@ class IntersectSubgraphs(_Traversal):
         Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result must be near to, 2 to 50."),
     ]
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
+    via: Annotated[bool, Field(description="Give each node one shortest path to each seed, as IDs.")] = False
 
 
 class DescribeEntity(Arguments):

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from gateway.engine.gaps import Gaps
-from gateway.errors import Fault
+from gateway.engine.hubs import HubRule
+from gateway.errors import EdgesCapped, Fault
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri, Neighbourhood
@@ -28,12 +29,14 @@ class Exploration:
         known: The neighbourhoods of all expanded nodes.
         missing: Seeds that are in no triple of the graph, in the order given.
         gaps: What could not be expanded.
+        capped: Nodes that are known to have more edges than were asked for.
     """
 
     distances: list[dict[Iri, int]]
     known: dict[Iri, Neighbourhood] = field(default_factory=dict)
     missing: list[Iri] = field(default_factory=list)
     gaps: Gaps = field(default_factory=Gaps)
+    capped: set[Iri] = field(default_factory=set)
 
     @property
     def edges(self) -> set[Edge]:
@@ -50,6 +53,7 @@ async def explore(
     store: GraphStore,
     sources: Sequence[Sequence[Iri]],
     hops: int,
+    rule: HubRule,
     budget: Budget,
     progress: Progress,
 ) -> Exploration:
@@ -61,6 +65,7 @@ async def explore(
         store: The graph.
         sources: Each source's seeds, at distance 0.
         hops: 1 to 5.
+        rule: Which nodes are not expanded, and which not whole.
         budget: The call's budget.
         progress: Told after each hop.
 
@@ -68,15 +73,17 @@ async def explore(
         Fault: Nothing could be learnt about any seed.
     """
     found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources])
+    seen: set[Iri] = set()
     for hop in range(hops):
         reached = [node for distance in found.distances for node, steps in distance.items() if steps == hop]
         if not reached:
             break
         # What one source has reached, another may have expanded before.
-        frontier = [node for node in dict.fromkeys(reached) if node not in found.known]
+        frontier = [node for node in dict.fromkeys(reached) if node not in seen]
         if _over_budget(found, frontier, budget):
             break
-        await _expand(store, frontier, found, budget)
+        seen.update(frontier)
+        await _expand(store, frontier, found, rule, budget, seeds=hop == 0)
         if hop == 0:
             await _settle_seeds(store, found, budget)
         for distance in found.distances:
@@ -85,14 +92,46 @@ async def explore(
     return found
 
 
-async def _expand(store: GraphStore, frontier: Sequence[Iri], found: Exploration, budget: Budget) -> None:
-    """Learn the edges of a frontier."""
-    if not frontier:
-        return
-    answers = await store.edges(frontier, budget)
+async def _expand(
+    store: GraphStore, frontier: Sequence[Iri], found: Exploration, rule: HubRule, budget: Budget, *, seeds: bool
+) -> None:
+    """Learn the edges of a frontier, as far as the rule wants them."""
+    whole: list[Iri] = list(frontier)
+    capped: list[Iri] = []
+    if not rule.is_off and not (seeds and rule.max_edges is None):
+        whole, capped = await _sorted_by_degree(store, frontier, found, rule, budget, seeds=seeds)
+    answers: dict[Iri, Neighbourhood] = {}
+    if whole:
+        answers |= await store.edges(whole, budget)
+    if capped:
+        answers |= await store.edges(capped, budget, per_id=rule.max_edges)
     found.known.update(answers)
     for node, neighbourhood in answers.items():
-        found.gaps.add_mark(node, neighbourhood.mark)
+        if node not in found.capped or not isinstance(neighbourhood.mark.fault, EdgesCapped):
+            found.gaps.add_mark(node, neighbourhood.mark)
+
+
+async def _sorted_by_degree(
+    store: GraphStore, frontier: Sequence[Iri], found: Exploration, rule: HubRule, budget: Budget, *, seeds: bool
+) -> tuple[list[Iri], list[Iri]]:
+    """Return the nodes to expand whole, and those to expand in part; note the others, which are hubs."""
+    degrees = await store.degrees(frontier, rule.counted, budget) if frontier else {}
+    whole, capped = [], []
+    for node in frontier:
+        degree = degrees[node]
+        if degree.mark.fault is not None:
+            found.gaps.add_mark(node, degree.mark)
+            if seeds:
+                found.known[node] = Neighbourhood(mark=degree.mark)
+        elif rule.is_hub(degree.count) and not seeds:
+            found.gaps.add_degree("hub_not_expanded", node, degree, f"more than {rule.max_degree:,} edges")
+        elif rule.is_capped(degree.count):
+            found.gaps.add_degree("edges_capped", node, degree, f"only {rule.max_edges:,} edges are shown")
+            capped.append(node)
+        else:
+            whole.append(node)
+    found.capped.update(capped)
+    return whole, capped
 
 
 def _reached(found: Exploration) -> int:

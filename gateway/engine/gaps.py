@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from gateway.errors import Fault
-from gateway.graph.values import Iri, Mark
+from gateway.graph.values import Degree, Iri, Mark
 
 Cause = Literal[
     "hub_not_expanded",
@@ -30,11 +30,13 @@ class Gap:
         cause: One of `CAUSES`.
         ids: The nodes it concerns.
         detail: What happened, in words.
+        degrees: The degrees of these nodes, where they are the cause.
     """
 
     cause: Cause
     ids: frozenset[Iri]
     detail: str
+    degrees: Mapping[Iri, Degree] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -43,12 +45,18 @@ class Gaps:
 
     _ids: dict[Cause, set[Iri]] = field(default_factory=dict)
     _details: dict[Cause, str] = field(default_factory=dict)
+    _degrees: dict[Cause, dict[Iri, Degree]] = field(default_factory=dict)
 
     def add(self, cause: Cause, ids: Iterable[Iri], detail: str) -> None:
         """Note that something about these nodes is missing; nothing is noted for no nodes."""
         for iri in ids:
             self._ids.setdefault(cause, set()).add(iri)
             self._details.setdefault(cause, detail)
+
+    def add_degree(self, cause: Cause, iri: Iri, degree: Degree, detail: str) -> None:
+        """Note that a node has too many edges."""
+        self.add(cause, [iri], detail)
+        self._degrees.setdefault(cause, {})[iri] = degree
 
     def add_mark(self, iri: Iri, mark: Mark) -> None:
         """Note what the mark of a node's edges says, unless they are whole."""
@@ -59,7 +67,9 @@ class Gaps:
     def entries(self) -> tuple[Gap, ...]:
         """The gaps, in the order of `CAUSES`."""
         return tuple(
-            Gap(cause, frozenset(self._ids[cause]), self._details[cause]) for cause in CAUSES if cause in self._ids
+            Gap(cause, frozenset(self._ids[cause]), self._details[cause], self._degrees.get(cause, {}))
+            for cause in CAUSES
+            if cause in self._ids
         )
 
 

@@ -28,15 +28,15 @@ from gateway.engine.book import SchemaBook
 from gateway.engine.describing import Describer, expanded
 from gateway.engine.exploring import Progress, no_progress
 from gateway.engine.filtering import TraversalArguments, resolve
+from gateway.engine.hubs import HubRule
 from gateway.engine.orienting import Orienter
 from gateway.engine.presenting import Presenter
 from gateway.engine.searching import Searcher
 from gateway.engine.snapshots import Snapshots
-from gateway.engine.topology import Cartographer, Topology
+from gateway.engine.topology import Cartographer
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -53,6 +53,8 @@ class Detail(TypedDict, total=False):
         limit: Nodes on the page.
         offset: Nodes to skip: `next_offset` of the page before.
         max_tokens: Size of the answer; a token is 4 bytes.
+        max_degree: Nodes with more edges are shown but not expanded, seeds excepted.
+        max_edges_per_node: Edges that an expanded node shows at most.
         snapshot: The `snapshot` of the page before.
     """
 
@@ -64,6 +66,8 @@ class Detail(TypedDict, total=False):
     limit: int | None
     offset: int
     max_tokens: int | None
+    max_degree: int | None
+    max_edges_per_node: int | None
     snapshot: str | None
 
 
@@ -82,7 +86,7 @@ class Gateway:
         self._prefixes = prefixes
         self._clock = clock
         self._book = SchemaBook(store, profile, prefixes)
-        self._cartographer = Cartographer(store, prefixes, names_on_stubs=profile.names.on_stubs)
+        self._cartographer = Cartographer(store, prefixes, profile)
         self._presenter = Presenter(store, profile, prefixes, self._book)
         self._orienter = Orienter(profile, prefixes, self._book)
         self._searcher = Searcher(store, profile, prefixes, self._book)
@@ -210,6 +214,7 @@ class Gateway:
         seeds: Sequence[str],
         k: int,
         *,
+        via: bool = False,
         progress: Progress = no_progress,
         **detail: Unpack[Detail],
     ) -> IntersectionResult:
@@ -218,10 +223,11 @@ class Gateway:
         Args:
             seeds: IDs or IRIs, 2 to 50.
             k: Distance from every seed, 1 to 5.
+            via: Give each node one shortest path to each seed.
             progress: Told after each hop.
             **detail: What is shown and how much of it; see `Detail`.
         """
-        given = {"seeds": seeds, "k": k, **detail}
+        given = {"seeds": seeds, "k": k, "via": via, **detail}
         return await self._intersect(parse(IntersectSubgraphs, _with_lists(given)), progress)
 
     async def _bfs(self, arguments: BfsQuery, progress: Progress) -> BfsResult:
@@ -245,26 +251,19 @@ class Gateway:
             resolve(arguments, known)
         except InputError:
             resolve(arguments, await self._book.known(budget, doubted=True))
-        question = (arguments.tool, tuple(seeds), hops)
+        rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
+        via = isinstance(arguments, IntersectSubgraphs) and arguments.via
+        question = (arguments.tool, tuple(seeds), hops, rule.question, via)
         going_on = bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
         if topology is None:
-            topology = await self._drawn(arguments, seeds, hops, budget, progress)
+            if isinstance(arguments, BfsQuery):
+                topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
+            else:
+                topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
             self._snapshots.put(question, topology)
         await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
-        return await self._presenter.present(topology, arguments, seeds, budget)
-
-    async def _drawn(
-        self,
-        arguments: TraversalArguments,
-        seeds: Sequence[Iri],
-        hops: int,
-        budget: Budget,
-        progress: Progress,
-    ) -> Topology:
-        if isinstance(arguments, BfsQuery):
-            return await self._cartographer.neighbourhood(seeds, hops, budget, progress)
-        return await self._cartographer.intersection(seeds, hops, budget, progress)
+        return await self._presenter.present(topology, arguments, seeds, rule.warnings, budget)
 
     def _budget(self) -> Budget:
         limits = self._profile.limits

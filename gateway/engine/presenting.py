@@ -16,7 +16,7 @@ from gateway.engine.size import BYTES_PER_TOKEN, size_of
 from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Edge, Iri
+from gateway.graph.values import Degree, Edge, Iri
 from gateway.settings.profile import Profile, Size
 from gateway.terms.prefixes import PrefixMap
 
@@ -44,9 +44,21 @@ class Presenter:
         self._sieve = Sieve(store, prefixes, self._writer)
 
     async def present(
-        self, topology: Topology, arguments: TraversalArguments, seeds: Sequence[Iri], budget: Budget
+        self,
+        topology: Topology,
+        arguments: TraversalArguments,
+        seeds: Sequence[Iri],
+        warnings: Sequence[str],
+        budget: Budget,
     ) -> Json:
         """Return an answer's fields.
+
+        Args:
+            topology: The whole answer.
+            arguments: The call's arguments.
+            seeds: The seeds of the question.
+            warnings: What the reader should know about how it was traversed.
+            budget: The call's budget.
 
         Raises:
             InputError: A filter names what the graph does not have.
@@ -57,7 +69,7 @@ class Presenter:
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens)
         if arguments.offset >= len(kept.nodes) > 0:
             warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
-        head = self._head(topology, kept, seeds, [*kept.warnings, *warning])
+        head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
         head |= self._summary(topology, known, limit - size_of(head))
         if isinstance(arguments, BfsQuery):
             head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
@@ -131,13 +143,20 @@ class Presenter:
 
     def _incomplete(self, gap: Gap) -> Json:
         ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
-        return {"cause": gap.cause, "count": len(ids), "ids": ids[:GAP_IDS], "detail": gap.detail}
+        shown = ids[:GAP_IDS]
+        detail = gap.detail
+        if gap.degrees:
+            degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}
+            detail += ": " + ", ".join(f"{name} has {_counted(degrees[name])}" for name in shown)
+        return {"cause": gap.cause, "count": len(ids), "ids": shown, "detail": detail}
 
     def _stub(self, node: Iri, topology: Topology, known: Known) -> Json:
         facts = topology.facts[node]
-        stub = {"id": self._prefixes.shorten(node), "entity_type": known.chooser.shown(facts)}
+        stub: Json = {"id": self._prefixes.shorten(node), "entity_type": known.chooser.shown(facts)}
         if facts.name:
             stub["name"] = facts.name
+        if node in topology.paths:
+            stub["via"] = [[self._prefixes.shorten(step) for step in path] for path in topology.paths[node]]
         return stub
 
     def _bare(self, edge: Edge) -> Json:
@@ -231,6 +250,10 @@ def max_bytes(size: Size, asked: int | None) -> tuple[int, list[str]]:
     return size.ceiling_tokens * BYTES_PER_TOKEN, [
         f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used."
     ]
+
+
+def _counted(degree: Degree) -> str:
+    return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
 
 
 def _most_frequent(counts: Counter[str], most: int) -> list[str]:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gateway.engine.exploring import Exploration, Progress, explore
 from gateway.engine.gaps import Gap, Gaps
+from gateway.engine.hubs import HubRule
+from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri, NodeFacts
+from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
-_FOR_FACTS = 0.35
+_REQUESTS_FOR_FACTS = 0.35
 """Share of a call's requests that expansion leaves for types and metadata: nodes without a type are little use."""
+
+_TIME_FOR_FACTS = 0.2
+"""Share of a call's time that it leaves for them."""
+
+_FEW_SEEDS = 4
+"""Seeds up to which an intersection asks for each one's set of nodes by itself."""
+
+_NOT_TRUSTED = "this endpoint is known to cut answers without a sign, so any of these may have more edges"
 
 _SHOWN = 5
 """Missing seeds that an error names."""
@@ -34,6 +46,7 @@ class Topology:
         gaps: Why the topology is not whole; empty when it is.
         blank_edges: Triples left out because their other end is a blank node.
         content: A hash of nodes, edges and gaps.
+        paths: For an intersection, where asked for: the shortest path from each node to each seed.
     """
 
     seeds: tuple[Iri, ...]
@@ -44,6 +57,7 @@ class Topology:
     gaps: tuple[Gap, ...]
     blank_edges: int
     content: str
+    paths: Mapping[Iri, tuple[Path, ...]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -54,61 +68,111 @@ class Topology:
     def size_bytes(self) -> int:
         """About how much memory it takes; IRIs are shared between nodes and edges."""
         texts = sum(map(len, self.nodes)) + sum(len(facts.name) for facts in self.facts.values())
-        return 800 * len(self.nodes) + 250 * len(self.edges) + 2 * texts + 2_000
+        steps = sum(100 + 8 * len(path) for paths in self.paths.values() for path in paths)
+        return 800 * len(self.nodes) + 250 * len(self.edges) + 2 * texts + steps + 2_000
 
 
 class Cartographer:
     """Draws topologies: asks the store, puts what it answers in order."""
 
-    def __init__(self, store: GraphStore, prefixes: PrefixMap, *, names_on_stubs: bool) -> None:
+    def __init__(self, store: GraphStore, prefixes: PrefixMap, profile: Profile) -> None:
         self._store = store
         self._prefixes = prefixes
-        self._names_on_stubs = names_on_stubs
+        self._names_on_stubs = profile.names.on_stubs
+        self._trusted = profile.endpoint.trusted
 
-    async def neighbourhood(self, seeds: Sequence[Iri], max_hops: int, budget: Budget, progress: Progress) -> Topology:
+    async def neighbourhood(
+        self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, budget: Budget, progress: Progress
+    ) -> Topology:
         """Return the union of the seeds' neighbourhoods; its edges touch an expanded node.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
-        found = await self._explored([seeds], seeds, max_hops, budget, progress)
-        return await self._drawn(seeds, found.distances[0], found.edges, found, budget)
+        found = await self._explored([seeds], seeds, max_hops, rule, budget, progress)
+        distance = found.distances[0]
+        return self._drawn(seeds, distance, found.edges, found, await self._facts(distance, budget))
 
-    async def intersection(self, seeds: Sequence[Iri], k: int, budget: Budget, progress: Progress) -> Topology:
+    async def intersection(
+        self, seeds: Sequence[Iri], k: int, rule: HubRule, budget: Budget, progress: Progress, *, via: bool
+    ) -> Topology:
         """Return the nodes within k hops of every seed, and all edges among them.
 
         With a seed missing there are none, and that is the whole answer.
+
+        Args:
+            seeds: Two or more different nodes.
+            k: 1 to 5.
+            rule: Which nodes are not expanded, and which not whole.
+            budget: The call's budget.
+            progress: Told after each step.
+            via: Whether each node gets its paths to the seeds.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about some seed, or about any.
         """
-        found = await self._explored([[seed] for seed in seeds], seeds, k, budget, progress)
+        found = await self._reached(seeds, k, rule, budget, via=via) or await self._explored(
+            [[seed] for seed in seeds], seeds, k, rule, budget, progress
+        )
         for seed, distance in zip(seeds, found.distances, strict=True):
-            fault = found.known[seed].mark.fault
+            fault = found.known[seed].mark.fault if seed in found.known else None
             if not distance and seed not in found.missing and fault is not None:
                 raise fault
         if found.missing:
-            return await self._drawn(seeds, {}, set(), Exploration([], missing=found.missing), budget)
-        common = set.intersection(*(set(distance) for distance in found.distances))
+            return self._drawn(seeds, {}, set(), Exploration([], missing=found.missing), {})
+        common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
+        async with asyncio.TaskGroup() as tasks:
+            among = tasks.create_task(self._among_the_unexpanded(common, found, budget))
+            facts = tasks.create_task(self._facts(common, budget))
         edges = {edge for edge in found.edges if edge.subject in common and edge.object in common}
-        edges |= await self._among_the_unexpanded(frozenset(common), found, budget)
-        return await self._drawn(seeds, farthest, edges, found, budget)
+        paths = paths_to_seeds(common, found.distances, found.known) if via else {}
+        return self._drawn(seeds, farthest, edges | among.result(), found, facts.result(), paths)
+
+    async def _reached(
+        self, seeds: Sequence[Iri], k: int, rule: HubRule, budget: Budget, *, via: bool
+    ) -> Exploration | None:
+        """Return the sets of nodes alone, which are far smaller than their edges; None where that would not do.
+
+        Hubs and paths need the edges; one hop brings them at once; many seeds share a frontier better.
+        """
+        if not rule.is_off or via or k == 1 or len(seeds) > _FEW_SEEDS:
+            return None
+        with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+            reaches = await self._store.reach(seeds, k, budget)
+            if not all(reach.mark.whole for reach in reaches.values()):
+                return None
+            alone = [seed for seed in seeds if len(reaches[seed].distances) == 1]
+            existing = await self._store.existing(alone, budget) if alone else {}
+        if not all(existence.mark.whole for existence in existing.values()):
+            return None
+        missing = [seed for seed in alone if not existing[seed].exists]
+        self._refuse_strangers(seeds, missing)
+        return Exploration([dict(reaches[seed].distances) for seed in seeds], missing=missing)
 
     async def _explored(
-        self, sources: Sequence[Sequence[Iri]], seeds: Sequence[Iri], hops: int, budget: Budget, progress: Progress
+        self,
+        sources: Sequence[Sequence[Iri]],
+        seeds: Sequence[Iri],
+        hops: int,
+        rule: HubRule,
+        budget: Budget,
+        progress: Progress,
     ) -> Exploration:
-        with budget.reserving(_FOR_FACTS):
-            found = await explore(self._store, sources, hops, budget, progress)
-        if len(found.missing) == len(seeds):
+        with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+            found = await explore(self._store, sources, hops, rule, budget, progress)
+        self._refuse_strangers(seeds, found.missing)
+        return found
+
+    def _refuse_strangers(self, seeds: Sequence[Iri], missing: Sequence[Iri]) -> None:
+        if len(missing) == len(seeds):
             shown = ", ".join(quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN])
             raise InputError(
                 f"None of the seeds exists in this graph: {shown}.",
                 next_step="Call search_entities with a name to find an ID.",
             )
-        return found
 
     async def _among_the_unexpanded(self, common: frozenset[Iri], found: Exploration, budget: Budget) -> set[Edge]:
         """Return the edges between two nodes that the search reached but did not expand."""
@@ -120,20 +184,27 @@ class Cartographer:
             found.gaps.add_mark(node, neighbourhood.mark)
         return {edge for neighbourhood in answers.values() for edge in neighbourhood.edges}
 
-    async def _drawn(
+    async def _facts(self, nodes: Collection[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+        if not nodes:
+            return {}
+        return await self._store.nodes(list(nodes), budget, names=self._names_on_stubs)
+
+    def _drawn(
         self,
         seeds: Sequence[Iri],
         distance: Mapping[Iri, int],
         edges: Iterable[Edge],
         found: Exploration,
-        budget: Budget,
+        facts: Mapping[Iri, NodeFacts],
+        paths: Mapping[Iri, tuple[Path, ...]] | None = None,
     ) -> Topology:
         shorten = self._prefixes.shorten
         present = [seed for seed in seeds if seed in distance]
         others = sorted(distance.keys() - set(present), key=lambda node: (distance[node], shorten(node)))
         nodes = {node: distance[node] for node in (*present, *others)}
-        facts = await self._store.nodes(list(nodes), budget, names=self._names_on_stubs) if nodes else {}
         _note_failed_types(found.gaps, facts)
+        if not self._trusted:
+            found.gaps.add("server_truncated", found.known or present, _NOT_TRUSTED)
         ordered = tuple(
             sorted(
                 edges,
@@ -150,6 +221,7 @@ class Cartographer:
             gaps,
             found.blank_edges,
             _content(nodes, ordered, gaps),
+            paths or {},
         )
 
 

@@ -84,14 +84,16 @@ class Budget:
         self.sent += 1
 
     @contextmanager
-    def reserving(self, share: float) -> Iterator[None]:
-        """Keep a share of the requests that are left for what comes after the block."""
-        kept = int(self.requests * share)
+    def reserving(self, *, requests: float, time: float) -> Iterator[None]:
+        """Keep a share of the requests and of the time that are left for what comes after the block."""
+        kept, deadline = int(self.requests * requests), self.deadline
         self.requests -= kept
+        self.deadline = Deadline(deadline.at - deadline.seconds_left * time, deadline.clock)
         try:
             yield
         finally:
             self.requests += kept
+            self.deadline = deadline
 
     def spend_rows(self, count: int) -> None:
         """Count rows that were read; the call that reads past the limit still keeps them.

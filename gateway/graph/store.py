@@ -7,6 +7,7 @@ from typing import Protocol
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import (
+    Degree,
     Description,
     Edge,
     Evidence,
@@ -15,6 +16,7 @@ from gateway.graph.values import (
     Iri,
     Neighbourhood,
     NodeFacts,
+    Reach,
     Schema,
 )
 
@@ -26,8 +28,25 @@ class GraphStore(Protocol):
     that concerns some IDs is in their marks; it is never raised, and it is never an absence.
     """
 
-    async def edges(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
-        """Return the edges of each node, outgoing and incoming."""
+    async def edges(
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming.
+
+        Args:
+            ids: The nodes.
+            budget: The call's budget.
+            per_id: Edges of one node at most; a node that has more is marked as cut, its edges are any of them, and
+                its triples with blank nodes are not counted. All edges where not given.
+        """
+        ...
+
+    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, up to a bound: a node that has more is said to have at least one more."""
+        ...
+
+    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node, without the edges between them."""
         ...
 
     async def edges_among(

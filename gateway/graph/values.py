@@ -62,6 +62,34 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, slots=True)
+class Degree:
+    """How many edges a node has, counted up to a bound.
+
+    Attributes:
+        count: Distinct edges, in and out, a self loop once.
+        exact: Whether that is all; otherwise there are at least so many.
+        mark: Whether they could be counted.
+    """
+
+    count: int = 0
+    exact: bool = True
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The nodes within some hops of one node.
+
+    Attributes:
+        distances: The distance of each, the node itself at 0.
+        mark: Whether these are all of them.
+    """
+
+    distances: Mapping[Iri, int] = field(default_factory=dict)
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
 class NodeFacts:
     """What a stub needs.
 

@@ -51,7 +51,8 @@ TOOLS: Mapping[str, Text] = {
         "neighborhoods. Begin with max_hops=1 and topology_only=true to see the structure cheaply and read "
         "schema_summary; then describe_entities for what matters, or ask again with node_types and predicates. "
         "These two choose what comes with metadata; what does not match stays as a stub, so topology is complete. "
-        "exclude_node_types and min_mentions do remove nodes. complete=true: nothing was cut and an absence is a "
+        "exclude_node_types and min_mentions do remove nodes. max_degree=100 keeps hubs, such as a country, from "
+        "filling the answer: they are shown and not expanded. complete=true: nothing was cut and an absence is a "
         "fact; false: incomplete says what is missing. Large answers come in pages: go on with offset=next_offset "
         "and snapshot.",
     ),
@@ -70,7 +71,8 @@ TOOLS: Mapping[str, Text] = {
         "Find what entities share",
         "Intersect: only the nodes within k hops of every seed, and all edges among them. Use it for what several "
         "entities have in common instead of comparing bfs_query results yourself. Begin with k=1; k=2 finds what is "
-        "connected through a shared neighbor. Filters and pages work as in bfs_query.",
+        "connected through a shared neighbor; via=true says how each node hangs together with the seeds. Filters "
+        "and pages work as in bfs_query.",
     ),
 }
 

@@ -37,6 +37,22 @@ class Endpoint(_Section):
     concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
         default=4, description="Requests in flight at once, for the whole process."
     )
+    delay_seconds: Annotated[float, Field(ge=0, le=60)] = Field(
+        default=0.0, description="Time between the starts of two requests at least; for endpoints that ask for it."
+    )
+    retries: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=2, description="How often a query is sent again after a fault that may pass, with growing pauses."
+    )
+    failures_before_rest: Annotated[int, Field(ge=1)] = Field(
+        default=5,
+        description="Failures in a row after which a harmless query decides whether the endpoint is asked any more.",
+    )
+    rest_seconds: Seconds = Field(default=15.0, description="How long an endpoint that is down is left alone.")
+    trusted: bool = Field(
+        default=True,
+        description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
+        "answers without a sign: no traversal then says `complete: true`.",
+    )
     graphs: Literal["default", "union"] | tuple[str, ...] = Field(
         default="default",
         description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "
@@ -66,6 +82,37 @@ class Edges(_Section):
         description="Whether nodes that state evidence (`rdf:reifies`, `rdf:subject`) may stand in the graph; "
         "their triples are then kept out of the edges.",
     )
+
+
+class Hubs(_Section):
+    """Nodes with very many edges."""
+
+    max_degree: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="A node with more edges is shown and not expanded, unless it is a seed; absent: every node is "
+        "expanded. The argument `max_degree` wins over it.",
+    )
+    max_degree_ceiling: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="The most that the argument `max_degree` may ask for; absent: no bound."
+    )
+    max_edges_per_node: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="Edges that an expanded node shows at most; absent: all. The argument `max_edges_per_node` wins "
+        "over it.",
+    )
+    max_edges_ceiling: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="The most that the argument `max_edges_per_node` may ask for; absent: no bound."
+    )
+
+    @model_validator(mode="after")
+    def _below_the_ceilings(self) -> Self:
+        for name, usual, ceiling in (
+            ("max_degree", self.max_degree, self.max_degree_ceiling),
+            ("max_edges_per_node", self.max_edges_per_node, self.max_edges_ceiling),
+        ):
+            if usual is not None and ceiling is not None and usual > ceiling:
+                raise ValueError(f"{name} = {usual} is above its ceiling of {ceiling}")
+        return self
 
 
 class Types(_Section):
@@ -195,6 +242,7 @@ class Profile(_Section):
     prefixes: dict[str, str] = Field(default_factory=dict, description="Names of namespaces, for short IDs.")
     endpoint: Endpoint = Endpoint()
     edges: Edges = Edges()
+    hubs: Hubs = Hubs()
     types: Types = Types()
     roles: Roles = Roles()
     names: Names = Names()

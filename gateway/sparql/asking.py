@@ -6,9 +6,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from gateway.errors import AnswerCut, Fault, QueryRefused
-from gateway.graph.budget import Budget
+import tenacity
+
+from gateway.errors import AnswerCut, Fault, QueryRefused, Throttled
+from gateway.graph.budget import Budget, Deadline
+from gateway.settings.profile import Profile
 from gateway.sparql import template
+from gateway.sparql.breaker import Breaker
+from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import may_be_rewritten
@@ -38,12 +43,25 @@ class Overflow(AnswerCut):
         self.rows = rows
 
 
-class Asker:
-    """Sends templates to one endpoint."""
+_PROBE_SECONDS = 3.0
+"""Time for the query that finds out whether an endpoint is alive."""
 
-    def __init__(self, transport: Transport, query_rows: int) -> None:
+
+class Asker:
+    """Sends templates to one endpoint, at its pace.
+
+    Attributes:
+        query_rows: Rows that one query may return.
+        pace: The endpoint's pace.
+    """
+
+    def __init__(self, transport: Transport, profile: Profile, pace: Pace) -> None:
+        endpoint = profile.endpoint
+        self.query_rows = profile.limits.query_rows
+        self.pace = pace
         self._transport = transport
-        self._query_rows = query_rows
+        self._retries = endpoint.retries
+        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds)
         self._kept_as_is: dict[str, bool] = {}
 
     async def rows(
@@ -61,18 +79,73 @@ class Asker:
             Overflow: There are more rows.
             Fault: The endpoint did not give a whole answer.
         """
-        limit = self._query_rows if at_most is None else min(at_most, self._query_rows)
+        try:
+            return await self._rows(name, budget, parameters, at_most)
+        except AnswerCut as cut:
+            if not self._learn_row_cap(cut):
+                raise
+        return await self._rows(name, budget, parameters, at_most)
+
+    async def _rows(
+        self, name: str, budget: Budget, parameters: Mapping[str, Parameter], at_most: int | None
+    ) -> Sequence[Row]:
+        limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
-        budget.spend_request()
-        body = await self._transport.select(query, budget.deadline)
-        large = len(body) > _DECODE_IN_THREAD
-        rows = await asyncio.to_thread(decode, body, text.variables) if large else decode(body, text.variables)
-        _log.debug("%s: %d rows, %d bytes", name, len(rows), len(body))
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(_may_pass),
+            stop=tenacity.stop_any(
+                tenacity.stop_after_attempt(self._retries + 1),
+                tenacity.stop_before_delay(budget.deadline.seconds_left),
+            ),
+            wait=_pause,
+            sleep=self.pace.sleep,
+            reraise=True,
+        )
+        rows: Sequence[Row] = await retrying(self._once, name, query, text.variables, budget)
         budget.spend_rows(len(rows))
         if len(rows) > limit:
             raise Overflow(rows[:limit])
         return rows
+
+    def _learn_row_cap(self, cut: AnswerCut) -> bool:
+        """Ask for fewer rows than the endpoint sends at most, now that it has told; return whether that is news."""
+        if cut.row_cap is None:
+            return False
+        below = max(10, cut.row_cap * 9 // 10)
+        if below >= self.query_rows:
+            return False
+        _log.info("the endpoint sends %d rows at most; queries ask for %d from now on", cut.row_cap, below)
+        self.query_rows = below
+        return True
+
+    async def _once(self, name: str, query: str, variables: Sequence[str], budget: Budget) -> Sequence[Row]:
+        """Send a query and decode its answer."""
+        await self._breaker.admit(self._probe)
+        async with self.pace.turn(budget.deadline):
+            budget.spend_request()
+            try:
+                body = await self._transport.select(query, budget.deadline)
+                rows = await self._decoded(body, variables)
+            except Fault as fault:
+                self._breaker.failed(fault)
+                if isinstance(fault, Throttled):
+                    self.pace.throttled(fault)
+                raise
+        self._breaker.answered()
+        self.pace.answered()
+        _log.debug("%s: %d rows, %d bytes", name, len(rows), len(body))
+        return rows
+
+    async def _decoded(self, body: bytes, variables: Sequence[str]) -> Sequence[Row]:
+        if len(body) > _DECODE_IN_THREAD:
+            return await asyncio.to_thread(decode, body, variables)
+        return decode(body, variables)
+
+    async def _probe(self) -> None:
+        text = template.load("alive")
+        body = await self._transport.select(text.render({"rows": 1}), Deadline.after(_PROBE_SECONDS))
+        decode(body, text.variables)
 
     def vetting(self, budget: Budget) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
         """Return `rewritten` on a call's budget."""
@@ -85,7 +158,7 @@ class Asker:
         """
         doubtful = [iri for iri in dict.fromkeys(iris) if may_be_rewritten(iri)]
         new = [iri for iri in doubtful if iri not in self._kept_as_is]
-        size = min(_ECHOED, self._query_rows)
+        size = min(_ECHOED, self.query_rows)
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
             faults |= await self._echo(new[start : start + size], budget)
@@ -111,3 +184,18 @@ class Asker:
     async def close(self) -> None:
         """Close the transport."""
         await self._transport.close()
+
+
+def _may_pass(fault: BaseException) -> bool:
+    return isinstance(fault, Fault) and fault.again
+
+
+_growing_pause = tenacity.wait_random_exponential(multiplier=0.2, max=5.0)
+
+
+def _pause(state: tenacity.RetryCallState) -> float:
+    """Return the seconds before the next attempt: as the endpoint says, else growing, with jitter."""
+    fault = state.outcome.exception() if state.outcome is not None else None
+    if isinstance(fault, Throttled) and fault.retry_after is not None:
+        return fault.retry_after
+    return float(_growing_pause(state))

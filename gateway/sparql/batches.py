@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+import math
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.graph.budget import Budget, Clock
 from gateway.graph.values import Mark
-from gateway.sparql.asking import Overflow
+from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.pace import BatchSize
 from gateway.sparql.results import Row
+from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri, is_plain_iri
 
 
@@ -40,6 +46,15 @@ async def _none_rewritten(_: Iterable[str]) -> Mapping[str, Fault]:
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
 
+_HOPELESS = 12
+"""Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
+
+
+async def in_halves(batch: Sequence[Key]) -> Sequence[Sequence[Key]]:
+    """Split a batch of two or more in the middle."""
+    middle = len(batch) // 2
+    return [batch[:middle], batch[middle:]]
+
 
 @dataclass(frozen=True, slots=True)
 class Batches(Generic[Key, Answer]):
@@ -48,14 +63,20 @@ class Batches(Generic[Key, Answer]):
     Attributes:
         ask: Sends one batch and returns its rows.
         read: Turns the rows of a batch into one answer for each key, under a given mark.
-        size: Keys in one query at most.
+        size: Keys in one query; it learns from what happens.
+        at_once: Batches under way at most.
         vet: Tells which IRIs the endpoint would take for others, and why they cannot be asked for.
+        split: Takes a batch apart whose answer has too many rows.
+        clock: A monotonic clock, in seconds.
     """
 
     ask: Callable[[Sequence[Key]], Awaitable[Sequence[Row]]]
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
-    size: int
+    size: BatchSize
+    at_once: int = 4
     vet: Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]] = _none_rewritten
+    split: Callable[[Sequence[Key]], Awaitable[Sequence[Sequence[Key]]]] = in_halves
+    clock: Clock = time.monotonic
 
     async def run(self, keys: Iterable[Key]) -> dict[Key, Answer]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys."""
@@ -67,30 +88,68 @@ class Batches(Generic[Key, Answer]):
             faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
             if faults:
                 answers |= self._failed([key], faults[0])
-        legal = [key for key in legal if key not in answers]
+        waiting = deque(key for key in legal if key not in answers)
+
+        async def work() -> None:
+            while waiting:
+                answers.update(await self._one(self._next_batch(waiting), []))
+
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(self._one(batch)) for batch in _chunks(legal, self.size)]
-        for task in running:
-            answers |= task.result()
+            for _ in range(min(self.at_once, math.ceil(len(waiting) / self.size.now))):
+                tasks.create_task(work())
         illegal = [key for key in distinct if key not in answers]
         if illegal:
             refused = QueryRefused("An IRI of the graph is none by the SPARQL grammar, so it cannot be asked for.")
             answers |= self._failed(illegal, refused)
         return answers
 
-    async def _one(self, batch: Sequence[Key]) -> dict[Key, Answer]:
-        try:
-            return self._read(batch, await self.ask(batch), Mark())
-        except Overflow as cut:
-            if len(batch) > 1:
-                return await self._each(_halves(batch))
-            return self._read_cut(batch, cut)
-        except (QueryRefused, _ForeignRowsError) as fault:
-            return await self._without_the_refused(batch, fault)
-        except Fault as fault:
-            return self._failed(batch, fault)
+    def _next_batch(self, waiting: deque[Key]) -> Sequence[Key]:
+        """Take keys for one query, so that the batches that are left get the same size."""
+        batches = math.ceil(len(waiting) / self.size.now)
+        return [waiting.popleft() for _ in range(math.ceil(len(waiting) / batches))]
 
-    async def _without_the_refused(self, batch: Sequence[Key], refused: Fault) -> dict[Key, Answer]:
+    async def _one(self, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
+        """Ask about a batch.
+
+        Args:
+            batch: The keys.
+            failures: What became of the parts that were asked before this one, back to the last that was answered.
+        """
+        if len(failures) >= _HOPELESS:
+            return self._failed(batch, failures[-1])
+        begun = self.clock()
+        try:
+            answers = self._read(batch, await self.ask(batch), Mark())
+        except Fault as fault:
+            return await self._after(fault, batch, failures)
+        failures.clear()
+        self.size.worked(len(batch), self.clock() - begun)
+        return answers
+
+    async def _after(self, fault: Fault, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
+        """Do what a fault leaves to be done about a batch."""
+        if isinstance(fault, Overflow):
+            if len(batch) == 1:
+                return self._read_cut(batch, fault)
+            self.size.failed(len(batch))
+            return await self._each(await self.split(batch), failures)
+        if fault.smaller:
+            return await self._in_parts(batch, fault, failures)
+        if isinstance(fault, QueryRefused | _ForeignRowsError):
+            return await self._without_the_refused(batch, fault, failures)
+        return self._failed(batch, fault)
+
+    async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
+        """Ask about fewer at once what was too much, as long as some of it succeeds."""
+        self.size.failed(len(batch))
+        failures.append(fault)
+        if len(batch) == 1:
+            return self._failed(batch, fault)
+        return await self._each(await in_halves(batch), failures)
+
+    async def _without_the_refused(
+        self, batch: Sequence[Key], refused: Fault, failures: list[Fault]
+    ) -> dict[Key, Answer]:
         """Find the IDs that the engine refuses or rewrites, so that the others of the batch are still answered.
 
         Only an ID that some engine may refuse is suspected; where none is, the refusal is about the query itself.
@@ -100,19 +159,19 @@ class Batches(Generic[Key, Answer]):
             return self._failed(batch, refused)
         if len(suspects) < len(batch):
             plain = [key for key in batch if key not in set(suspects)]
-            return await self._each([plain, suspects])
-        return await self._each(_halves(batch))
+            return await self._each([plain, suspects], failures)
+        return await self._each(await in_halves(batch), failures)
 
-    async def _each(self, parts: Iterable[Sequence[Key]]) -> dict[Key, Answer]:
+    async def _each(self, parts: Iterable[Sequence[Key]], failures: list[Fault]) -> dict[Key, Answer]:
         answers: dict[Key, Answer] = {}
         for part in parts:
-            answers |= await self._one(part)
+            answers |= await self._one(part, failures)
         return answers
 
     def _read(self, batch: Sequence[Key], rows: Sequence[Row], mark: Mark) -> dict[Key, Answer]:
         try:
             return self.read(batch, rows, mark)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise _ForeignRowsError from error
 
     def _read_cut(self, batch: Sequence[Key], cut: Overflow) -> dict[Key, Answer]:
@@ -125,15 +184,35 @@ class Batches(Generic[Key, Answer]):
         return self.read(keys, (), Mark(fault))
 
 
+def batched(
+    asker: Asker,
+    budget: Budget,
+    template: str,
+    start: int,
+    parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]],
+    read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]],
+    split: Callable[[Sequence[Key]], Awaitable[Sequence[Sequence[Key]]]] = in_halves,
+) -> Batches[Key, Answer]:
+    """Return the batched question that a template asks.
+
+    Args:
+        asker: Sends it.
+        budget: The call's budget.
+        template: The template.
+        start: Keys in one query before anything was learnt.
+        parameters: The template's parameters for one batch.
+        read: See `Batches`.
+        split: See `Batches`.
+    """
+    return Batches(
+        lambda batch: asker.rows(template, budget, parameters(batch)),
+        read,
+        asker.pace.size(template, start),
+        asker.pace.at_once,
+        asker.vetting(budget),
+        split,
+    )
+
+
 def _iris(key: str | tuple[str, ...]) -> tuple[str, ...]:
     return (key,) if isinstance(key, str) else key
-
-
-def _chunks(keys: Sequence[Key], size: int) -> Iterator[Sequence[Key]]:
-    for start in range(0, len(keys), size):
-        yield keys[start : start + size]
-
-
-def _halves(batch: Sequence[Key]) -> tuple[Sequence[Key], Sequence[Key]]:
-    middle = len(batch) // 2
-    return batch[:middle], batch[middle:]

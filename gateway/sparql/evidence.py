@@ -9,7 +9,7 @@ from gateway.errors import EndpointFault, Fault
 from gateway.graph.budget import Budget
 from gateway.graph.values import Edge, Evidence, Iri, Mark, Resource, Value
 from gateway.sparql.asking import Asker
-from gateway.sparql.batches import Batches
+from gateway.sparql.batches import batched
 from gateway.sparql.results import Row, value
 from gateway.terms.vocabulary import RDF, RDF_TYPE
 
@@ -57,10 +57,8 @@ class EvidenceReader:
         return self._kinds[1]
 
     async def _one_way(self, kind: str, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, _Found]:
-        async def ask(batch: Sequence[Edge]) -> Sequence[Row]:
-            return await self._asker.rows(_TEMPLATES[kind], budget, {"edges": batch})
-
-        return await Batches(ask, _read, self._batch, self._asker.vetting(budget)).run(edges)
+        asking = batched(self._asker, budget, _TEMPLATES[kind], self._batch, lambda batch: {"edges": batch}, _read)
+        return await asking.run(edges)
 
 
 def _read(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, _Found]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import (
@@ -18,7 +18,7 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
-from gateway.sparql.batches import Batches
+from gateway.sparql.batches import Answer, Batches, batched
 from gateway.sparql.results import Binding, Row, is_blank, value
 from gateway.terms.folding import compact
 from gateway.terms.literals import Literal, in_best_language, sorted_values
@@ -56,7 +56,7 @@ class NodeReader:
                 found[row["n"]["value"]] = True
             return {node: Existence(exists, mark) for node, exists in found.items()}
 
-        return await Batches(self._ask("existing", budget), read, self._batch, self._asker.vetting(budget)).run(ids)
+        return await self._asking("existing", budget, read).run(ids)
 
     async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name where names are asked for."""
@@ -82,9 +82,7 @@ class NodeReader:
                 for node, properties in found.items()
             }
 
-        return await Batches(
-            self._ask("facts", budget, predicates=predicates), read, self._batch, self._asker.vetting(budget)
-        ).run(ids)
+        return await self._asking("facts", budget, read, predicates=predicates).run(ids)
 
     async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> tuple[Mapping[Iri, str], bool]:
         """Return the labels that terms of the schema have: their own, or those of the entity behind a predicate.
@@ -100,12 +98,12 @@ class NodeReader:
                 for node, properties in _values(batch, rows).items()
             }
 
-        ask = (
-            self._ask("predicate_labels", budget, via=via, names=names)
+        asking = (
+            self._asking("predicate_labels", budget, read, via=via, names=names)
             if via
-            else self._ask("facts", budget, predicates=names)
+            else self._asking("facts", budget, read, predicates=names)
         )
-        answers = await Batches(ask, read, self._batch, self._asker.vetting(budget)).run(ids)
+        answers = await asking.run(ids)
         whole = all(facts.mark.whole for facts in answers.values())
         return {node: facts.name for node, facts in answers.items() if facts.name}, whole
 
@@ -114,31 +112,33 @@ class NodeReader:
         roles = self._profile.roles.mentions
         if not roles:
             return {node: Description() for node in ids}
-        ask = self._ask(
+        asking = self._asking(
             "mentions",
             budget,
+            _descriptions,
             exact=[role for role in roles if ":" in role],
             endings=[compact(role) for role in roles if ":" not in role],
         )
-        return await Batches(ask, _descriptions, self._batch, self._asker.vetting(budget)).run(ids)
+        return await asking.run(ids)
 
     async def metadata(self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool) -> Mapping[Iri, Description]:
         """Return the literals of each node, and the content of its blank nodes on request."""
         edges = self._profile.edges
         also = [iri for iri in (*edges.also_excepted, *edges.excepted) if iri not in REIFICATION]
-        ask = self._ask("literals", budget, also=also)
-        described = await Batches(ask, _descriptions, self._batch, self._asker.vetting(budget)).run(ids)
+        described = await self._asking("literals", budget, _descriptions, also=also).run(ids)
         if not blank_nodes:
             return described
-        contents = await Batches(
-            self._ask("blank_content", budget), self._read_blank, self._batch, self._asker.vetting(budget)
-        ).run(ids)
+        contents = await self._asking("blank_content", budget, self._read_blank).run(ids)
         return {node: _together(described[node], contents[node]) for node in described}
 
-    def _ask(
-        self, template: str, budget: Budget, **parameters: str | Sequence[str]
-    ) -> Callable[[Sequence[Iri]], Awaitable[Sequence[Row]]]:
-        return lambda batch: self._asker.rows(template, budget, {"nodes": batch, **parameters})
+    def _asking(
+        self,
+        template: str,
+        budget: Budget,
+        read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
+        **parameters: str | Sequence[str],
+    ) -> Batches[Iri, Answer]:
+        return batched(self._asker, budget, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 
     def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}

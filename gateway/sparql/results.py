@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict, cast
 
 from gateway.errors import AnswerCut, EndpointFault
-from gateway.graph.values import Resource
+from gateway.graph.values import Edge, Resource
 from gateway.terms.literals import Literal
 from gateway.terms.vocabulary import RDF, XSD
 
@@ -95,6 +95,11 @@ def is_iri(binding: Binding | None) -> bool:
 def is_blank(binding: Binding | None) -> bool:
     """Tell whether a variable is bound to a blank node."""
     return binding is not None and binding["type"] == "bnode"
+
+
+def edge_of(row: Row) -> Edge:
+    """Return the triple that a row's ?s, ?p and ?o are."""
+    return Edge(row["s"]["value"], row["p"]["value"], row["o"]["value"])
 
 
 def literal(binding: Binding) -> Literal:

@@ -10,7 +10,7 @@ from gateway.graph.budget import Budget
 from gateway.graph.values import Iri, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edges import EdgeRule
+from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.results import Row
 from gateway.sparql.template import Parameter

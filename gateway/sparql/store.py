@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import (
+    Degree,
     Description,
     Edge,
     Evidence,
@@ -14,13 +15,19 @@ from gateway.graph.values import (
     Iri,
     Neighbourhood,
     NodeFacts,
+    Reach,
     Schema,
 )
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
-from gateway.sparql.edges import EdgeReader, EdgeRule
+from gateway.sparql.degrees import DegreeReader
+from gateway.sparql.dialect import Dialect
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.edges import EdgeReader
 from gateway.sparql.evidence import EvidenceReader
 from gateway.sparql.nodes import NodeReader
+from gateway.sparql.pace import Pace
+from gateway.sparql.reaching import ReachReader
 from gateway.sparql.schema import SchemaReader
 from gateway.sparql.search import SearchReader
 from gateway.transport.base import Transport
@@ -29,18 +36,32 @@ from gateway.transport.base import Transport
 class SparqlStore:
     """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises."""
 
-    def __init__(self, transport: Transport, profile: Profile) -> None:
+    def __init__(self, transport: Transport, profile: Profile, pace: Pace | None = None) -> None:
         rule = EdgeRule.of(profile.edges)
-        self._asker = Asker(transport, profile.limits.query_rows)
-        self._edges = EdgeReader(self._asker, rule, profile.limits.batch)
+        batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
+        self._asker = Asker(transport, profile, pace or Pace(profile.endpoint))
+        dialect = Dialect(self._asker)
+        self._degrees = DegreeReader(self._asker, rule, dialect, facts_batch)
+        self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
+        self._reach = ReachReader(self._asker, rule, batch)
         self._nodes = NodeReader(self._asker, profile)
-        self._evidence = EvidenceReader(self._asker, profile.limits.batch)
+        self._evidence = EvidenceReader(self._asker, batch)
         self._schema = SchemaReader(self._asker, rule, self._nodes, profile)
         self._search = SearchReader(self._asker, profile)
 
-    async def edges(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
+    async def edges(
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
-        return await self._edges.around(ids, budget)
+        return await self._edges.around(ids, budget, per_id)
+
+    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, up to a bound."""
+        return await self._degrees.degrees(ids, at_most, budget)
+
+    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node, without the edges between them."""
+        return await self._reach.reach(ids, hops, budget)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget

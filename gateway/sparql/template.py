@@ -1,22 +1,23 @@
-"""Query templates: one file of SPARQL an operation, rendered by two constructs only.
+"""Query templates: one file of SPARQL an operation.
 
-A named slot ``?_name`` takes one rendered parameter. A block between the lines ``#each name`` and ``#end`` is
-repeated for each element of a parameter, or left out where it is empty; inside it the slot ``?_name`` is the
-element. The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a
-sample, the row limit and the dialect; the loader refuses slots that are not declared and parameters that are not
-used. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
+The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a sample, the row
+limit and the dialect; the loader refuses slots that are not declared and parameters that are not used. What the body
+may hold is in `gateway.sparql.markup`; a line ``#include name`` puts the file ``parts/name.rq`` in its place, its
+declarations too. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from textwrap import indent
 from typing import Any
 
 from gateway import resources
+from gateway.sparql import markup
 from gateway.terms import render
 
 Parameter = str | int | bool | Iterable[Any]
@@ -30,11 +31,13 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iris": lambda values: " ".join(render.iri(value) for value in values),
     "iri_list": lambda values: ", ".join(render.iri(value) for value in values),
 }
-_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2"})
+_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral"})
 
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
-_SLOT = re.compile(r"\?_([a-z_]+)")
-_BLOCK = re.compile(r"^[ \t]*#each (?P<name>[a-z_]+)\n(?P<body>.*?)^[ \t]*#end\n", re.MULTILINE | re.DOTALL)
+_INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MULTILINE)
+_PARTS = "parts"
+"""The folder of what templates include."""
+
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
 _AGGREGATE = re.compile(r"\bCOUNT\([^)]*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
@@ -58,7 +61,7 @@ class Template:
     Attributes:
         name: The file's name without its suffix.
         summary: What it asks, in a sentence.
-        dialect: The SPARQL it is written in: ``sparql-1.1`` or ``sparql-1.2``.
+        dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, or ``lateral`` (1.1 with LATERAL).
         limit: The parameter that bounds its rows.
     """
 
@@ -79,27 +82,26 @@ class Template:
         if parameters.keys() != self._declared.keys():
             wrong = ", ".join(sorted(parameters.keys() ^ self._declared.keys()))
             raise TemplateError(f"{self.name}.rq is rendered with missing or unknown parameters: {wrong}")
+        rendered = {
+            name: _KINDS[declared.kind](parameters[name])
+            for name, declared in self._declared.items()
+            if not declared.each
+        }
+        repeated = {
+            name: self._elements(name, declared.kind, parameters[name])
+            for name, declared in self._declared.items()
+            if declared.each
+        }
+        return "".join(markup.write(self._parts, rendered, repeated.__getitem__))
 
-        def block(match: re.Match[str]) -> str:
-            name, body = match["name"], match["body"]
-            kind = self._declared[name].kind
-            elements = parameters[name]
-            if isinstance(elements, str) or not isinstance(elements, Iterable):
-                raise TemplateError(f"{self.name}.rq: {name} is repeated, but {elements!r} is one value")
-            return "".join(body.replace(f"?_{name}", _element(kind, element)) for element in elements)
+    def _elements(self, name: str, kind: str, elements: Parameter) -> list[str]:
+        if isinstance(elements, str) or not isinstance(elements, Iterable):
+            raise TemplateError(f"{self.name}.rq: {name} is repeated, but {elements!r} is one value")
+        return [_element(kind, element) for element in elements]
 
-        def slot(match: re.Match[str]) -> str:
-            return _KINDS[self._declared[match[1]].kind](parameters[match[1]])
-
-        # One pass from front to end: what was written is never read as a slot again.
-        pieces: list[str] = []
-        end = 0
-        for match in _BLOCK.finditer(self._body):
-            pieces.append(_SLOT.sub(slot, self._body[end : match.start()]))
-            pieces.append(block(match))
-            end = match.end()
-        pieces.append(_SLOT.sub(slot, self._body[end:]))
-        return "".join(pieces)
+    @cached_property
+    def _parts(self) -> Sequence[str | markup.Block]:
+        return markup.read(self._body)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -120,8 +122,10 @@ def _element(kind: str, element: Any) -> str:
 
 
 def names() -> list[str]:
-    """Return the names of all templates."""
-    return sorted(path.stem for path in resources.folder("queries").glob("*.rq"))
+    """Return the names of all templates; one for a dialect of its own is ``folder/name``."""
+    root = resources.folder("queries")
+    paths = (path.relative_to(root).with_suffix("") for path in root.rglob("*.rq"))
+    return sorted(path.as_posix() for path in paths if path.parts[0] != _PARTS)
 
 
 @cache
@@ -131,7 +135,11 @@ def load(name: str) -> Template:
     Raises:
         TemplateError: The file contradicts its own header.
     """
-    return parse(name, (resources.folder("queries") / f"{name}.rq").read_text(encoding="utf-8"))
+    return parse(name, _text_of(name))
+
+
+def _text_of(name: str) -> str:
+    return (resources.folder("queries") / f"{name}.rq").read_text(encoding="utf-8")
 
 
 def parse(name: str, text: str) -> Template:
@@ -140,12 +148,23 @@ def parse(name: str, text: str) -> Template:
     Raises:
         TemplateError: The text contradicts its own header; the message names the file and what is wrong.
     """
-    header = [line[3:] for line in text.splitlines() if line.startswith("#+ ")]
+    header, body = _assembled(text)
     fields = {key: value for key, _, value in (line.partition(": ") for line in header if line[:6] != "param ")}
     declared = dict(_declaration(name, line.removeprefix("param ")) for line in header if line.startswith("param "))
-    body = _without_comments(text)
     _check(name, fields, declared, body)
     return Template(name, fields["summary"], fields["dialect"], fields["limit"], body, declared)
+
+
+def _assembled(text: str) -> tuple[list[str], str]:
+    """Return the header lines and the body of a file, those of what it includes among them."""
+    header = [line[3:] for line in text.splitlines() if line.startswith("#+ ")]
+
+    def included(match: re.Match[str]) -> str:
+        declarations, body = _assembled(_text_of(f"{_PARTS}/{match['name']}"))
+        header.extend(line for line in declarations if line not in header)
+        return indent(body, match["indent"])
+
+    return header, _INCLUDE.sub(included, _without_comments(text))
 
 
 def _declaration(name: str, line: str) -> tuple[str, _Declared]:
@@ -165,9 +184,9 @@ def _declaration(name: str, line: str) -> tuple[str, _Declared]:
 
 
 def _without_comments(text: str) -> str:
-    """Drop the header and comment lines, but keep the lines that begin and end a block."""
+    """Drop the header and comment lines, but keep the lines that are markup."""
     return _COMMENT.sub(
-        lambda match: match[0] if match[0].strip().startswith(("#each ", "#end")) else "",
+        lambda match: match[0] if match[0].strip().startswith(("#each ", "#end", "#include ")) else "",
         f"{text.rstrip()}\n",
     )
 
@@ -179,12 +198,16 @@ def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declare
         raise TemplateError(f"{name}.rq: unknown dialect {fields['dialect']!r}")
     if not body.rstrip().endswith(f"LIMIT ?_{fields['limit']}"):
         raise TemplateError(f"{name}.rq: the query does not end in LIMIT ?_{fields['limit']}")
-    repeated = {match["name"] for match in _BLOCK.finditer(body)}
-    used = set(_SLOT.findall(body))
+    try:
+        parts = markup.read(body)
+    except markup.MarkupError as error:
+        raise TemplateError(f"{name}.rq: {error}") from error
+    used = set(markup.slots_of(parts))
     if used != declared.keys():
         raise TemplateError(f"{name}.rq: not both declared and used: {', '.join(sorted(used ^ declared.keys()))}")
-    for match in _BLOCK.finditer(body):
-        if set(_SLOT.findall(match["body"])) != {match["name"]}:
-            raise TemplateError(f"{name}.rq: the block of {match['name']} uses another slot than its own")
-    if repeated != {parameter for parameter, declaration in declared.items() if declaration.each}:
+    blocks = list(markup.blocks_of(parts))
+    for block in blocks:
+        if block.name not in block.slots():
+            raise TemplateError(f"{name}.rq: the block of {block.name} does not use its own slot")
+    if {block.name for block in blocks} != {key for key, declaration in declared.items() if declaration.each}:
         raise TemplateError(f"{name}.rq: the blocks and the parameters declared as `each` differ")

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from gateway.errors import ConfigurationError
 from gateway.settings.load import DEFAULT, built_in, load_profile
 from gateway.settings.profile import Profile
-from gateway.sparql.edges import EdgeRule
+from gateway.sparql.edge_rule import EdgeRule
 from gateway.terms.iri import is_iri
 from gateway.terms.vocabulary import RDF_TYPE, RDFS
 

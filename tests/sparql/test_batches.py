@@ -18,6 +18,7 @@ from gateway.errors import (
 from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.asking import Overflow
 from gateway.sparql.batches import Batches
+from gateway.sparql.pace import BatchSize
 from gateway.sparql.results import Row
 
 pytestmark = pytest.mark.anyio
@@ -93,25 +94,25 @@ def whole(rows: int = 1) -> Answer:
 async def test_every_key_is_answered_in_batches_of_at_most_the_size() -> None:
     endpoint = Endpoint()
     keys = plain(25)
-    assert await Batches(endpoint.ask, read, 10).run(keys) == {key: whole() for key in keys}
-    assert sorted(endpoint.asked) == sorted([keys[:10], keys[10:20], keys[20:]])
+    assert await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(keys) == {key: whole() for key in keys}
+    assert [len(batch) for batch in endpoint.asked] == [9, 8, 8]
 
 
 async def test_nothing_is_asked_about_no_keys() -> None:
     endpoint = Endpoint()
-    assert await Batches(endpoint.ask, read, 10).run([]) == {}
+    assert await Batches(endpoint.ask, read, BatchSize.fixed(10)).run([]) == {}
     assert endpoint.asked == []
 
 
 async def test_a_key_without_rows_has_an_answer_that_is_whole_and_empty() -> None:
     (key,) = plain(1)
-    assert await Batches(Endpoint({key: 0}).ask, read, 10).run([key]) == {key: Answer((), WHOLE)}
+    assert await Batches(Endpoint({key: 0}).ask, read, BatchSize.fixed(10)).run([key]) == {key: Answer((), WHOLE)}
 
 
 async def test_duplicates_are_asked_once() -> None:
     endpoint = Endpoint()
     first, second = plain(2)
-    answers = await Batches(endpoint.ask, read, 10).run(iter([first, second, first, first, second]))
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(iter([first, second, first, first, second]))
     assert list(answers) == [first, second]
     assert endpoint.asked == [[first, second]]
 
@@ -127,13 +128,13 @@ async def test_several_batches_are_under_way_at_once() -> None:
         return [row(batch[0], 0)]
 
     with anyio.fail_after(10):
-        assert len(await Batches(ask, read, 1).run(keys)) == 2
+        assert len(await Batches(ask, read, BatchSize.fixed(1)).run(keys)) == 2
 
 
 async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
     keys = plain(8)
     endpoint = Endpoint(dict.fromkeys(keys, 3), limit=12)
-    answers = await Batches(endpoint.ask, read, 8).run(keys)
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(8)).run(keys)
     assert answers == {key: whole(3) for key in keys}
     assert endpoint.asked == [keys, keys[:4], keys[4:]]
 
@@ -141,7 +142,7 @@ async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
 async def test_a_key_with_too_many_rows_keeps_those_that_came_and_their_least_number() -> None:
     keys = plain(5)
     endpoint = Endpoint({keys[2]: 50}, limit=10)
-    answers = await Batches(endpoint.ask, read, 5).run(keys)
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(5)).run(keys)
     cut = answers.pop(keys[2])
     assert cut.values == tuple(str(number) for number in range(10))
     assert isinstance(cut.mark.fault, Overflow)
@@ -153,7 +154,7 @@ async def test_one_refused_iri_among_many_is_the_only_one_marked() -> None:
     keys = [*plain(30), *odd(33)]
     bad = keys[47]
     endpoint = Endpoint(refused=frozenset({bad}))
-    answers = await Batches(endpoint.ask, read, 100).run(keys)
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
     refused = answers.pop(bad)
     assert isinstance(refused.mark.fault, QueryRefused)
     assert (refused.values, refused.mark.answered) == ((), False)
@@ -164,21 +165,21 @@ async def test_finding_one_refused_iri_takes_few_queries() -> None:
     keys = odd(64)
     for bad in (keys[0], keys[37], keys[63]):
         endpoint = Endpoint(refused=frozenset({bad}))
-        await Batches(endpoint.ask, read, 100).run(keys)
+        await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
         assert len(endpoint.asked) <= 1 + 2 * math.log2(64)
 
 
 async def test_plain_iris_are_not_asked_for_again_and_again_when_another_was_refused() -> None:
     keys = [*plain(60), *odd(1)]
     endpoint = Endpoint(refused=frozenset(odd(1)))
-    await Batches(endpoint.ask, read, 100).run(keys)
+    await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
     assert endpoint.asked == [keys, keys[:60], keys[60:]]
 
 
 async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() -> None:
     keys = plain(40)
     endpoint = Endpoint(refused=frozenset({keys[3]}))
-    answers = await Batches(endpoint.ask, read, 100).run(keys)
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
     assert endpoint.asked == [keys]
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, QueryRefused) and not answer.values for answer in answers.values())
@@ -196,7 +197,7 @@ async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() 
 async def test_a_fault_marks_its_batch_and_leaves_the_others_whole(fault: Fault) -> None:
     keys = plain(3)
     endpoint = Endpoint()
-    answers = await Batches(endpoint.failing(fault), read, 1).run(keys)
+    answers = await Batches(endpoint.failing(fault), read, BatchSize.fixed(1)).run(keys)
     assert answers == {keys[0]: Answer((), Mark(fault)), keys[1]: whole(), keys[2]: whole()}
     assert len(endpoint.asked) == 3
 
@@ -205,7 +206,7 @@ async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
     keys = plain(4)
     endpoint = Endpoint(dict.fromkeys(keys, 5), limit=10)
     fault = NetworkFault("No answer came.")
-    answers = await Batches(endpoint.failing(None, fault), read, 4).run(keys)
+    answers = await Batches(endpoint.failing(None, fault), read, BatchSize.fixed(4)).run(keys)
     assert answers == {key: Answer((), Mark(fault)) if key in keys[:2] else whole(5) for key in keys}
 
 
@@ -215,7 +216,7 @@ async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
 async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
     endpoint = Endpoint()
     keys = [*plain(2), bad]
-    answers = await Batches(endpoint.ask, read, 10).run(keys)
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(keys)
     assert endpoint.asked == [keys[:2]]
     assert isinstance(answers[bad].mark.fault, QueryRefused)
     assert [answers[key] for key in keys[:2]] == [whole() for key in keys[:2]]
@@ -223,7 +224,7 @@ async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
 
 async def test_illegal_iris_alone_ask_nothing() -> None:
     endpoint = Endpoint()
-    answers = await Batches(endpoint.ask, read, 10).run(["not an iri"])
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(["not an iri"])
     assert endpoint.asked == []
     assert not answers["not an iri"].mark.answered
 
@@ -241,7 +242,7 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
         answers = read([" ".join(triple) for triple in batch], rows, mark)
         return {triple: answers[" ".join(triple)] for triple in batch}
 
-    answers = await Batches(ask, read_triples, 10).run([good, illegal, strange])
+    answers = await Batches(ask, read_triples, BatchSize.fixed(10)).run([good, illegal, strange])
     assert endpoint.asked == [[" ".join(good), " ".join(strange)], [" ".join(good)], [" ".join(strange)]]
     assert answers[good] == whole()
     assert isinstance(answers[illegal].mark.fault, QueryRefused)
@@ -263,7 +264,7 @@ async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> No
     async def ask(batch: Sequence[str]) -> Sequence[Row]:
         return [row(batch[0], 0), stray]
 
-    answers = await Batches(ask, read, 2).run(keys)
+    answers = await Batches(ask, read, BatchSize.fixed(2)).run(keys)
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, EndpointFault) and not answer.values for answer in answers.values())
 
@@ -273,7 +274,7 @@ async def test_a_mistake_of_ours_is_not_hidden_in_a_mark() -> None:
         raise ZeroDivisionError(batch)
 
     with pytest.raises(ExceptionGroup) as caught:
-        await Batches(ask, read, 2).run(plain(1))
+        await Batches(ask, read, BatchSize.fixed(2)).run(plain(1))
     assert caught.group_contains(ZeroDivisionError)
 
 
@@ -301,7 +302,7 @@ async def test_whatever_overflows_or_is_refused_every_key_has_its_own_answer(
     kinds = dict(zip(keys, (kind for kind, _ in described), strict=True))
     refused = frozenset(key for key in keys if kinds[key] == "refused")
     endpoint = Endpoint(dict(counts), refused, limit)
-    answers = await Batches(endpoint.ask, read, size).run([*keys, *keys[::-1]])
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(size)).run([*keys, *keys[::-1]])
     assert answers.keys() == set(keys)
     for key, answer in answers.items():
         if kinds[key] in {"refused", "illegal"}:
@@ -331,7 +332,7 @@ async def test_whichever_queries_fail_every_key_has_one_true_answer_or_a_fault(
     endpoint = Endpoint(dict(counts), refused, limit=6)
     fault = NetworkFault("No answer came.")
     ask = endpoint.failing(*(fault if broken else None for broken in fails))
-    answers = await Batches(ask, read, size).run(keys)
+    answers = await Batches(ask, read, BatchSize.fixed(size)).run(keys)
     assert answers.keys() == set(keys)
     for key, answer in answers.items():
         if answer.mark.whole:

@@ -7,7 +7,9 @@ import pytest
 
 from gateway.errors import QueryRefused
 from gateway.graph.budget import Budget, Deadline
+from gateway.settings.profile import Endpoint, Profile
 from gateway.sparql.asking import Asker
+from gateway.sparql.pace import Pace
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +33,8 @@ class Rewriting:
 
 @pytest.mark.parametrize("query_rows", [1, 2, 1_000])
 async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int) -> None:
-    asker = Asker(Rewriting(), query_rows)
+    asker = Asker(Rewriting(), Profile(), Pace(Endpoint()))
+    asker.query_rows = query_rows
     budget = Budget(Deadline.after(60), 100, 1_000, 1_000)
     faults = await asker.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], budget)
     assert faults.keys() == {REFUSED, REWRITTEN}

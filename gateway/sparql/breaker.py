@@ -1,0 +1,70 @@
+"""An endpoint that fails one time after the other is left alone for a while."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, GaveUp, NetworkFault, Resting, Throttled
+from gateway.graph.budget import Clock
+
+
+class Breaker:
+    """Counts failures in a row; where there are too many, one harmless query decides whether others follow.
+
+    A live endpoint is never refused: it is the probe, and not the count, that closes it.
+    """
+
+    def __init__(self, failures: int, rest_seconds: float, clock: Clock = time.monotonic) -> None:
+        self._bearable = failures
+        self._rest_seconds = rest_seconds
+        self._clock = clock
+        self._failed = 0
+        self._rests_until = 0.0
+        self._reason = ""
+        self._probing = anyio.Lock()
+
+    async def admit(self, probe: Callable[[], Awaitable[object]]) -> None:
+        """Let a query pass.
+
+        Args:
+            probe: Asks the endpoint something harmless; raises a fault where it does not answer.
+
+        Raises:
+            Resting: The endpoint failed too often, and the probe too; or it did so a short while ago.
+        """
+        if self._failed < self._bearable:
+            return
+        async with self._probing:
+            if self._failed < self._bearable:
+                return
+            if self._clock() >= self._rests_until:
+                try:
+                    await probe()
+                except Fault as fault:
+                    self._rests_until = self._clock() + self._rest_seconds
+                    self._reason = fault.wrong
+                    raise self._resting() from fault
+                self._failed = 0
+                return
+        raise self._resting()
+
+    def _resting(self) -> Resting:
+        seconds = max(1, round(self._rests_until - self._clock()))
+        return Resting(
+            f"{self._reason} It failed {self._failed} times in a row and is left alone for {seconds} s.",
+            next_step="Try again then; if it stays, whoever runs this gateway should check the endpoint.",
+        )
+
+    def answered(self) -> None:
+        """Note an answer."""
+        self._failed = 0
+
+    def failed(self, fault: Fault) -> None:
+        """Note a fault, if it speaks against the endpoint and not against one query or one call."""
+        if isinstance(fault, AnswerCut | GaveUp | Throttled):
+            self._failed = 0
+        elif isinstance(fault, EndpointFault | NetworkFault | DeadlinePassed):
+            self._failed += 1

@@ -1,0 +1,32 @@
+"""What an engine can do beyond SPARQL 1.1, learnt by asking it."""
+
+from __future__ import annotations
+
+from gateway.errors import Fault, QueryRefused
+from gateway.graph.budget import Budget
+from gateway.sparql.asking import Asker
+
+_BOUND_ROWS = 2
+"""Rows of the probe of LATERAL where the inner query sees the outer variable."""
+
+
+class Dialect:
+    """One endpoint's dialect; each question is asked once, when its answer is first needed."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._lateral: bool | None = None
+
+    async def lateral(self, budget: Budget) -> bool:
+        """Tell whether the engine takes LATERAL (SPARQL 1.2 community group, SEP-0006)."""
+        if self._lateral is None:
+            try:
+                rows = await self._asker.rows("lateral/probe", budget, {})
+            except QueryRefused:
+                self._lateral = False
+            except Fault:
+                # Nothing was learnt; what every engine takes is asked now, and this again next time.
+                return False
+            else:
+                self._lateral = len(rows) == _BOUND_ROWS
+        return self._lateral

@@ -1,0 +1,110 @@
+"""The markup of a query template: text with slots, and blocks that are repeated.
+
+A slot ``?_name`` takes one rendered parameter. The lines between ``#each name`` and ``#end`` are repeated for each
+element of a parameter, or left out where it is empty; inside, the slot ``?_name`` is the element. With
+``#each name joined UNION`` that word stands between the repetitions. Blocks may stand inside blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+_SLOT = re.compile(r"\?_([a-z_]+)")
+_BLOCK = re.compile(r"[ \t]*#each (?P<name>[a-z_]+)(?: joined (?P<joint>[A-Z]+))?")
+_END = re.compile(r"[ \t]*#end")
+
+
+class MarkupError(Exception):
+    """The blocks of a template do not fit together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A repeated part.
+
+    Attributes:
+        name: The parameter whose elements it is repeated for.
+        joint: What stands between the repetitions.
+        parts: What is repeated.
+    """
+
+    name: str
+    joint: str
+    parts: Sequence[str | Block]
+
+    def slots(self) -> Iterator[str]:
+        """Yield the name of every slot in it, blocks inside it included."""
+        yield from slots_of(self.parts)
+
+
+def read(body: str) -> Sequence[str | Block]:
+    """Read a template's body.
+
+    Raises:
+        MarkupError: A block has no end, or an end no block.
+    """
+    lines = iter(body.splitlines(keepends=True))
+    parts, ended = _read_parts(lines)
+    if ended:
+        raise MarkupError("#end without #each")
+    return parts
+
+
+def _read_parts(lines: Iterator[str]) -> tuple[Sequence[str | Block], bool]:
+    parts: list[str | Block] = []
+    text = ""
+    for line in lines:
+        block, end = _BLOCK.fullmatch(line.rstrip("\n")), _END.fullmatch(line.rstrip("\n"))
+        if block is None and end is None:
+            text += line
+            continue
+        if text:
+            parts.append(text)
+            text = ""
+        if end is not None:
+            return parts, True
+        if block is not None:
+            inner, ended = _read_parts(lines)
+            if not ended:
+                raise MarkupError(f"#each {block['name']} without #end")
+            parts.append(Block(block["name"], f"{block['joint']}\n" if block["joint"] else "", inner))
+    return [*parts, text] if text else parts, False
+
+
+def slots_of(parts: Sequence[str | Block]) -> Iterator[str]:
+    """Yield the name of every slot."""
+    for part in parts:
+        if isinstance(part, Block):
+            yield from part.slots()
+        else:
+            yield from _SLOT.findall(part)
+
+
+def blocks_of(parts: Sequence[str | Block]) -> Iterator[Block]:
+    """Yield every block, those inside others too."""
+    for part in parts:
+        if isinstance(part, Block):
+            yield part
+            yield from blocks_of(part.parts)
+
+
+def write(
+    parts: Sequence[str | Block], slots: Mapping[str, str], elements: Callable[[str], Sequence[str]]
+) -> Iterator[str]:
+    """Write a body in pieces; what was written for a slot is never read as a slot again.
+
+    Args:
+        parts: The body.
+        slots: Rendered parameters by name.
+        elements: Returns the rendered elements of a repeated parameter.
+    """
+    for part in parts:
+        if isinstance(part, str):
+            yield _SLOT.sub(lambda match: slots[match[1]], part)
+            continue
+        for number, element in enumerate(elements(part.name)):
+            if number:
+                yield part.joint
+            yield from write(part.parts, {**slots, part.name: element}, elements)

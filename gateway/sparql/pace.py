@@ -1,0 +1,133 @@
+"""How fast one endpoint is asked: the size of batches, queries at once, pauses. Learnt, and kept for the process.
+
+Batch sizes and why they adapt: field notes, ``sparql-endpoints.md`` 6.1 and 6.2, ``performance.md`` 1.1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from gateway.errors import Throttled
+from gateway.graph.budget import Clock, Deadline
+from gateway.settings.profile import Endpoint
+
+Sleep = Callable[[float], Awaitable[None]]
+
+_GROWTH = 4
+"""How many times its first size a batch may reach."""
+
+_LARGEST = 1_000
+"""IDs in one query at most: one engine breaks above 4,096 terms, and each stands in a query twice."""
+
+_SMALLEST = 10
+"""A size below this is not remembered; single IDs are asked where nothing else works."""
+
+_QUICK_SECONDS = 1.0
+"""An answer that took longer is no reason to ask for more at once."""
+
+
+@dataclass(slots=True)
+class BatchSize:
+    """How many IDs one kind of query asks about.
+
+    Attributes:
+        now: The present size.
+        most: The size it may grow to.
+    """
+
+    now: int
+    most: int
+
+    @classmethod
+    def starting_at(cls, size: int) -> BatchSize:
+        """Return a size that may grow."""
+        return cls(size, max(size, min(_LARGEST, size * _GROWTH)))
+
+    @classmethod
+    def fixed(cls, size: int) -> BatchSize:
+        """Return a size that never grows."""
+        return cls(size, size)
+
+    def worked(self, asked: int, seconds: float) -> None:
+        """Note that a batch was answered whole, and how long that took."""
+        if asked >= self.now and seconds <= _QUICK_SECONDS:
+            self.now = min(self.most, self.now * 2)
+
+    def failed(self, asked: int) -> None:
+        """Note that a batch was too much."""
+        self.now = max(min(_SMALLEST, self.now), min(self.now, asked // 2))
+
+
+class Pace:
+    """One endpoint's pace.
+
+    Attributes:
+        sleep: Waits some seconds.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, clock: Clock = time.monotonic, sleep: Sleep = anyio.sleep) -> None:
+        self._most_at_once = endpoint.concurrency
+        self._delay = endpoint.delay_seconds
+        self._clock = clock
+        self.sleep = sleep
+        self._slots = anyio.CapacityLimiter(endpoint.concurrency)
+        self._answered_in_turn = 0
+        self._free_at = clock()
+        self._sizes: dict[str, BatchSize] = {}
+
+    def size(self, template: str, start: int) -> BatchSize:
+        """Return what was learnt about how many IDs one query of a kind may have; `start` where nothing was yet."""
+        return self._sizes.setdefault(template, BatchSize.starting_at(start))
+
+    @property
+    def at_once(self) -> int:
+        """Queries in flight at most: the profile's `concurrency`, unless the endpoint wanted fewer."""
+        return int(self._slots.total_tokens)
+
+    @asynccontextmanager
+    async def turn(self, deadline: Deadline) -> AsyncIterator[None]:
+        """Wait for a free slot, and for the end of a pause.
+
+        Raises:
+            Throttled: The endpoint asked for a pause that lasts longer than this call may.
+        """
+        # One object a query: the limiter counts borrowers, and a task may have several queries under way.
+        borrower = object()
+        await self._slots.acquire_on_behalf_of(borrower)
+        try:
+            await self._wait_for_turn(deadline)
+            yield
+        finally:
+            self._slots.release_on_behalf_of(borrower)
+
+    async def _wait_for_turn(self, deadline: Deadline) -> None:
+        wait = self._free_at - self._clock()
+        if wait > deadline.seconds_left:
+            raise Throttled(
+                "The endpoint asked this gateway to wait for longer than one call may take.",
+                next_step="Try again later.",
+                retry_after=wait,
+            )
+        if self._delay:
+            self._free_at = max(self._free_at, self._clock()) + self._delay
+        if wait > 0:
+            await self.sleep(wait)
+
+    def answered(self) -> None:
+        """Note an answer: after as many in a row as are allowed at once, one more is."""
+        self._answered_in_turn += 1
+        if self._answered_in_turn >= self.at_once and self.at_once < self._most_at_once:
+            self._slots.total_tokens = self.at_once + 1
+            self._answered_in_turn = 0
+
+    def throttled(self, fault: Throttled) -> None:
+        """Note that the endpoint wants fewer requests: half as many at once, and none before it said."""
+        self._slots.total_tokens = max(1, self.at_once // 2)
+        self._answered_in_turn = 0
+        if fault.retry_after is not None:
+            self._free_at = max(self._free_at, self._clock() + fault.retry_after)

@@ -1,0 +1,74 @@
+"""Which nodes lie within some hops of a node, asked hop by hop as distinct neighbours, without the edges.
+
+Why not one property path: it walks through blank nodes and shared literals, which our hops do not, and fails on
+several engines (field notes, ``sparql-endpoints.md`` 0.13, ``performance.md`` 1.5).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway.errors import EndpointFault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Iri, Mark, Reach
+from gateway.sparql.asking import Asker
+from gateway.sparql.batches import batched
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.results import Row, is_iri
+
+
+@dataclass(slots=True)
+class _Neighbours:
+    """The distinct neighbours of the batch that a node was asked in."""
+
+    nodes: set[Iri] = field(default_factory=set)
+    mark: Mark = field(default_factory=Mark)
+
+
+class ReachReader:
+    """Asks for sets of nodes."""
+
+    def __init__(self, asker: Asker, rule: EdgeRule, batch: int) -> None:
+        self._asker = asker
+        self._rule = rule
+        self._batch = batch
+
+    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node; see `GraphStore.reach`."""
+        async with asyncio.TaskGroup() as tasks:
+            running = {node: tasks.create_task(self._around(node, hops, budget)) for node in dict.fromkeys(ids)}
+        return {node: task.result() for node, task in running.items()}
+
+    async def _around(self, node: Iri, hops: int, budget: Budget) -> Reach:
+        distances = {node: 0}
+        for hop in range(hops):
+            frontier = [reached for reached, steps in distances.items() if steps == hop]
+            neighbours = await self._neighbours(frontier, budget)
+            for reached in neighbours.nodes:
+                distances.setdefault(reached, hop + 1)
+            if not neighbours.mark.whole:
+                return Reach(distances, neighbours.mark)
+        return Reach(distances)
+
+    async def _neighbours(self, frontier: Sequence[Iri], budget: Budget) -> _Neighbours:
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
+            nodes = {row["n"]["value"] for row in rows if is_iri(row["n"])}
+            if len(nodes) < len(rows) and mark.whole:
+                mark = Mark(EndpointFault("Blank nodes are among the neighbours; their edges were not counted."))
+            return dict.fromkeys(batch, _Neighbours(nodes, mark))
+
+        answers = await batched(
+            self._asker,
+            budget,
+            "neighbours",
+            self._batch,
+            lambda batch: {"nodes": batch, **self._rule.parameters},
+            read,
+        ).run(frontier)
+        together = _Neighbours()
+        for answer in {id(answer): answer for answer in answers.values()}.values():
+            together.nodes |= answer.nodes
+            together.mark = together.mark if answer.mark.whole else answer.mark
+        return together
