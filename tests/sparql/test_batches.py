@@ -12,6 +12,7 @@ from gateway.errors import (
     DeadlinePassed,
     EndpointFault,
     Fault,
+    GaveUp,
     NetworkFault,
     QueryRefused,
 )
@@ -339,3 +340,59 @@ async def test_whichever_queries_fail_every_key_has_one_true_answer_or_a_fault(
             assert answer == whole(counts[key])
         else:
             assert answer.mark.fault is fault or key in refused or counts[key] > 6
+
+
+# What is too much for the endpoint
+
+
+async def test_a_batch_that_the_endpoint_gives_up_on_is_asked_in_parts_and_its_size_remembered() -> None:
+    endpoint = Endpoint()
+    keys = plain(100)
+    asked: list[int] = []
+
+    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        asked.append(len(batch))
+        if len(batch) > 30:
+            raise GaveUp("It ran into its own time limit.")
+        return await endpoint.ask(batch)
+
+    size = BatchSize.starting_at(100)
+    answers = await Batches(ask, read, size, 1, clock=lambda: 0.0).run(keys)
+    assert answers == {key: whole() for key in keys}
+    assert asked == [100, 50, 25, 25, 50, 25, 25]
+    assert size.now < 100
+
+
+async def test_one_id_that_is_too_much_alone_is_the_only_one_marked() -> None:
+    keys = plain(64)
+    endpoint = Endpoint()
+
+    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        if keys[40] in batch:
+            raise GaveUp("It ran into its own time limit.")
+        return await endpoint.ask(batch)
+
+    answers = await Batches(ask, read, BatchSize.fixed(64)).run(keys)
+    assert isinstance(answers.pop(keys[40]).mark.fault, GaveUp)
+    assert answers == {key: whole() for key in keys if key != keys[40]}
+
+
+async def test_an_endpoint_that_gives_up_on_everything_is_not_asked_about_each_id() -> None:
+    keys = plain(1_000)
+    asked: list[int] = []
+
+    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        asked.append(len(batch))
+        raise GaveUp("It ran into its own time limit.")
+
+    answers = await Batches(ask, read, BatchSize.fixed(1_000)).run(keys)
+    assert len(asked) <= 12
+    assert answers.keys() == set(keys)
+    assert all(isinstance(answer.mark.fault, GaveUp) for answer in answers.values())
+
+
+async def test_the_size_that_was_learnt_serves_the_batches_that_follow() -> None:
+    endpoint = Endpoint()
+    size = BatchSize.starting_at(10)
+    await Batches(endpoint.ask, read, size, 1, clock=lambda: 0.0).run(plain(70))
+    assert [len(batch) for batch in endpoint.asked] == [10, 20, 40]

@@ -1,0 +1,85 @@
+"""More edges than one query may return: packed by degree, read in pages, asked from the other end."""
+
+import re
+
+import pytest
+
+from gateway.settings.profile import Limits, Profile
+from tests.engine.small import ROOM, Watched, engine, ids, over
+
+pytestmark = pytest.mark.anyio
+
+LEAVES = 15
+STAR = " ".join(f"x:hub x:p x:leaf{n:02} . x:leaf{n:02} x:q x:end{n:02} ." for n in range(LEAVES))
+
+
+class Queries:
+    """Counts queries by what they ask."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    async def __call__(self, query: str) -> None:
+        """Remember a query."""
+        self.sent.append(query)
+
+    def with_text(self, pattern: str) -> list[str]:
+        """Return the queries that a pattern is found in."""
+        return [query for query in self.sent if re.search(pattern, query)]
+
+
+def rows_at_most(rows: int) -> Profile:
+    return Profile(size=ROOM, limits=Limits(query_rows=rows))
+
+
+async def test_a_batch_with_too_many_edges_is_packed_by_degree_after_one_count() -> None:
+    queries = Queries()
+    async with over(Watched(engine(STAR), queries), rows_at_most(20)) as gateway:
+        answer = await gateway.bfs_query(["x:hub"], 2, topology_only=True)
+    assert answer.complete
+    assert answer.edge_count == 2 * LEAVES
+    assert len(queries.with_text(r"AS \?degree")) == 1
+    # Fifteen leaves of two edges each: ten, five, and the batch that was too much.
+    parts = [
+        query for query in queries.with_text(r"SELECT \?s \?p \?o WHERE") if "leaf" in query and "ORDER" not in query
+    ]
+    assert len(parts) == 3
+
+
+async def test_an_intersection_asks_for_nodes_first_and_for_the_edges_of_what_is_common_alone() -> None:
+    queries = Queries()
+    graph = STAR + " x:other x:p x:leaf00 . x:other x:p x:leaf01 ."
+    async with over(Watched(engine(graph), queries)) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:hub", "x:other"], 2, topology_only=True)
+    assert answer.complete
+    assert {"x:hub", "x:other", "x:leaf00", "x:leaf01"} <= set(ids(answer))
+    assert len(queries.with_text(r"SELECT DISTINCT \?n WHERE")) == 4
+    (edges,) = queries.with_text(r"SELECT \?s \?p \?o")
+    assert "x/end" not in edges or "x/end00" in edges
+    assert "leaf14>" not in edges
+
+
+async def test_an_intersection_through_blank_nodes_falls_back_to_edges_and_counts_them() -> None:
+    graph = "x:a x:p x:m, [] . x:b x:p x:m ; x:p [] ."
+    async with over(graph) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:a", "x:b"], 2, topology_only=True)
+    assert answer.complete
+    assert ids(answer) == ["x:a", "x:b", "x:m"]
+    assert answer.blank_node_edges == 2
+
+
+async def test_shared_literals_are_no_way_from_one_node_to_another() -> None:
+    async with over("x:a x:born 1950 ; x:p x:m . x:b x:born 1950 ; x:p x:n .") as gateway:
+        answer = await gateway.intersect_subgraphs(["x:a", "x:b"], 2, topology_only=True)
+    assert answer.complete
+    assert answer.nodes == []
+
+
+async def test_edges_from_a_node_with_too_many_to_few_others_are_asked_from_the_other_end() -> None:
+    queries = Queries()
+    graph = STAR + " x:left x:p x:mid . x:right x:p x:mid . x:mid x:p x:hub . x:hub x:r x:left ."
+    async with over(Watched(engine(graph), queries), rows_at_most(10)) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:left", "x:right"], 2, topology_only=True, max_degree=5)
+    assert ids(answer) == ["x:left", "x:right", "x:mid", "x:hub"]
+    assert ("x:hub", "x:r", "x:left") in {(edge.subject, edge.predicate, edge.object) for edge in answer.edges}
+    assert [entry.cause for entry in answer.incomplete or ()] == ["hub_not_expanded"]

@@ -1,0 +1,61 @@
+import pytest
+
+from gateway.errors import DeadlinePassed, EndpointFault, NetworkFault, QueryRefused, Resting
+from gateway.sparql.breaker import Breaker
+
+pytestmark = pytest.mark.anyio
+
+DOWN = NetworkFault("The endpoint could not be reached.")
+
+
+class Endpoint:
+    """An endpoint that is down or not, and counts probes."""
+
+    def __init__(self) -> None:
+        self.down = True
+        self.probes = 0
+
+    async def probe(self) -> None:
+        """Answer, or not."""
+        self.probes += 1
+        if self.down:
+            raise DOWN
+
+
+async def test_it_asks_again_after_the_rest_and_only_then() -> None:
+    now = 0.0
+    endpoint = Endpoint()
+    breaker = Breaker(2, 15.0, lambda: now)
+    for _ in range(2):
+        await breaker.admit(endpoint.probe)
+        breaker.failed(DOWN)
+    for _ in range(3):
+        with pytest.raises(Resting, match=r"could not be reached.*2 times.*15 s"):
+            await breaker.admit(endpoint.probe)
+    assert endpoint.probes == 1
+    now = 15.0
+    endpoint.down = False
+    await breaker.admit(endpoint.probe)
+    await breaker.admit(endpoint.probe)
+    assert endpoint.probes == 2
+
+
+async def test_an_answer_forgives_the_failures_before_it() -> None:
+    endpoint = Endpoint()
+    breaker = Breaker(2, 15.0)
+    for _ in range(5):
+        breaker.failed(EndpointFault("Odd."))
+        breaker.answered()
+        await breaker.admit(endpoint.probe)
+    assert endpoint.probes == 0
+
+
+async def test_a_hanging_endpoint_counts_as_one_that_fails_and_a_refused_query_does_not() -> None:
+    endpoint = Endpoint()
+    breaker = Breaker(2, 15.0)
+    breaker.failed(DeadlinePassed("Over."))
+    breaker.failed(QueryRefused("No."))
+    await breaker.admit(endpoint.probe)
+    breaker.failed(DeadlinePassed("Over."))
+    with pytest.raises(Resting):
+        await breaker.admit(endpoint.probe)

@@ -1,0 +1,145 @@
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+
+from gateway.errors import Throttled
+from gateway.graph.budget import Deadline
+from gateway.settings.profile import Endpoint
+from gateway.sparql.pace import BatchSize, Pace
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Time:
+    """A clock that only moves when somebody sleeps."""
+
+    now: float = 0.0
+    slept: list[float] = field(default_factory=list)
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.slept.append(seconds)
+        self.now += seconds
+        await anyio.lowlevel.checkpoint()
+
+
+def pace(time: Time, **settings: float) -> Pace:
+    return Pace(Endpoint.model_validate(settings), clock=time, sleep=time.sleep)
+
+
+def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:
+    size = BatchSize.starting_at(100)
+    sizes = []
+    for _ in range(4):
+        size.worked(size.now, 0.2)
+        sizes.append(size.now)
+    assert sizes == [200, 400, 400, 400]
+
+
+def test_a_slow_answer_and_a_batch_that_was_not_full_are_no_reason_to_grow() -> None:
+    size = BatchSize.starting_at(100)
+    size.worked(100, 5.0)
+    size.worked(99, 0.1)
+    assert size.now == 100
+
+
+def test_no_batch_ever_has_more_than_a_thousand_ids() -> None:
+    size = BatchSize.starting_at(500)
+    for _ in range(10):
+        size.worked(size.now, 0.1)
+    assert size.now == 1_000
+
+
+def test_a_batch_that_was_too_much_is_halved_for_those_that_follow_and_recovers() -> None:
+    size = BatchSize.starting_at(100)
+    size.failed(100)
+    assert size.now == 50
+    size.failed(50)
+    size.failed(25)
+    size.failed(12)
+    assert size.now == 10
+    size.worked(10, 0.1)
+    assert size.now == 20
+
+
+def test_a_small_part_that_fails_does_not_shrink_below_what_is_remembered() -> None:
+    size = BatchSize.starting_at(5)
+    size.failed(1)
+    assert size.now == 5
+
+
+def test_what_was_learnt_about_a_kind_of_query_is_kept() -> None:
+    kept = pace(Time())
+    kept.size("edges", 100).failed(100)
+    assert kept.size("edges", 100).now == 50
+    assert kept.size("facts", 100).now == 100
+
+
+async def test_a_pause_that_the_endpoint_asks_for_holds_for_every_query() -> None:
+    time = Time()
+    paced = pace(time)
+    paced.throttled(Throttled("Too many.", retry_after=7.0))
+    for _ in range(2):
+        async with paced.turn(Deadline(30.0, time)):
+            assert time.now == 7.0
+    assert time.slept == [7.0]
+
+
+async def test_a_pause_longer_than_the_call_may_take_is_told_at_once() -> None:
+    time = Time()
+    paced = pace(time)
+    paced.throttled(Throttled("Too many.", retry_after=120.0))
+    with pytest.raises(Throttled) as caught:
+        async with paced.turn(Deadline(30.0, time)):
+            pytest.fail("the query was sent")
+    assert caught.value.retry_after == 120.0
+    assert time.slept == []
+
+
+async def test_an_endpoint_that_wants_fewer_requests_gets_half_as_many_at_once_and_slowly_more() -> None:
+    time = Time()
+    paced = pace(time, concurrency=8)
+    paced.throttled(Throttled("Too many."))
+    assert paced.at_once == 4
+    for _ in range(4):
+        paced.answered()
+    assert paced.at_once == 5
+    for _ in range(100):
+        paced.answered()
+    assert paced.at_once == 8
+
+
+async def test_no_more_queries_than_allowed_are_under_way() -> None:
+    time = Time()
+    paced = pace(time, concurrency=2)
+    under_way = 0
+    most = 0
+
+    async def ask() -> None:
+        nonlocal under_way, most
+        async with paced.turn(Deadline(30.0, time)):
+            under_way += 1
+            most = max(most, under_way)
+            await anyio.lowlevel.checkpoint()
+            under_way -= 1
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(10):
+            tasks.start_soon(ask)
+    assert most == 2
+
+
+async def test_requests_start_no_closer_together_than_the_operator_wants() -> None:
+    time = Time()
+    paced = pace(time, delay_seconds=0.5)
+    starts = []
+    for _ in range(3):
+        async with paced.turn(Deadline(30.0, time)):
+            starts.append(time.now)
+    assert starts == [0.0, 0.5, 1.0]

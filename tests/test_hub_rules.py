@@ -1,0 +1,249 @@
+"""Traversals and intersections under the hub rules equal the naive oracle's, on every engine; paths are shortest."""
+
+import asyncio
+import functools
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.engine.answers import BfsResult, Subgraph
+from gateway.engine.gateway import Gateway
+from gateway.errors import InputError, QueryRefused
+from gateway.settings.profile import Hubs, Profile, Size
+from tests.columns import Column
+from tests.engine.small import Watched, over
+from tests.oracle import Edge, OracleGraph, bfs, degree, intersect
+from tests.random_graphs import IntersectionQuestion, Question, corpus_triples, intersections, questions
+
+WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+
+thorough = settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+limits = st.integers(1, 12)
+
+
+@functools.cache
+def oracle() -> OracleGraph:
+    return OracleGraph(corpus_triples())
+
+
+@dataclass(frozen=True)
+class Session:
+    """A gateway over the random graphs, on an event loop that lasts for all examples of a test."""
+
+    runner: asyncio.Runner
+    gateway: Gateway
+
+    def bfs(self, question: Question, **rules: int) -> BfsResult | None:
+        """Ask for a neighbourhood; None where no seed exists."""
+        self.gateway.forget_snapshots()
+        rule = {"max_degree": rules.get("max_degree"), "max_edges_per_node": rules.get("max_edges_per_node")}
+        try:
+            return self.runner.run(
+                self.gateway.bfs_query(question.seeds, question.max_hops, topology_only=True, **rule)  # type: ignore[arg-type]
+            )
+        except InputError:
+            return None
+
+
+@pytest.fixture
+def session(engine: Column) -> Iterator[Session]:
+    """Open a gateway over the random graphs."""
+    with asyncio.Runner() as runner:
+        gateway = engine.open("random", WHOLE)
+        yield Session(runner, gateway)
+        runner.run(gateway.close())
+
+
+def edges_of(answer: Subgraph) -> set[Edge]:
+    return {(edge.subject, edge.predicate, edge.object) for edge in answer.edges}
+
+
+def told(answer: Subgraph, cause: str) -> dict[str, str]:
+    """Return the nodes that an entry of `incomplete` lists, each with its degree as told."""
+    entries = [entry for entry in answer.incomplete or () if entry.cause == cause]
+    if not entries:
+        return {}
+    (entry,) = entries
+    degrees = re.findall(r"(\S+) has (at least )?(\d[\d,]*\d|\d)", entry.detail)
+    assert [name for name, _, _ in degrees] == entry.ids
+    assert entry.count >= len(entry.ids)
+    return {name: least + number for name, least, number in degrees}
+
+
+@thorough
+@given(question=questions(), max_degree=limits)
+def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: Question, max_degree: int) -> None:
+    expected = bfs(oracle(), question.seeds, question.max_hops, max_degree)
+    answer = session.bfs(question, max_degree=max_degree)
+    if answer is None:
+        assert not expected.distance
+        return
+    assert {node.id for node in answer.nodes} == expected.distance.keys()
+    assert answer.levels == expected.levels
+    assert edges_of(answer) == expected.edges
+    assert (answer.blank_node_edges or 0) == expected.blank_node_edges
+    hubs = told(answer, "hub_not_expanded")
+    assert hubs == {hub: str(degree(oracle(), hub)) for hub in sorted(expected.hubs)[:20]}
+    assert answer.complete == (not expected.hubs)
+
+
+@thorough
+@given(question=intersections(), max_degree=limits)
+def test_an_intersection_around_hubs_equals_the_oracles(
+    session: Session, question: IntersectionQuestion, max_degree: int
+) -> None:
+    expected = intersect(oracle(), question.seeds, question.k, max_degree)
+    session.gateway.forget_snapshots()
+    try:
+        answer = session.runner.run(
+            session.gateway.intersect_subgraphs(question.seeds, question.k, topology_only=True, max_degree=max_degree)
+        )
+    except InputError:
+        assert len(expected.missing) == len(set(question.seeds))
+        return
+    assert {node.id for node in answer.nodes} == expected.nodes
+    assert edges_of(answer) == expected.edges
+    assert all(degree(oracle(), hub) > max_degree for hub in told(answer, "hub_not_expanded"))
+
+
+@thorough
+@given(question=questions(), most=limits)
+def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
+    session: Session, question: Question, most: int
+) -> None:
+    answer = session.bfs(question, max_edges_per_node=most)
+    free = bfs(oracle(), question.seeds, question.max_hops)
+    if answer is None:
+        assert not free.distance
+        return
+    capped = told(answer, "edges_capped")
+    assert answer.complete == (not capped)
+    nodes, edges = {node.id for node in answer.nodes}, edges_of(answer)
+    assert nodes <= free.distance.keys()
+    assert edges <= free.edges
+    if answer.complete:
+        assert nodes == free.distance.keys()
+        assert edges == free.edges
+    shown: defaultdict[str, set[Edge]] = defaultdict(set)
+    for edge in edges:
+        shown[edge[0]].add(edge)
+        shown[edge[2]].add(edge)
+    expanded = {node for node, at in _distances(answer, edges).items() if at < question.max_hops}
+    for node in expanded:
+        count = degree(oracle(), node)
+        if count > most:
+            assert capped.get(node, str(count)) == str(count)
+            assert len(shown[node]) >= most
+        else:
+            assert len(shown[node]) == count
+
+
+def _distances(answer: BfsResult, edges: set[Edge]) -> dict[str, int]:
+    """Return the distance of every node in the graph that an answer shows."""
+    near: defaultdict[str, set[str]] = defaultdict(set)
+    for subject, _, value in edges:
+        near[subject].add(value)
+        near[value].add(subject)
+    distance = {seed: 0 for seed in answer.seeds if seed not in (answer.missing_seeds or ())}
+    reached = list(distance)
+    for node in reached:
+        for other in near[node] - distance.keys():
+            distance[other] = distance[node] + 1
+            reached.append(other)
+    return distance
+
+
+@thorough
+@given(question=intersections())
+def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
+    session: Session, question: IntersectionQuestion
+) -> None:
+    expected = intersect(oracle(), question.seeds, question.k)
+    session.gateway.forget_snapshots()
+    try:
+        answer = session.runner.run(
+            session.gateway.intersect_subgraphs(question.seeds, question.k, topology_only=True, via=True)
+        )
+    except InputError:
+        return
+    assert {node.id for node in answer.nodes} == expected.nodes
+    assert edges_of(answer) == expected.edges
+    for node in answer.nodes:
+        assert node.via is not None
+        assert [path[-1] for path in node.via] == list(question.seeds)
+        for path, seed in zip(node.via, question.seeds, strict=True):
+            assert path[0] == node.id
+            assert len(path) - 1 == bfs(oracle(), [seed], question.k).distance[node.id]
+            for step, following in itertools.pairwise(path):
+                ends = {end for edge in oracle().edges_of(step) for end in (edge[0], edge[2])}
+                assert following in ends
+
+
+# One small graph: a hub with twelve edges, a seed with thirteen.
+
+WHEEL = "x:seed x:p x:hub . " + " ".join(f"x:hub x:p x:leaf{n} . x:seed x:p x:near{n} ." for n in range(12))
+
+
+async def _without_lateral(query: str) -> None:
+    if "LATERAL" in query:
+        raise QueryRefused("The engine refused a query.")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("lateral", [True, False])
+async def test_a_hub_is_told_with_its_number_of_edges_in_both_dialects(lateral: bool) -> None:
+    from tests.engine.small import engine as store  # noqa: PLC0415 - the fixture of this module has its name
+
+    async def any_query(_: str) -> None:
+        return None
+
+    async with over(Watched(store(WHEEL), any_query if lateral else _without_lateral), WHOLE) as gateway:
+        answer = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=12)
+        assert told(answer, "hub_not_expanded") == {"x:hub": "13"}
+        assert answer.node_count == 14
+        capped = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_edges_per_node=12)
+        assert told(capped, "edges_capped") == {"x:hub": "13", "x:seed": "13"} or told(capped, "edges_capped") == {
+            "x:seed": "13"
+        }
+        whole = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=13, max_edges_per_node=13)
+        assert whole.complete
+        assert whole.node_count == 26
+
+
+@pytest.mark.anyio
+async def test_a_hub_far_above_the_rule_is_counted_no_further_than_needed() -> None:
+    wide = "x:seed x:p x:hub . " + " ".join(f"x:hub x:p x:leaf{n} ." for n in range(1_200))
+    async with over(wide, WHOLE) as gateway:
+        answer = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=5)
+        assert told(answer, "hub_not_expanded") == {"x:hub": "at least 1,001"}
+
+
+@pytest.mark.anyio
+async def test_an_argument_loosens_the_rule_up_to_the_operators_ceiling() -> None:
+    profile = Profile(size=WHOLE.size, hubs=Hubs(max_degree=5, max_degree_ceiling=12))
+    async with over(WHEEL, profile) as gateway:
+        usual = await gateway.bfs_query(["x:seed"], 2, topology_only=True)
+        assert usual.node_count == 14
+        assert not usual.warnings
+        loose = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=1_000)
+        assert loose.node_count == 14
+        assert loose.warnings == ["max_degree: 1000 is above this gateway's ceiling; 12 was used."]
+
+
+@pytest.mark.anyio
+async def test_a_ceiling_alone_is_the_rule() -> None:
+    async with over(WHEEL, Profile(size=WHOLE.size, hubs=Hubs(max_degree_ceiling=12))) as gateway:
+        answer = await gateway.bfs_query(["x:seed"], 2, topology_only=True)
+        assert answer.node_count == 14
+        assert not answer.warnings
