@@ -13,7 +13,7 @@ from gateway.sparql.degrees import DegreeReader
 from gateway.sparql.dialect import Dialect
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.paging import Pages
-from gateway.sparql.results import Row, edge_of, is_blank, is_iri
+from gateway.sparql.results import Row, edge_of, is_iri
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25
@@ -21,6 +21,9 @@ _BRANCHES = 25
 
 _OBJECTS = 500
 """Nodes in one query that asks which of them a node points to."""
+
+
+_BOTH_IRIS = ("uri", "uri")
 
 
 class EdgeReader:
@@ -127,17 +130,24 @@ def _capped(edges: list[Edge], most: int, mark: Mark) -> Neighbourhood:
 def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
     edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
     blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
+    # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
+    once: dict[str, str] = {node: node for node in batch}
     for row in rows:
         subject, value = row["s"], row["o"]
-        edge = edge_of(row)
-        if is_iri(subject) and is_iri(value):
+        kinds = (subject["type"], value["type"])
+        if kinds == _BOTH_IRIS:
+            start, predicate, end = subject["value"], row["p"]["value"], value["value"]
+            edge = Edge(once.setdefault(start, start), once.setdefault(predicate, predicate), once.setdefault(end, end))
             # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
             # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
-            ends = [end for end in (edge.subject, edge.object) if end in edges]
-            if not ends:
+            outgoing, incoming = edges.get(start), edges.get(end)
+            if outgoing is None and incoming is None:
                 raise KeyError(edge)
-            for end in ends:
-                edges[end][edge] = None
-        elif is_blank(subject) or is_blank(value):
+            if outgoing is not None:
+                outgoing[edge] = None
+            if incoming is not None:
+                incoming[edge] = None
+        elif "bnode" in kinds:
+            edge = edge_of(row)
             blank[edge.subject if is_iri(subject) else edge.object].add(edge)
     return {node: Neighbourhood(list(found), len(blank[node]), mark) for node, found in edges.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import (
@@ -32,9 +32,18 @@ def best_name(properties: Mapping[Iri, Iterable[Value]], predicates: Sequence[Ir
     """Return the display name: the first name predicate that has one, in the best language, the first by code point."""
     for predicate in predicates:
         texts = [item for item in properties.get(predicate, ()) if isinstance(item, Literal)]
+        if len(texts) == 1:
+            return str(texts[0].json)
         if texts:
             return str(sorted_values(str(text.json) for text in in_best_language(texts, languages))[0])
     return ""
+
+
+def _types_in(properties: Mapping[Iri, Iterable[Value]], predicates: Collection[Iri]) -> tuple[Iri, ...]:
+    found = [
+        item.iri for predicate in predicates for item in properties.get(predicate, ()) if isinstance(item, Resource)
+    ]
+    return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
 
 
 class NodeReader:
@@ -60,26 +69,20 @@ class NodeReader:
 
     async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name where names are asked for."""
-        types = set(self._profile.edges.types)
+        types = self._profile.edges.types
         predicates = [*self._profile.edges.types, *(self._profile.roles.name if names else ())]
         languages = self._profile.names.languages
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
-            found = _values(batch, rows)
             return {
                 node: NodeFacts(
-                    tuple(
-                        sorted(
-                            item.iri
-                            for predicate in types & properties.keys()
-                            for item in properties[predicate]
-                            if isinstance(item, Resource)
-                        )
-                    ),
+                    _types_in(properties, types),
                     best_name(properties, self._profile.roles.name, languages) if names else "",
                     mark,
                 )
-                for node, properties in found.items()
+                if properties
+                else NodeFacts(mark=mark)
+                for node, properties in _values(batch, rows).items()
             }
 
         return await self._asking("facts", budget, read, predicates=predicates).run(ids)

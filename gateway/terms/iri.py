@@ -20,6 +20,9 @@ _PLAIN_IRI = re.compile(
 
 _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:[/?#]|$)")
 
+_ORDINARY = re.compile(r"https?://[^/A-Z]+(?:/|$)")
+"""How almost all IRIs begin; without a segment that starts with a dot, nobody rewrites these."""
+
 _HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
 
 _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
@@ -44,6 +47,8 @@ def may_be_rewritten(text: str) -> bool:
     Fuseki resolves IRIs in queries, but not all that it loads: dot segments, ``http:x`` without an authority, and
     ``file:`` paths. What it then finds nothing for is not absent.
     """
+    if "/." not in text and _ORDINARY.match(text):
+        return False
     scheme, _, rest = text.partition(":")
     authority = rest[2:].partition("/")[0] if rest.startswith("//") else ""
     return (
