@@ -61,9 +61,24 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
     return sections(
         _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
         [table_of([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
+        _ways(answer),
         words.edges("Edges among them", answer.edges),
         _foot(answer, words, []),
     )
+
+
+def _ways(answer: IntersectionResult) -> list[RenderableType]:
+    """Show how each node hangs together with the seeds: from the first through it to the second, or to each."""
+    lines = []
+    for node in answer.nodes:
+        paths = [[clean(step) for step in path] for path in node.via or ()]
+        if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
+            paths = [[*reversed(paths[0]), *paths[1][1:]]]
+        for path in paths:
+            if len(path) > 1 and node.id not in answer.seeds:
+                steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
+                lines.append(Padding(Text(" · ", style=_FAINT).join(steps), (0, 0, 0, 2), expand=False))
+    return [Text("How they hang together", style=STRONG), *lines] if lines else []
 
 
 class _Words:

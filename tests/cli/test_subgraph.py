@@ -174,6 +174,12 @@ def test_an_intersection_is_nodes_and_the_edges_among_them(run: Run) -> None:
     assert "  drug:aspirin DECREASES_RISK → disease:stroke  0.82" in lines(out)
 
 
+def test_an_intersection_shows_how_its_nodes_hang_together_where_asked(run: Run) -> None:
+    asked = ("intersect", "drug:warfarin", "drug:glibenclamide", "-k", "2", "--topology-only")
+    assert "drug:warfarin · protein:CYP2C9 · drug:glibenclamide" in run(*asked, "--via").out
+    assert "How they hang together" not in run(*asked).out
+
+
 def test_an_empty_intersection_is_told(run: Run, films: Path) -> None:
     out = run("intersect", "person:Steve_McQueen_1930", "person:Steve_McQueen_1969", "-g", films).out
     assert ": 0 nodes, 0 edges, complete." in out.replace("\n", " ").replace("  ", " ")

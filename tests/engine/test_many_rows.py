@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import Endpoint, Limits, Profile
 from tests.engine.small import ROOM, Watched, engine, ids, over
 
 pytestmark = pytest.mark.anyio
@@ -83,3 +83,16 @@ async def test_edges_from_a_node_with_too_many_to_few_others_are_asked_from_the_
     assert ids(answer) == ["x:left", "x:right", "x:mid", "x:hub"]
     assert ("x:hub", "x:r", "x:left") in {(edge.subject, edge.predicate, edge.object) for edge in answer.edges}
     assert [entry.cause for entry in answer.incomplete or ()] == ["hub_not_expanded"]
+
+
+async def test_an_endpoint_that_is_not_trusted_never_gives_a_complete_answer() -> None:
+    profile = Profile(size=ROOM, endpoint=Endpoint(trusted=False))
+    async with over("x:a x:p x:b .", profile) as gateway:
+        traversal = await gateway.bfs_query(["x:a"], 1, topology_only=True)
+        common = await gateway.intersect_subgraphs(["x:a", "x:b"], 2, topology_only=True)
+    for answer in (traversal, common):
+        assert answer.complete is False
+        (gap,) = answer.incomplete or ()
+        assert gap.cause == "server_truncated"
+        assert "cut answers without a sign" in gap.detail
+        assert "x:a" in gap.ids
