@@ -28,6 +28,7 @@ from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
+from gateway.transport.manners import Manners
 
 __all__ = ["Gateway", "Profile", "load_profile", "open_gateway"]
 
@@ -96,7 +97,7 @@ def _http(url: str, profile: Profile) -> Http:
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
         concurrency=profile.endpoint.concurrency,
-        timeout_parameter=profile.endpoint.timeout_parameter,
+        manners=Manners(timeout_parameter=profile.endpoint.timeout_parameter),
         graphs=_graphs(profile.endpoint),
     )
 

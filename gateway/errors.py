@@ -7,11 +7,12 @@
         ├── QueryRefused      the query: the engine will not run it, so asking again is no use
         │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may do
         ├── EndpointFault     the endpoint: it answered, but not with a whole answer
-        │   ├── AnswerCut     it says that it sent only a part
-        │   ├── GaveUp        it ran into its own time or memory limit: a smaller question may do
-        │   ├── BrokenAnswer  the answer broke off, or a server in between failed: again may do
-        │   ├── Throttled     it wants fewer requests: later may do
-        │   └── Resting       it failed so often that it is left alone for a while
+        │   ├── AnswerCut        it says that it sent only a part
+        │   ├── GaveUp           it ran into its own time or memory limit: a smaller question may do
+        │   ├── BrokenAnswer     the answer broke off, or a server in between failed: again may do
+        │   ├── Throttled        it wants fewer requests: later may do
+        │   ├── NoQueryEndpoint  the configured URL is a page or a dataset, and not the query endpoint
+        │   └── Resting          it failed so often that it is left alone for a while
         ├── NetworkFault      the network: no answer came
         ├── EdgesCapped       the rule: `max_edges_per_node` shows only some edges of a node
         ├── DeadlinePassed    the budget: the time of this call is used up
@@ -125,6 +126,18 @@ class Throttled(EndpointFault):
     def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", retry_after: float | None = None) -> None:
         super().__init__(wrong, valid=valid, next_step=next_step)
         self.retry_after = retry_after
+
+
+class NoQueryEndpoint(EndpointFault):
+    """The configured URL is something else than a SPARQL query endpoint.
+
+    Attributes:
+        get_may_do: Whether it refused the method, so that a query in the URL may be answered.
+    """
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", get_may_do: bool = False) -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.get_may_do = get_may_do
 
 
 class Resting(EndpointFault):

@@ -1,7 +1,6 @@
 """SPARQL JSON bytes become rows here, and only here (SPARQL 1.1 Query Results JSON Format).
 
-A row is believed only when the whole body parsed. The marks that engines leave in a broken body are in the field
-notes, ``sparql-endpoints.md`` 2.
+A row is believed only when the whole body parsed. `gateway.transport.marks` has what engines leave in a broken one.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict, cast
 
-from gateway.errors import AnswerCut, EndpointFault
+from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Edge, Resource
 from gateway.terms.literals import Literal
 from gateway.terms.vocabulary import RDF, XSD
+from gateway.transport import marks
 
 Binding = TypedDict(
     "Binding",
@@ -24,8 +24,9 @@ Row = dict[str, Binding]
 
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_TAIL = 4096
-_GAVE_UP = (b"cancelled", b"TimeoutException", b"timeout", b"deadline is expired")
+_START = 64
+_LEADING = b"\xef\xbb\xbf \t\r\n"
+"""What may stand before a JSON object."""
 
 
 def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
@@ -36,21 +37,25 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
         variables: What the query projects, which the answer must know.
 
     Raises:
-        EndpointFault: The body is no whole SPARQL JSON answer to such a query.
+        EndpointFault: The body is no whole SPARQL JSON answer to such a query; `BrokenAnswer` where it began as one,
+            `GaveUp` where the engine says why it ends.
         AnswerCut: The engine itself says that there are more rows (QLever does).
     """
     try:
         # Strictly UTF-8: json.loads would let half a surrogate pair through, which nothing after it could write.
         answer: Any = json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(body) from error
+    try:
         rows = answer["results"]["bindings"]
         known = set(answer["head"]["vars"])
         total = answer.get("meta", {}).get("result-size-total") if rows else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _broken(body) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _no_answer() from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) and _are_terms(row) for row in rows):
-        raise _broken(body)
+        raise _no_answer()
     if not known.issuperset(variables):
-        raise _broken(body)
+        raise _no_answer()
     if isinstance(total, int) and total > len(rows):
         raise AnswerCut("The endpoint sent only a part of an answer and said so.")
     if _ESCAPED_SURROGATE.search(body):
@@ -75,12 +80,22 @@ def _mend(rows: list[dict[str, Any]]) -> None:
                 term["value"] = term["value"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _broken(body: bytes) -> EndpointFault:
-    if any(mark in body[-_TAIL:] for mark in _GAVE_UP):
-        return EndpointFault(
+def _unreadable(body: bytes) -> EndpointFault:
+    """Say what a body is that does not parse."""
+    if marks.gave_up_at_the_end(body):
+        return GaveUp(
             "The endpoint gave up in the middle of an answer.",
             next_step="Ask for fewer seeds or hops, or try again later.",
         )
+    if body[:_START].lstrip(_LEADING)[:1] in {b"", b"{"}:
+        return BrokenAnswer(
+            "The endpoint's answer is no whole SPARQL JSON: it broke off, or was damaged on its way.",
+            next_step="Ask for fewer seeds or hops, or try again later.",
+        )
+    return _no_answer()
+
+
+def _no_answer() -> EndpointFault:
     return EndpointFault(
         "The endpoint's answer is no whole SPARQL JSON.",
         next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.errors import EndpointFault
+from gateway.errors import BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Resource
 from gateway.sparql.results import Binding, decode, is_blank, is_iri, literal, value
 from gateway.terms.literals import Literal
@@ -67,25 +67,22 @@ def test_a_body_cut_at_any_byte_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "marker", [FUSEKI, OXIGRAPH, BLAZEGRAPH, BLAZEGRAPH_DEADLINE], ids=["fuseki", "oxigraph", "blazegraph", "deadline"]
+    "marker",
+    [FUSEKI, OXIGRAPH, BLAZEGRAPH, BLAZEGRAPH_DEADLINE, QLEVER],
+    ids=["fuseki", "oxigraph", "blazegraph", "deadline", "qlever"],
 )
 @pytest.mark.parametrize("rows", [BEGUN, WHOLE, b'{"head":{"vars":["s"]},"results":{"bindings":[', b""])
 def test_an_engine_that_gave_up_after_some_rows_is_told_as_that(rows: bytes, marker: bytes) -> None:
-    with pytest.raises(EndpointFault, match="gave up in the middle") as caught:
+    with pytest.raises(GaveUp, match="gave up in the middle") as caught:
         decode(rows + marker)
     assert caught.value.next_step
+    assert caught.value.smaller
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         HTML,
-        BEGUN + QLEVER,
-        WHOLE + QLEVER,
-        WHOLE + WHOLE,
-        WHOLE + b"x",
-        b"",
-        b" ",
         b"null",
         b"true",
         b"5",
@@ -106,15 +103,35 @@ def test_an_engine_that_gave_up_after_some_rows_is_told_as_that(rows: bytes, mar
         b's\tp\to\n<a:a>\t<a:b>\t"c"\n',
         b"<?xml version='1.0'?><sparql/>",
         b"\xff\xfe\xfa",
-        WHOLE.replace(b"caf", b"\xe9\xe9\xe9"),
         b"\x1f\x8b\x08\x00compressed",
-        b'{"results":{"bindings":' + b"9" * 5000 + b"}}",
     ],
 )
 def test_anything_else_is_no_answer(answer: bytes) -> None:
     with pytest.raises(EndpointFault, match="no whole SPARQL JSON") as caught:
         decode(answer)
+    assert type(caught.value) is EndpointFault
     assert "URL" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b" ",
+        BEGUN,
+        b"\xef\xbb\xbf\r\n" + BEGUN,
+        WHOLE + WHOLE,
+        WHOLE + b"x",
+        WHOLE.replace(b"caf", b"\xe9\xe9\xe9"),
+        BEGUN + b"SPARQL-QUERY: queryStr=SELECT\njava.lang.NullPointerException",
+        b'{"results":{"bindings":' + b"9" * 5000 + b"}}",
+    ],
+)
+def test_an_answer_that_began_and_does_not_parse_is_broken_and_may_be_asked_for_again(answer: bytes) -> None:
+    with pytest.raises(BrokenAnswer, match="broke off") as caught:
+        decode(answer)
+    assert caught.value.again
+    assert "URL" not in caught.value.next_step
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"results":', b'{"results":{"bindings":['])

@@ -11,9 +11,22 @@ from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused
+from gateway.errors import (
+    AnswerCut,
+    BrokenAnswer,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NetworkFault,
+    NoQueryEndpoint,
+    QueryRefused,
+    QueryTooLong,
+    Throttled,
+)
 from gateway.graph.budget import Deadline
 from gateway.transport.http import Http
+from gateway.transport.manners import Manners
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import (
     EMPTY,
@@ -60,7 +73,11 @@ async def asking(
 ) -> AsyncIterator[Http]:
     """Open a transport for one test, which must end before long."""
     transport = Http(
-        url, max_bytes=max_bytes, concurrency=concurrency, timeout_parameter=timeout_parameter, graphs=graphs
+        url,
+        max_bytes=max_bytes,
+        concurrency=concurrency,
+        manners=Manners(timeout_parameter=timeout_parameter),
+        graphs=graphs,
     )
     try:
         async with asyncio.timeout(PATIENCE):
@@ -247,7 +264,7 @@ async def test_a_gzip_answer_cut_at_any_byte_is_refused() -> None:
     answers = [answering(packed[:length], headers=ZIPPED) for length in range(len(packed) + 1)]
     async with fake_endpoint(in_turn(answers)) as endpoint, asking(endpoint.url) as transport:
         for _ in range(len(packed)):
-            with pytest.raises(EndpointFault, match="broke off"):
+            with pytest.raises(BrokenAnswer, match="broke off"):
                 await ask(transport)
         assert await ask(transport) == EMPTY
 
@@ -261,7 +278,7 @@ async def test_an_answer_may_be_as_large_as_the_limit_and_no_larger() -> None:
                 if fits:
                     assert await ask(transport) == body
                 else:
-                    with pytest.raises(EndpointFault, match="larger than this gateway reads"):
+                    with pytest.raises(AnswerCut, match="larger than this gateway reads"):
                         await ask(transport)
 
 
@@ -271,7 +288,7 @@ async def test_a_small_body_that_unpacks_to_a_huge_one_is_not_unpacked() -> None
     async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
         tracemalloc.start()
         try:
-            with pytest.raises(EndpointFault, match="larger than this gateway reads"):
+            with pytest.raises(AnswerCut, match="larger than this gateway reads"):
                 await ask(transport)
             _, peak = tracemalloc.get_traced_memory()
         finally:
@@ -285,23 +302,29 @@ async def test_a_small_body_that_unpacks_to_a_huge_one_is_not_unpacked() -> None
 @pytest.mark.parametrize(
     ("status", "kind", "says"),
     [
-        (301, EndpointFault, "redirects"),
-        (302, EndpointFault, "redirects"),
-        (307, EndpointFault, "redirects"),
-        (308, EndpointFault, "redirects"),
+        (301, NoQueryEndpoint, "redirects"),
+        (302, NoQueryEndpoint, "redirects"),
+        (307, NoQueryEndpoint, "redirects"),
+        (308, NoQueryEndpoint, "redirects"),
         (400, QueryRefused, "refused a query"),
         (401, EndpointFault, "asks for credentials"),
         (403, EndpointFault, "refuses this gateway"),
-        (404, EndpointFault, "no SPARQL query endpoint"),
-        (405, EndpointFault, "no queries by POST"),
-        (413, QueryRefused, "too long"),
-        (414, QueryRefused, "too long"),
+        (404, NoQueryEndpoint, "no SPARQL query endpoint"),
+        (405, NoQueryEndpoint, "no queries by POST"),
+        (407, EndpointFault, "proxy before the endpoint asks for credentials"),
+        (408, GaveUp, "gave up"),
+        (413, QueryTooLong, "too long"),
+        (414, QueryTooLong, "too long"),
+        (415, NoQueryEndpoint, "takes no queries"),
+        (418, EndpointFault, "HTTP status 418"),
         (422, QueryRefused, "does not allow"),
-        (429, EndpointFault, "throttling"),
+        (429, Throttled, "throttling"),
+        (431, QueryTooLong, "too long"),
         (500, EndpointFault, "HTTP status 500"),
-        (502, EndpointFault, "HTTP status 502"),
-        (503, EndpointFault, "overloaded"),
-        (504, EndpointFault, "proxy gave up"),
+        (501, NoQueryEndpoint, "no queries by POST"),
+        (502, BrokenAnswer, "proxy got no answer"),
+        (503, Throttled, "overloaded"),
+        (504, GaveUp, "proxy gave up"),
     ],
 )
 async def test_a_bad_status_is_typed_and_told_without_the_endpoints_own_words(
@@ -352,6 +375,21 @@ async def test_an_answer_that_says_it_is_partial_is_cut(handler: Handler) -> Non
 
 
 @pytest.mark.parametrize(
+    ("headers", "row_cap"),
+    [
+        ({"X-SPARQL-MaxRows": "10000"}, 10_000),
+        ({"X-SPARQL-MaxRows": "many"}, None),
+        ({"X-SPARQL-MaxRows": "9" * 5000}, None),
+        ({"X-SQL-State": "S1TAT"}, None),
+    ],
+)
+async def test_the_row_cap_that_an_endpoint_names_is_told(headers: dict[str, str], row_cap: int | None) -> None:
+    error = await fault_of(answering(headers=headers))
+    assert isinstance(error, AnswerCut)
+    assert error.row_cap == row_cap
+
+
+@pytest.mark.parametrize(
     ("content_type", "says"),
     [
         ("text/html", "with HTML and"),
@@ -363,7 +401,7 @@ async def test_an_answer_that_says_it_is_partial_is_cut(handler: Handler) -> Non
 )
 async def test_a_200_of_another_content_type_is_no_answer(content_type: str, says: str) -> None:
     error = await fault_of(answering(b"<html>" + TRACE, content_type=content_type))
-    assert type(error) is EndpointFault
+    assert type(error) is (NoQueryEndpoint if says.startswith("with HTML") else EndpointFault)
     assert says in error.wrong
     assert "ignore" not in str(error)
 
@@ -375,19 +413,19 @@ async def test_a_200_of_another_content_type_is_no_answer(content_type: str, say
         (sending(b"", reset=True), NetworkFault, "could not be reached"),
         (sending(b"HTTP/1.1 200 OK\r\nContent-Ty"), NetworkFault, "could not be reached"),
         (sending(b"HTTP/1.1 200 OK\r\nContent-Ty", reset=True), NetworkFault, "could not be reached"),
-        (sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}"), EndpointFault, "broke off"),
-        (sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}", reset=True), EndpointFault, "broke off"),
-        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), EndpointFault, "broke off"),
-        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\n100\r\n{}"), EndpointFault, "broke off"),
+        (sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}"), BrokenAnswer, "broke off"),
+        (sending(OK_HEAD + b"Content-Length: 100\r\n\r\n{}", reset=True), BrokenAnswer, "broke off"),
+        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), BrokenAnswer, "broke off"),
+        (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\n100\r\n{}"), BrokenAnswer, "broke off"),
         (sending(OK_HEAD + b"Transfer-Encoding: chunked\r\n\r\nno size\r\n{}"), EndpointFault, "no valid HTTP"),
         (sending(b"hello from alice\r\n\r\n"), EndpointFault, "no valid HTTP"),
         (sending(b"SSH-2.0-tell-nobody\r\n"), EndpointFault, "no valid HTTP"),
         (sending(OK_HEAD + b"Content-Length: tell-nobody\r\n\r\n{}"), EndpointFault, "no valid HTTP"),
         (sending(OK_HEAD + b"X-Long: " + b"s3cret" * 20_000 + b"\r\n\r\n"), EndpointFault, "no valid HTTP"),
-        (answering(b"no gzip: " + TRACE, headers=ZIPPED), EndpointFault, "damaged gzip"),
-        (answering(gzip.compress(EMPTY) + b"rest", headers=ZIPPED), EndpointFault, "damaged gzip"),
+        (answering(b"no gzip: " + TRACE, headers=ZIPPED), BrokenAnswer, "damaged gzip"),
+        (answering(gzip.compress(EMPTY) + b"rest", headers=ZIPPED), BrokenAnswer, "damaged gzip"),
         (answering(headers={"Content-Encoding": "br"}), EndpointFault, "packed its answer"),
-        (answering(b" " * (MAX_BYTES + 1)), EndpointFault, "larger than this gateway reads"),
+        (answering(b" " * (MAX_BYTES + 1)), AnswerCut, "larger than this gateway reads"),
     ],
     ids=[
         "closed at once",

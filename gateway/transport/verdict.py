@@ -1,0 +1,238 @@
+"""What a response that is no whole answer means; a fault is classified here, once.
+
+Sources: field notes, ``sparql-endpoints.md`` 1.3, 2, 6.2, 6.7 and 7.1, and ``blazegraph.md``. One status means
+different things: 429 is a time-out on QLever and a rate limit elsewhere, 500 is nearly everything on Virtuoso and
+Blazegraph. The text of an error is read for the marks of engines, and never repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+from gateway.errors import (
+    AnswerCut,
+    BrokenAnswer,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NoQueryEndpoint,
+    QueryRefused,
+    QueryTooLong,
+    Throttled,
+)
+from gateway.transport import marks
+from gateway.transport.advice import CREDENTIALS, LATER, OPERATOR
+
+JSON = "application/sparql-results+json"
+
+_BELIEVED_TYPES = frozenset({JSON, "application/json"})
+_TYPE_NAMES: Mapping[str, str] = {
+    "text/html": "HTML",
+    "application/xhtml+xml": "HTML",
+    "text/plain": "plain text",
+    "application/sparql-results+xml": "SPARQL XML",
+    "text/csv": "CSV",
+}
+"""Words for a content type, because a model must not read what an endpoint writes into a header."""
+
+_LONG_REQUEST = 1 << 20
+"""Bytes from which a refusal without a word is put down to the length: Blazegraph refuses a form over 10 MiB so."""
+
+_LONGEST_WAIT = 3600.0
+"""Seconds that a Retry-After is believed; nobody waits for a call longer than that anyway."""
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A response, as far as it tells what happened.
+
+    Attributes:
+        status: The HTTP status.
+        headers: The headers; their names in any case.
+        content_type: The content type, without parameters.
+        sent: Bytes of the request's body.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content_type: str
+    sent: int
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether status, headers and content type are those of a whole SPARQL JSON answer."""
+        return self.status == HTTPStatus.OK and self.content_type in _BELIEVED_TYPES and not self._is_part
+
+    @property
+    def _is_part(self) -> bool:
+        return self.status == HTTPStatus.PARTIAL_CONTENT or (
+            self.status < HTTPStatus.MULTIPLE_CHOICES
+            and ("X-SPARQL-MaxRows" in self.headers or "X-SQL-State" in self.headers)
+        )
+
+    @property
+    def _row_cap(self) -> int | None:
+        """The rows that the endpoint sends at most, as Virtuoso says."""
+        text = self.headers.get("X-SPARQL-MaxRows", "")
+        return int(text) if _NUMBER.fullmatch(text) else None
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds to wait, as the endpoint says."""
+        return seconds_to_wait(self.headers.get("Retry-After", ""), self.headers.get("Date", ""))
+
+    def fault(self, text: bytes) -> Fault:
+        """Return what this response means; it is not a believed one.
+
+        Args:
+            text: The first and last few KB of its body.
+        """
+        if self._is_part:
+            return AnswerCut(
+                "The endpoint sent only a part of an answer and said so.", next_step=LATER, row_cap=self._row_cap
+            )
+        if self.status < HTTPStatus.MULTIPLE_CHOICES:
+            return _no_answer(self, text)
+        if self.status < HTTPStatus.BAD_REQUEST:
+            return NoQueryEndpoint("The configured URL redirects elsewhere.", next_step=OPERATOR)
+        return _BY_STATUS.get(self.status, _failed)(self, text)
+
+
+_Judge = Callable[[Reply, bytes], Fault]
+"""Says what a response with some text means."""
+
+
+def seconds_to_wait(text: str, now: str = "") -> float | None:
+    """Read a Retry-After (RFC 9110, 10.2.3): seconds, or a date.
+
+    Args:
+        text: The header's value.
+        now: The time of the response by the server's own clock, its header `Date`; our clock where it has none.
+
+    Returns:
+        Seconds from now, from 0 to an hour; None where the value is neither.
+    """
+    text = text.strip()
+    if _SECONDS.fullmatch(text):
+        return min(float(text), _LONGEST_WAIT)
+    until = _date(text)
+    if until is None:
+        return None
+    left = (until - (_date(now) or datetime.now(UTC))).total_seconds()
+    return min(max(left, 0.0), _LONGEST_WAIT)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _no_answer(reply: Reply, text: bytes) -> Fault:
+    """A success of another kind, or of another content type."""
+    if marks.gave_up(text):
+        return _gave_up(reply, text)
+    if reply.status != HTTPStatus.OK:
+        return EndpointFault(f"The endpoint answered with HTTP status {reply.status} and no answer.", next_step=LATER)
+    came = _TYPE_NAMES.get(reply.content_type, "another content type")
+    wrong = (
+        f"The endpoint answered with {came} and not with SPARQL JSON; "
+        "the configured URL may be a web page and not the query endpoint."
+    )
+    if came == "HTML":
+        return NoQueryEndpoint(wrong, next_step=OPERATOR, get_may_do=True)
+    return EndpointFault(wrong, next_step=OPERATOR)
+
+
+def _gave_up(_reply: Reply, _text: bytes) -> Fault:
+    return GaveUp("The endpoint gave up on a query: it ran into its own limit of time or memory.", next_step=LATER)
+
+
+def _too_long(_reply: Reply, _text: bytes) -> Fault:
+    return QueryTooLong("The endpoint finds a query too long.", next_step="Ask for fewer seeds or hops.")
+
+
+def _throttled(reply: Reply, _text: bytes) -> Fault:
+    return Throttled(
+        "The endpoint is throttling: it wants fewer requests.", next_step=LATER, retry_after=reply.retry_after
+    )
+
+
+def _failed(reply: Reply, text: bytes) -> Fault:
+    """An error of the server's, of which only the text can tell more."""
+    if marks.too_long(text):
+        return _too_long(reply, text)
+    if marks.gave_up(text):
+        return _gave_up(reply, text)
+    return EndpointFault(f"The endpoint failed with HTTP status {reply.status}.", next_step=LATER)
+
+
+def _refused(reply: Reply, text: bytes) -> Fault:
+    if marks.too_long(text) or (not text and reply.sent > _LONG_REQUEST):
+        return _too_long(reply, text)
+    if marks.gave_up(text):
+        return _gave_up(reply, text)
+    return QueryRefused(
+        "The endpoint refused a query; an ID in it may be no IRI by the endpoint's rules.", next_step=LATER
+    )
+
+
+def _forbidden(_reply: Reply, text: bytes) -> Fault:
+    if marks.banned(text):
+        return EndpointFault(
+            "The endpoint has banned this gateway for a time, because it asked too much.",
+            next_step="Whoever runs this gateway should stop asking until the ban ends, and then ask less at once.",
+        )
+    return EndpointFault("The endpoint refuses this gateway.", next_step=CREDENTIALS)
+
+
+def _too_many(reply: Reply, text: bytes) -> Fault:
+    return _gave_up(reply, text) if marks.is_qlever_exception(text) else _throttled(reply, text)
+
+
+def _unavailable(reply: Reply, text: bytes) -> Fault:
+    """Fuseki's time-out, or a server that has too much to do."""
+    if marks.gave_up(text) and not marks.overloaded(text):
+        return _gave_up(reply, text)
+    return Throttled("The endpoint is overloaded or out of service.", next_step=LATER, retry_after=reply.retry_after)
+
+
+def _no_endpoint(wrong: str, *, get_may_do: bool = False) -> _Judge:
+    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=OPERATOR, get_may_do=get_may_do)
+
+
+def _always(kind: type[Fault], wrong: str, next_step: str) -> _Judge:
+    return lambda _reply, _text: kind(wrong, next_step=next_step)
+
+
+_BY_STATUS: Mapping[int, _Judge] = {
+    400: _refused,
+    401: _always(EndpointFault, "The endpoint asks for credentials.", CREDENTIALS),
+    403: _forbidden,
+    404: _no_endpoint("There is no SPARQL query endpoint at the configured URL."),
+    405: _no_endpoint(
+        "The configured URL takes no queries by POST; it may be a page and not the query endpoint.", get_may_do=True
+    ),
+    407: _always(EndpointFault, "The proxy before the endpoint asks for credentials.", CREDENTIALS),
+    408: _gave_up,
+    413: _too_long,
+    414: _too_long,
+    415: _no_endpoint("The configured URL takes no queries; it may not be the query endpoint."),
+    422: _always(QueryRefused, "The endpoint does not allow a query.", LATER),
+    429: _too_many,
+    431: _too_long,
+    501: _no_endpoint("The configured URL takes no queries by POST.", get_may_do=True),
+    502: _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER),
+    503: _unavailable,
+    504: _always(GaveUp, "A proxy gave up waiting for the endpoint.", LATER),
+}

@@ -1,0 +1,55 @@
+import inspect
+import ssl
+
+import aiohttp
+import pytest
+from aiohttp import client_exceptions
+
+from gateway.errors import EndpointFault, Fault, NetworkFault
+from gateway.transport.failures import RAISED, fault_of
+
+RAISABLE: set[type[Exception]] = {
+    kind
+    for name in client_exceptions.__all__
+    if inspect.isclass(kind := getattr(client_exceptions, name)) and issubclass(kind, Exception)
+}
+BY_THE_RESPONSE = {
+    aiohttp.ClientSSLError,
+    aiohttp.ClientConnectorSSLError,
+    aiohttp.ClientConnectorCertificateError,
+    aiohttp.ClientResponseError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.WSServerHandshakeError,
+    aiohttp.ContentTypeError,
+    *(kind for kind in RAISABLE if issubclass(kind, aiohttp.InvalidURL)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(RAISABLE, key=str))
+def test_every_error_of_the_http_library_is_caught_and_is_a_fault(kind: type[Exception]) -> None:
+    if kind is aiohttp.WSMessageTypeError:
+        return  # only a websocket raises it
+    assert issubclass(kind, RAISED)
+    error = kind.__new__(kind)
+    if isinstance(error, aiohttp.ClientResponseError):
+        error.status = 403
+    fault = fault_of(error)
+    assert type(fault) is (EndpointFault if kind in BY_THE_RESPONSE else NetworkFault)
+    assert fault.next_step
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError(), BrokenPipeError(), ssl.SSLError(), OSError("no route")])
+def test_every_error_of_a_socket_is_a_network_fault(error: OSError) -> None:
+    assert type(fault_of(error)) is NetworkFault
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "says"),
+    [(407, EndpointFault, "credentials"), (403, EndpointFault, "refuses"), (502, NetworkFault, "could not reach")],
+)
+def test_what_a_proxy_answers_to_a_connect_is_told(status: int, kind: type[Fault], says: str) -> None:
+    error = aiohttp.ClientHttpProxyError.__new__(aiohttp.ClientHttpProxyError)
+    error.status = status
+    fault = fault_of(error)
+    assert type(fault) is kind
+    assert says in fault.wrong
