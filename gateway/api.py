@@ -25,6 +25,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport
+from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
@@ -91,14 +92,17 @@ def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:
 
 
 def _http(url: str, profile: Profile) -> Http:
-    if not url.startswith(("http://", "https://")) or not is_iri(url):
-        raise ConfigurationError("The endpoint is no URL.", valid="It begins with http:// or https://.")
+    endpoint = profile.endpoint
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
-        concurrency=profile.endpoint.concurrency,
-        manners=Manners(timeout_parameter=profile.endpoint.timeout_parameter),
-        graphs=_graphs(profile.endpoint),
+        concurrency=endpoint.concurrency,
+        method=endpoint.method,
+        manners=Manners(
+            endpoint.timeout_parameter, endpoint.timeout_header, endpoint.timeout_unit, endpoint.cancel_by_id
+        ),
+        access=access_to(url, endpoint),
+        graphs=_graphs(endpoint),
     )
 
 

@@ -191,7 +191,10 @@ def settings() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, field in Profile.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            found |= {f"{name}.{key}": inner.default for key, inner in field.annotation.model_fields.items()}
+            found |= {
+                f"{name}.{key}": inner.get_default(call_default_factory=True)
+                for key, inner in field.annotation.model_fields.items()
+            }
         else:
             found[name] = field.get_default(call_default_factory=True)
     return found

@@ -156,7 +156,7 @@ def _opened(common: Common, waiting: Waiting) -> tuple[Gateway, str]:
     if common.graph:
         return gateway, ", ".join(Path(path).name for path in common.graph)
     if url := common.endpoint or gateway.profile.endpoint.url:
-        # Only the host: a URL may carry a password.
+        # Only the host: the rest of a URL may be nobody's business.
         return gateway, f"the endpoint on {urlsplit(url).hostname}"
     return gateway, "the demo graph"
 

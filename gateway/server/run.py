@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 
 import uvicorn
@@ -12,6 +11,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import build
+from gateway.settings.address import is_loopback
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -64,7 +64,7 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         ConfigurationError: The address is not loopback, or the port cannot be had.
     """
-    if not _is_loopback(host):
+    if not is_loopback(host):
         raise ConfigurationError(
             f"--host {quoted(host)} is not an address of this machine alone.",
             valid="Without authentication only loopback is served: 127.0.0.1, localhost or ::1.",
@@ -88,15 +88,6 @@ def listen(host: str, port: int) -> socket.socket:
             f"Port {port} cannot be used: {error.strerror or error}.", next_step="Choose another with --port."
         ) from error
     return listening
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _names(host: str) -> list[str]:

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from gateway import resources
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.profile import NAMESPACE_MARK, Profile
+from gateway.settings.secret import Unquoted
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap
 
@@ -84,8 +86,26 @@ def _explain(error: ValidationError) -> str:
             sentences.append(f"unknown key {where!r}; {hint}")
         else:
             reason = problem["msg"].removeprefix("Value error, ")
-            sentences.append(f"{where} = {quoted(problem['input'])}: {reason}.")
+            given = f" = {quoted(problem['input'])}" if _may_be_quoted(problem["loc"]) else ""
+            sentences.append(f"{where}{given}: {reason}.")
     return " ".join(sentences)
+
+
+def _may_be_quoted(location: tuple[int | str, ...]) -> bool:
+    """Tell whether no secret can stand at a place of the profile, not even by mistake."""
+    model: type[BaseModel] = Profile
+    for part in location:
+        field = model.model_fields.get(str(part))
+        if field is None or _is_unquoted(field):
+            return field is None
+        if not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+            return True
+        model = field.annotation
+    return not any(_is_unquoted(field) for field in model.model_fields.values())
+
+
+def _is_unquoted(field: FieldInfo) -> bool:
+    return any(isinstance(mark, Unquoted) for mark in field.metadata)
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:

@@ -41,11 +41,16 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
             `GaveUp` where the engine says why it ends.
         AnswerCut: The engine itself says that there are more rows (QLever does).
     """
+    fault = None
+    answer: Any = None
     try:
         # Strictly UTF-8: json.loads would let half a surrogate pair through, which nothing after it could write.
-        answer: Any = json.loads(body.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise _unreadable(body) from error
+        answer = json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        fault = _unreadable(body)
+    if fault is not None:
+        # Raised here and not where it was caught: the error of the parser holds the whole body.
+        raise fault
     try:
         rows = answer["results"]["bindings"]
         known = set(answer["head"]["vars"])

@@ -1,4 +1,4 @@
-"""Queries sent to a SPARQL endpoint over HTTP, as the SPARQL 1.1 Protocol section 2.1.2 has it (form POST).
+"""Queries sent to a SPARQL endpoint over HTTP, as the SPARQL 1.1 Protocol section 2.1 has it.
 
 Why a form POST: field notes, ``sparql-endpoints.md`` 6.7 (a GET is cut near 10 kB by one engine, a raw POST hangs
 another). A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
@@ -7,16 +7,20 @@ another). A short GET is sent where an endpoint takes nothing else. `verdict` sa
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import logging
 from collections.abc import Sequence
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode, urlsplit
+from uuid import uuid4
 
 import aiohttp
 
-from gateway.errors import Fault
+from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.budget import Deadline, deadline_passed
+from gateway.settings.profile import Method
 from gateway.transport.body import excerpt, whole_body
+from gateway.transport.credentials import Access
 from gateway.transport.failures import RAISED, fault_of
 from gateway.transport.manners import Manners
 from gateway.transport.verdict import JSON, Reply
@@ -24,14 +28,18 @@ from gateway.transport.verdict import JSON, Reply
 _log = logging.getLogger(__name__)
 
 _FORM = "application/x-www-form-urlencoded"
-_CONNECT_SECONDS = 10.0
 _LONG = 1 << 20
+_LONGEST_URL = 7000
+"""Bytes of a URL with a query in it; near 10,000 Virtuoso cuts it and answers what is left of the query."""
+
+_CANCEL_SECONDS = 2.0
 
 
 class Http:
     """A transport to a SPARQL endpoint.
 
     Attributes:
+        url: The endpoint's URL; it holds no secret, but is for the operator alone.
         manners: How the endpoint wants to be asked; whoever recognises the engine may replace it.
     """
 
@@ -41,15 +49,44 @@ class Http:
         *,
         max_bytes: int,
         concurrency: int = 4,
+        method: Method = "auto",
         manners: Manners | None = None,
+        access: Access | None = None,
         graphs: Sequence[str] = (),
     ) -> None:
+        self.url = url
         self.manners = manners or Manners()
-        self._url = url
         self._max_bytes = max_bytes
+        self._concurrency = concurrency
+        self._method: Method = method
+        self._access = access or Access()
         self._graphs = tuple(graphs)
         self._slots = asyncio.Semaphore(concurrency)
         self._session: aiohttp.ClientSession | None = None
+        self._cancelling: set[asyncio.Task[None]] = set()
+
+    def at(self, url: str) -> Http:
+        """Return a transport to another URL of the same server, which is asked in the same way.
+
+        Raises:
+            ValueError: It is a URL of another server, which these credentials are not for.
+        """
+        if _origin(url) != _origin(self.url):
+            raise ValueError("another server")
+        return Http(
+            url,
+            max_bytes=self._max_bytes,
+            concurrency=self._concurrency,
+            method=self._method,
+            manners=self.manners,
+            access=self._access,
+            graphs=self._graphs,
+        )
+
+    @property
+    def method(self) -> Method:
+        """How queries are sent; `auto` until GET turned out to be the only way, or no way."""
+        return self._method
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Send a query; see `Transport.select`."""
@@ -63,11 +100,7 @@ class Http:
     async def _outcome(self, query: str, deadline: Deadline) -> bytes | Fault:
         try:
             async with asyncio.timeout(deadline.seconds_left), self._slots:
-                try:
-                    return await self._round_trip(query, deadline)
-                except aiohttp.ServerDisconnectedError:
-                    # The server closed an idle connection just as it was used again; nothing was answered.
-                    return await self._round_trip(query, deadline)
+                return await self._by_post_or_get(query, deadline)
         except Fault as fault:
             return fault
         except aiohttp.ConnectionTimeoutError as error:
@@ -78,43 +111,122 @@ class Http:
             _log.warning("no answer from the endpoint: %s", type(error).__name__)
             return fault_of(error)
 
-    async def _round_trip(self, query: str, deadline: Deadline) -> bytes:
-        deadline.check()
-        form = urlencode(self._form(query, deadline)).encode()
-        async with self._open_session().post(
-            self._url,
-            # aiohttp warns of long bytes, because it would write them at one go.
-            data=form if len(form) < _LONG else io.BytesIO(form),
-            headers={"Content-Type": _FORM, **self.manners.headers(deadline)},
-            # A redirect would send the query to an address that the operator did not configure.
-            allow_redirects=False,
-            # No total: the deadline around this call is the one clock, so that a time-out here is the connection's.
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-        ) as response:
-            reply = Reply(response.status, response.headers, response.content_type, len(form))
-            if reply.is_believed:
-                return await whole_body(response, self._max_bytes)
-            raise reply.fault(await excerpt(response))
+    async def _by_post_or_get(self, query: str, deadline: Deadline) -> bytes:
+        if self._method == "get":
+            return await self._twice("GET", query, deadline)
+        try:
+            return await self._twice("POST", query, deadline)
+        except NoQueryEndpoint as fault:
+            refused = fault
+        if self._method != "auto" or not refused.get_may_do:
+            raise refused
+        try:
+            body = await self._twice("GET", query, deadline)
+        except QueryTooLong:
+            raise refused from None
+        except NoQueryEndpoint:
+            self._method = "post"
+            raise refused from None
+        self._method = "get"
+        return body
 
-    def _form(self, query: str, deadline: Deadline) -> list[tuple[str, str]]:
+    async def _twice(self, method: str, query: str, deadline: Deadline) -> bytes:
+        try:
+            return await self._round_trip(method, query, deadline)
+        except aiohttp.ServerDisconnectedError:
+            # The server closed an idle connection just as it was used again; nothing was answered.
+            return await self._round_trip(method, query, deadline)
+
+    async def _round_trip(self, method: str, query: str, deadline: Deadline) -> bytes:
+        deadline.check()
+        query_id = str(uuid4()) if self.manners.cancel_by_id else ""
+        fields = self._fields(query, query_id, deadline)
+        url = self._with_query(fields) if method == "GET" else self.url
+        form = b"" if method == "GET" else urlencode(fields).encode()
+        has_ended = False
+        try:
+            async with self._send(method, url, form, self.manners.headers(deadline)) as response:
+                reply = Reply(response.status, response.headers, response.content_type, len(form))
+                if not reply.is_believed:
+                    has_ended = True
+                    raise reply.fault(await excerpt(response))
+                body = await whole_body(response, self._max_bytes)
+                has_ended = True
+                return body
+        finally:
+            if query_id and not has_ended:
+                self._cancel_later(query_id)
+
+    def _fields(self, query: str, query_id: str, deadline: Deadline) -> list[tuple[str, str]]:
         return [
             ("query", query),
             *(("default-graph-uri", graph) for graph in self._graphs),
             *self.manners.fields(deadline),
+            *((("queryId", query_id),) if query_id else ()),
         ]
+
+    def _with_query(self, fields: Sequence[tuple[str, str]]) -> str:
+        text = urlencode(fields, quote_via=quote)
+        url, _, _ = self.url.partition("#")
+        whole = f"{url}{'&' if '?' in url else '?'}{text}"
+        if len(whole) >= _LONGEST_URL:
+            raise QueryTooLong(
+                "The endpoint takes queries in the URL only, and this one is too long for that.",
+                next_step="Ask for fewer seeds or hops.",
+            )
+        return whole
+
+    def _send(
+        self, method: str, url: str, form: bytes, headers: dict[str, str]
+    ) -> contextlib.AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        form_type = {"Content-Type": _FORM} if method == "POST" else {}
+        return self._open_session().request(
+            method,
+            url,
+            # aiohttp warns of long bytes, because it would write them at one go.
+            data=io.BytesIO(form) if len(form) > _LONG else form or None,
+            headers={**self._access.headers, **form_type, **headers},
+            proxy=self._access.proxy or None,
+            proxy_headers=self._access.proxy_headers or None,
+            # A redirect would send the query to an address that the operator did not configure.
+            allow_redirects=False,
+            # No total: the deadline around this call is the one clock, so that a time-out here is the connection's.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
+        )
+
+    def _cancel_later(self, query_id: str) -> None:
+        """Have a query cancelled, without keeping waiting who gave it up."""
+        task = asyncio.create_task(self._cancel(query_id))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
+
+    async def _cancel(self, query_id: str) -> None:
+        fields = urlencode([("cancelQuery", ""), ("queryId", query_id)]).encode()
+        with contextlib.suppress(*RAISED):
+            async with asyncio.timeout(_CANCEL_SECONDS), self._send("POST", self.url, fields, {}):
+                pass
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                headers={"Accept": JSON, "Accept-Encoding": "gzip", "User-Agent": "bfsql-gateway"},
+                # No credentials: aiohttp shows a session's headers to the proxy as well.
+                headers={"Accept": JSON, "Accept-Encoding": "gzip"},
                 cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(ssl=self._access.tls or True),
+                middlewares=self._access.middlewares(),
                 # aiohttp takes a gzip body that lacks its end for a whole one.
                 auto_decompress=False,
             )
         return self._session
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, once the queries that were given up are cancelled."""
+        await asyncio.gather(*self._cancelling)
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

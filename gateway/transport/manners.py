@@ -5,14 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from gateway.graph.budget import Deadline
-
-Method = Literal["auto", "post", "get"]
-Unit = Literal["seconds", "milliseconds"]
-
-Fields = list[tuple[str, str]]
+from gateway.settings.profile import Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ def test_the_version_is_told(run: Run) -> None:
         (["schema", "--graph", "nothing.ttl"], ["nothing.ttl", "No such file"]),
         (["schema", "--graph", "a.csv"], ["'.csv'", ".ttl"]),
         (["schema", "--graph", "a.ttl", "--endpoint", "http://localhost/"], ["Both a graph and an endpoint"]),
-        (["schema", "--endpoint", "localhost"], ["The endpoint is no URL", "http://"]),
+        (["schema", "--endpoint", "localhost"], ["The endpoint is wrong", "no URL", "http://"]),
         (["schema", "--prefix", "ex"], ["--prefix 'ex'", "NAME=IRI"]),
         (["schema", "--prefix", "ex="], ["--prefix 'ex='", "NAME=IRI"]),
         (["schema", "--prefix", "ex=no iri"], ["'no iri'", "IRI"]),

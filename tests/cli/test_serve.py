@@ -45,12 +45,17 @@ def test_files_are_named_without_their_folders(run: Run, served: Calls) -> None:
     assert served == [("stdio", 2)]
 
 
-def test_an_endpoint_is_named_without_its_password(run: Run, served: Calls) -> None:
+def test_an_endpoint_is_named_without_its_path_and_one_with_a_password_in_it_is_refused(
+    run: Run, served: Calls
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    ran = run("serve", "-e", f"http://me:secret@127.0.0.1:{port}/sparql")
+    ran = run("serve", "-e", f"http://127.0.0.1:{port}/secret")
     assert "Serving the endpoint on 127.0.0.1 over stdio" in ran.err
-    assert "secret" not in ran.err
+    refused = run("serve", "-e", f"http://me:secret@127.0.0.1:{port}/sparql")
+    assert refused.status == 2
+    assert "endpoint.password" in refused.err
+    assert "secret" not in ran.err + refused.err
     assert len(served) == 1
 
 

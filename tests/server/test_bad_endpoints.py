@@ -8,7 +8,7 @@ from mcp import Client
 
 from gateway.api import open_gateway
 from gateway.server.app import build
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import Endpoint, Limits, Profile
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint, sending
 
@@ -16,6 +16,10 @@ pytestmark = pytest.mark.anyio
 
 PREFIXES = {"x": "https://example.org/x/"}
 PATIENT = Profile(prefixes=PREFIXES)
+SECRETIVE = Profile(
+    prefixes=PREFIXES,
+    endpoint=Endpoint(user="someone", password="env:TEST_BAD_ENDPOINTS"),  # noqa: S106 - a reference
+)
 HASTY = Profile(prefixes=PREFIXES, limits=Limits(deadline_seconds=0.5, schema_seconds=0.2))
 ROWS = b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"uri","value":"https://example.org/x/a"}'
 
@@ -61,9 +65,12 @@ async def text_for(url: str, profile: Profile = PATIENT) -> str:
         (answering(status=401), "credentials"),
     ],
 )
-async def test_an_endpoint_that_is_no_use_is_an_error_that_says_so(handler: Handler, said: str) -> None:
+async def test_an_endpoint_that_is_no_use_is_an_error_that_says_so(
+    handler: Handler, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_BAD_ENDPOINTS", "secret")
     async with fake_endpoint(handler) as endpoint:
-        text = await text_for(endpoint.url.replace("http://", "http://someone:secret@"))
+        text = await text_for(endpoint.url, SECRETIVE)
     assert said in text
     for leaked in ("127.0.0.1", "secret", "someone", "Welcome", "Traceback", "aiohttp"):
         assert leaked not in text

@@ -19,6 +19,7 @@ def sections() -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 SECTIONS = dict(sections())
+UNQUOTED = {("endpoint", key) for key in ("url", "user", "password", "token", "headers", "secret_headers", "proxy")}
 KEYS = [(section, key) for section, model in SECTIONS.items() for key in model.model_fields]
 
 
@@ -157,7 +158,8 @@ def test_a_key_like_no_other_is_told_with_all_that_there_are(tmp_path: Path) -> 
 def test_a_value_of_the_wrong_type_is_told_with_its_key(tmp_path: Path, section: str, key: str) -> None:
     told = refused(written(tmp_path, f"[{section}]\n{key} = {{ inner = 1 }}\n"))
     assert f"{section}.{key}" in told
-    assert "{'inner': 1}" in told
+    # Where a secret may have been written by mistake, it is not repeated.
+    assert ("{'inner': 1}" in told) == ((section, key) not in UNQUOTED)
 
 
 @pytest.mark.parametrize(

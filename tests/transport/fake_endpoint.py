@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -27,7 +28,7 @@ class Received:
         method: The HTTP method.
         path: Path and query string.
         headers: Its headers.
-        form: Names and values of the form, in the order sent.
+        form: Names and values of the form, or of a GET's query string, in the order sent.
         connection: The client's port, which tells one connection from another.
     """
 
@@ -45,15 +46,17 @@ class FakeEndpoint:
     Attributes:
         port: Its port.
         received: What was asked, in order, each before its handler runs.
+        scheme: `https` where it has a certificate.
     """
 
     port: int
     received: list[Received] = field(default_factory=list)
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://{HOST}:{self.port}/sparql"
+        return f"{self.scheme}://{HOST}:{self.port}/sparql"
 
     @property
     def queries(self) -> list[str]:
@@ -62,12 +65,12 @@ class FakeEndpoint:
 
 
 @asynccontextmanager
-async def fake_endpoint(handler: Handler) -> AsyncIterator[FakeEndpoint]:
-    """Run an endpoint."""
-    endpoint = FakeEndpoint(0)
+async def fake_endpoint(handler: Handler, tls: ssl.SSLContext | None = None) -> AsyncIterator[FakeEndpoint]:
+    """Run an endpoint, over TLS where it has a certificate."""
+    endpoint = FakeEndpoint(0, scheme="https" if tls else "http")
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        form = await request.post()
+        form = request.query if request.method == "GET" else await request.post()
         assert request.transport is not None
         endpoint.received.append(
             Received(
@@ -83,7 +86,7 @@ async def fake_endpoint(handler: Handler) -> AsyncIterator[FakeEndpoint]:
     runner = web.ServerRunner(web.Server(handle, handler_cancellation=True), shutdown_timeout=1.0)
     await runner.setup()
     try:
-        await web.TCPSite(runner, HOST, 0).start()
+        await web.TCPSite(runner, HOST, 0, ssl_context=tls).start()
         endpoint.port = runner.addresses[0][1]
         yield endpoint
     finally:

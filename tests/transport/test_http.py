@@ -25,13 +25,14 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.budget import Deadline
+from gateway.settings.profile import Method
+from gateway.transport.credentials import Access
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import (
     EMPTY,
     JSON,
-    FakeEndpoint,
     Gated,
     Handler,
     Hanging,
@@ -62,6 +63,9 @@ class Clock:
         return self.now
 
 
+ALICE = Access(headers={"User-Agent": "test", "Authorization": "Basic YWxpY2U6czNjcmV0", "X-Key": "s3cret"})
+
+
 @asynccontextmanager
 async def asking(
     url: str,
@@ -70,13 +74,17 @@ async def asking(
     timeout_parameter: str = "",
     graphs: tuple[str, ...] = (),
     max_bytes: int = MAX_BYTES,
+    method: Method = "auto",
+    access: Access | None = None,
 ) -> AsyncIterator[Http]:
     """Open a transport for one test, which must end before long."""
     transport = Http(
         url,
         max_bytes=max_bytes,
         concurrency=concurrency,
-        manners=Manners(timeout_parameter=timeout_parameter),
+        method=method,
+        manners=Manners(timeout_parameter),
+        access=access,
         graphs=graphs,
     )
     try:
@@ -92,15 +100,11 @@ async def ask(transport: Http, query: str = QUERY) -> bytes:
 
 async def fault_of(handler: Handler) -> Fault:
     """Return the fault that a query ends in, its text checked for what must not be in it."""
-    async with fake_endpoint(handler) as endpoint, asking(with_credentials(endpoint)) as transport:
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url, access=ALICE) as transport:
         with pytest.raises(Fault) as caught:
             await ask(transport)
         assert_discreet(str(caught.value), endpoint.port)
         return caught.value
-
-
-def with_credentials(endpoint: FakeEndpoint) -> str:
-    return endpoint.url.replace("http://", "http://alice:s3cret@")
 
 
 def assert_discreet(text: str, port: int) -> None:
@@ -169,13 +173,6 @@ async def test_the_configured_graphs_are_sent_as_default_graphs_in_their_order()
     async with fake_endpoint(answering()) as endpoint, asking(endpoint.url, graphs=graphs) as transport:
         await ask(transport)
     assert endpoint.received[0].form[1:] == tuple(("default-graph-uri", graph) for graph in graphs)
-
-
-async def test_credentials_of_the_url_are_sent_as_basic_authentication() -> None:
-    async with fake_endpoint(answering()) as endpoint, asking(with_credentials(endpoint)) as transport:
-        await ask(transport)
-    assert endpoint.received[0].headers["Authorization"] == "Basic YWxpY2U6czNjcmV0"
-    assert "s3cret" not in endpoint.received[0].path
 
 
 @pytest.mark.parametrize(("left", "told"), [(60.0, "60"), (59.2, "60"), (59.999, "60"), (60.001, "61")])
@@ -340,7 +337,7 @@ async def test_a_bad_status_is_typed_and_told_without_the_endpoints_own_words(
 async def test_no_status_but_200_is_believed_even_over_sparql_json() -> None:
     others = range(201, 600)
     answers = [answering(status=status) for status in (*others, 200)]
-    async with fake_endpoint(in_turn(answers)) as endpoint, asking(endpoint.url) as transport:
+    async with fake_endpoint(in_turn(answers)) as endpoint, asking(endpoint.url, method="post") as transport:
         for _ in others:
             with pytest.raises(Fault):
                 await ask(transport)
@@ -456,17 +453,17 @@ async def test_what_is_no_whole_answer_is_typed_and_told(handler: Handler, kind:
 
 async def test_a_port_where_nobody_listens_is_a_network_fault() -> None:
     port = free_port()
-    async with asking(f"http://alice:s3cret@{HOST}:{port}/sparql") as transport:
+    async with asking(f"http://{HOST}:{port}/sparql", access=ALICE) as transport:
         with pytest.raises(NetworkFault) as caught:
             await ask(transport)
     assert_discreet(str(caught.value), port)
 
 
 @needs_linux
-async def test_a_host_that_accepts_no_connection_is_a_network_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.transport.http._CONNECT_SECONDS", 0.05)
+async def test_a_host_that_accepts_no_connection_is_a_network_fault() -> None:
+    hasty = Access(connect_seconds=0.05)
     with unanswering_port() as port:
-        async with asking(f"http://{HOST}:{port}/sparql") as transport:
+        async with asking(f"http://{HOST}:{port}/sparql", access=hasty) as transport:
             with pytest.raises(NetworkFault, match="could not be reached"):
                 await ask(transport)
 
@@ -515,7 +512,7 @@ async def test_the_next_query_is_answered_after_any_fault() -> None:
 
 async def test_an_endpoint_that_hangs_is_given_up_at_the_deadline() -> None:
     handler = Hanging()
-    async with fake_endpoint(handler) as endpoint, asking(with_credentials(endpoint)) as transport:
+    async with fake_endpoint(handler) as endpoint, asking(endpoint.url, access=ALICE) as transport:
         with pytest.raises(DeadlinePassed) as caught:
             await transport.select(QUERY, Deadline.after(0.1))
         assert_discreet(str(caught.value), endpoint.port)

@@ -1,0 +1,67 @@
+"""Secrets: a profile says where one is, and never what it is."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, SecretStr
+
+from gateway.errors import ConfigurationError
+
+_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
+_LONGEST = 1 << 16
+
+
+def is_reference(text: str) -> bool:
+    """Tell whether a text says where a secret is."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def _checked(text: str) -> str:
+    if text and not is_reference(text):
+        raise ValueError("a secret must not stand here; write `env:NAME` (a variable) or `file:/path` (a file)")
+    return text
+
+
+class Unquoted:
+    """Marks a setting whose wrong value no error repeats: a secret may have been written there by mistake."""
+
+
+Reference = Annotated[str, AfterValidator(_checked)]
+"""Where a secret is: `env:NAME` or `file:/path`, or an empty text for none."""
+
+
+def read(reference: str, setting: str) -> SecretStr:
+    """Return the secret that a setting refers to.
+
+    Args:
+        reference: `env:NAME` or `file:/path`.
+        setting: The name of the setting, for the error.
+
+    Raises:
+        ConfigurationError: There is no such variable or file, or it is empty.
+    """
+    kind, _, place = reference.partition(":")
+    if kind == "env":
+        where = f"the environment variable {place}"
+        secret: str | None = os.environ.get(place, "")
+    else:
+        where = f"the file {place}"
+        secret = _text_of(Path(place))
+    if secret is None:
+        raise ConfigurationError(f"{setting} refers to {where}, which cannot be read.")
+    if not secret:
+        raise ConfigurationError(f"{setting} refers to {where}, which is empty or not set.")
+    return SecretStr(secret)
+
+
+def _text_of(path: Path) -> str | None:
+    """Return what a file holds, without the line's end; the error of one that is no text would show its bytes."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(_LONGEST).rstrip("\r\n")
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,174 @@
+"""Who this gateway is to an endpoint, and the way there: credentials, headers, certificates, proxy.
+
+Secrets are read once, when a gateway opens, from where the profile says they are. They go to the endpoint and to
+nobody else: no redirect is followed, and nothing here shows them.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import ssl
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import unquote, urlsplit
+
+import aiohttp
+
+from gateway.errors import ConfigurationError
+from gateway.settings.address import is_loopback, url_problem
+from gateway.settings.profile import Endpoint
+from gateway.settings.secret import is_reference, read
+
+_NAME = "bfsql-gateway"
+_SENDABLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+_WIKIMEDIA = ("wikidata.org", "wikimedia.org", "wikipedia.org", "mediawiki.org")
+"""Their policy asks for a way to reach whoever runs a program; others share one small quota (field notes, 1.3)."""
+
+_FIX_HTTP = (
+    "Use https; or, where nobody can listen on the way, set endpoint.credentials_over_http "
+    "(endpoint.proxy_credentials_over_http for the proxy's)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What every request to one endpoint carries.
+
+    Attributes:
+        headers: Headers of every request, credentials among them.
+        proxy: The proxy's URL, without credentials; none where empty.
+        proxy_headers: Headers for the proxy alone.
+        tls: The certificates to trust; the system's where None.
+        login: User and password where the endpoint wants HTTP Digest.
+        connect_seconds: Time for making a connection.
+    """
+
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    proxy: str = field(default="", repr=False)
+    proxy_headers: dict[str, str] = field(default_factory=dict, repr=False)
+    tls: ssl.SSLContext | None = None
+    login: tuple[str, str] | None = field(default=None, repr=False)
+    connect_seconds: float = 10.0
+
+    def middlewares(self) -> tuple[aiohttp.ClientMiddlewareType, ...]:
+        """Return what a session has to do for these credentials."""
+        return (aiohttp.DigestAuthMiddleware(*self.login),) if self.login else ()
+
+
+def access_to(url: str, settings: Endpoint) -> Access:
+    """Read what a profile says about the way to an endpoint.
+
+    Args:
+        url: The endpoint's URL, from the profile or the command line.
+        settings: The profile's section.
+
+    Raises:
+        ConfigurationError: The URL is wrong or holds a secret, a secret or certificate cannot be read, or a secret
+            would go unencrypted over a network. The text holds no secret.
+    """
+    if problem := url_problem(url):
+        raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+    parts = urlsplit(url)
+    _want_contact(parts.hostname or "", settings.contact)
+    proxy, proxy_headers = _proxy(settings)
+    authorization, login = _credentials(settings)
+    secret = {
+        **authorization,
+        **{
+            name: _sendable(read(reference, f"endpoint.secret_headers.{name}").get_secret_value(), name)
+            for name, reference in settings.secret_headers.items()
+        },
+    }
+    hidden = parts.scheme == "https" or settings.credentials_over_http
+    if (secret or login) and not hidden and (proxy or not is_loopback(parts.hostname or "")):
+        raise ConfigurationError("The endpoint's credentials would go unencrypted over a network.", valid=_FIX_HTTP)
+    # Towards a plain endpoint there is no CONNECT: the proxy reads the request itself.
+    plain = proxy_headers if parts.scheme == "http" else {}
+    return Access(
+        headers={"User-Agent": _user_agent(settings.contact), **settings.headers, **secret, **plain},
+        proxy=proxy,
+        proxy_headers=proxy_headers,
+        tls=_trust(settings.ca_bundle),
+        login=login,
+        connect_seconds=settings.connect_seconds,
+    )
+
+
+def _user_agent(contact: str) -> str:
+    try:
+        name = f"{_NAME}/{version(_NAME)}"
+    except PackageNotFoundError:
+        name = _NAME
+    return f"{name} ({contact})" if contact else name
+
+
+def _want_contact(host: str, contact: str) -> None:
+    if not contact and any(host == domain or host.endswith(f".{domain}") for domain in _WIKIMEDIA):
+        raise ConfigurationError(
+            "Wikimedia's servers ask for a way to reach whoever runs this gateway, and the profile gives none.",
+            valid='In a profile: [endpoint] contact = "you@example.org", or a URL of yours.',
+        )
+
+
+def _credentials(settings: Endpoint) -> tuple[dict[str, str], tuple[str, str] | None]:
+    """Return the header that carries the credentials, or user and password where that is made anew each time."""
+    if settings.token:
+        token = read(settings.token, "endpoint.token").get_secret_value()
+        return {"Authorization": f"Bearer {_sendable(token, 'endpoint.token')}"}, None
+    if not settings.user:
+        return {}, None
+    user = settings.user
+    if is_reference(user):
+        user = read(user, "endpoint.user").get_secret_value()
+    password = read(settings.password, "endpoint.password").get_secret_value()
+    if ":" in user:
+        raise ConfigurationError("endpoint.user is wrong: a user name cannot hold a colon.")
+    return ({}, (user, password)) if settings.auth == "digest" else ({"Authorization": _basic(user, password)}, None)
+
+
+def _basic(user: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+def _sendable(value: str, setting: str) -> str:
+    if not _SENDABLE.fullmatch(value):
+        raise ConfigurationError(f"The secret of {setting} is wrong: a header holds printable ASCII characters only.")
+    return value
+
+
+def _proxy(settings: Endpoint) -> tuple[str, dict[str, str]]:
+    """Return the proxy's URL without its credentials, and the header that carries these."""
+    if not settings.proxy:
+        return "", {}
+    if not is_reference(settings.proxy):
+        return settings.proxy, {}
+    whole = read(settings.proxy, "endpoint.proxy").get_secret_value()
+    scheme, _, rest = whole.partition("://")
+    authority, slash, path = rest.partition("/")
+    userinfo, at, host = authority.rpartition("@")
+    bare = f"{scheme}://{host}{slash}{path}"
+    if "@" in bare or url_problem(bare):
+        raise ConfigurationError(
+            "The proxy that endpoint.proxy refers to is wrong.",
+            valid="It is a URL, http://user:password@host:port, with odd characters in it written as %40.",
+        )
+    parts = urlsplit(bare)
+    if not at:
+        return bare, {}
+    if parts.scheme != "https" and not settings.proxy_credentials_over_http and not is_loopback(parts.hostname or ""):
+        raise ConfigurationError("The proxy's credentials would go unencrypted over a network.", valid=_FIX_HTTP)
+    user, _, password = userinfo.partition(":")
+    return bare, {"Proxy-Authorization": _basic(unquote(user), unquote(password))}
+
+
+def _trust(ca_bundle: str) -> ssl.SSLContext | None:
+    if not ca_bundle:
+        return None
+    try:
+        return ssl.create_default_context(cafile=ca_bundle)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigurationError(
+            f"endpoint.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",
+            valid="It is a file of CA certificates in PEM.",
+        ) from error
