@@ -21,6 +21,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.settings.profile import Endpoint, Profile
+from gateway.sparql.finding import Finding
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
@@ -73,7 +74,7 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        return _over(_http(url, settings), settings, given, [])
+        return _over(Finding(_http(url, settings)), settings, given, [])
     graph = _loaded(source, progress)
     transport = InProcess(graph.engine, max_bytes=settings.limits.body_megabytes * _MEGABYTE)
     return _over(transport, settings, given, graph.prefixes)

@@ -62,7 +62,8 @@ class _OneLine(logging.Formatter):
 class Log(logging.StreamHandler[TextIO]):
     """Log records on standard error.
 
-    Warnings wait for the outcome: an answer follows them, but an error says by itself what they led to.
+    Warnings wait for the outcome: an answer follows them, but an error says by itself what they led to. What is worse
+    than a warning is written at once: it is for the operator, and what follows may not say it.
     """
 
     def __init__(self) -> None:
@@ -72,7 +73,7 @@ class Log(logging.StreamHandler[TextIO]):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, or keep it where warnings are all that is asked for."""
-        if self._waiting is None or logging.getLogger().level < logging.WARNING:
+        if self._waiting is None or record.levelno > logging.WARNING or logging.getLogger().level < logging.WARNING:
             super().emit(record)
         else:
             self._waiting.append(record)

@@ -66,7 +66,7 @@ class Http:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     def at(self, url: str) -> Http:
-        """Return a transport to another URL of the same server, which is asked in the same way.
+        """Return a transport to another URL of the same server, which is asked in the same way, by one method alone.
 
         Raises:
             ValueError: It is a URL of another server, which these credentials are not for.
@@ -77,7 +77,7 @@ class Http:
             url,
             max_bytes=self._max_bytes,
             concurrency=self._concurrency,
-            method=self._method,
+            method="get" if self._method == "get" else "post",
             manners=self.manners,
             access=self._access,
             graphs=self._graphs,
