@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 import tenacity
 
 from gateway.errors import AnswerCut, Fault, QueryRefused, Throttled
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.breaker import Breaker
@@ -80,11 +80,16 @@ class Asker:
             Fault: The endpoint did not give a whole answer.
         """
         try:
-            return await self._rows(name, budget, parameters, at_most)
-        except AnswerCut as cut:
-            if not self._learn_row_cap(cut):
-                raise
-        return await self._rows(name, budget, parameters, at_most)
+            # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.
+            async with asyncio.timeout(budget.deadline.seconds_left):
+                try:
+                    return await self._rows(name, budget, parameters, at_most)
+                except AnswerCut as cut:
+                    if not self._learn_row_cap(cut):
+                        raise
+                return await self._rows(name, budget, parameters, at_most)
+        except TimeoutError as error:
+            raise deadline_passed() from error
 
     async def _rows(
         self, name: str, budget: Budget, parameters: Mapping[str, Parameter], at_most: int | None
@@ -121,7 +126,7 @@ class Asker:
 
     async def _once(self, name: str, query: str, variables: Sequence[str], budget: Budget) -> Sequence[Row]:
         """Send a query and decode its answer."""
-        await self._breaker.admit(self._probe)
+        await self._breaker.admit(lambda: self._probe(budget.deadline))
         async with self.pace.turn(budget.deadline):
             budget.spend_request()
             try:
@@ -142,10 +147,20 @@ class Asker:
             return await asyncio.to_thread(decode, body, variables)
         return decode(body, variables)
 
-    async def _probe(self) -> None:
+    async def _probe(self, deadline: Deadline) -> Fault | None:
+        """Ask the endpoint something harmless; return why it did not answer."""
         text = template.load("alive")
-        body = await self._transport.select(text.render({"rows": 1}), Deadline.after(_PROBE_SECONDS))
-        decode(body, text.variables)
+        seconds = min(_PROBE_SECONDS, deadline.seconds_left)
+        try:
+            decode(
+                await self._transport.select(text.render({"rows": 1}), Deadline.after(seconds, deadline.clock)),
+                text.variables,
+            )
+        except Fault as fault:
+            # A call that ends while it waits has learnt nothing about the endpoint.
+            deadline.check()
+            return fault
+        return None
 
     def vetting(self, budget: Budget) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
         """Return `rewritten` on a call's budget."""

@@ -26,11 +26,11 @@ class Breaker:
         self._reason = ""
         self._probing = anyio.Lock()
 
-    async def admit(self, probe: Callable[[], Awaitable[object]]) -> None:
+    async def admit(self, probe: Callable[[], Awaitable[Fault | None]]) -> None:
         """Let a query pass.
 
         Args:
-            probe: Asks the endpoint something harmless; raises a fault where it does not answer.
+            probe: Asks the endpoint something harmless; returns why it did not answer, or None where it did.
 
         Raises:
             Resting: The endpoint failed too often, and the probe too; or it did so a short while ago.
@@ -41,14 +41,12 @@ class Breaker:
             if self._failed < self._bearable:
                 return
             if self._clock() >= self._rests_until:
-                try:
-                    await probe()
-                except Fault as fault:
-                    self._rests_until = self._clock() + self._rest_seconds
-                    self._reason = fault.wrong
-                    raise self._resting() from fault
-                self._failed = 0
-                return
+                fault = await probe()
+                if fault is None:
+                    self._failed = 0
+                    return
+                self._rests_until = self._clock() + self._rest_seconds
+                self._reason = fault.wrong
         raise self._resting()
 
     def _resting(self) -> Resting:

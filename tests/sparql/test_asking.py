@@ -174,3 +174,47 @@ async def test_queries_that_are_too_much_say_nothing_against_the_endpoint() -> N
         with pytest.raises(fault):
             await asking.rows("existing", budget(), NODES)
     assert transport.probes == 0
+
+
+async def test_a_call_waits_for_its_turn_no_longer_than_it_may_take() -> None:
+    entered = anyio.Event()
+
+    class Hanging(Scripted):
+        async def select(self, query: str, _deadline: Deadline) -> bytes:
+            self.sent.append(query)
+            entered.set()
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    transport = Hanging()
+    busy = asker(transport, Endpoint(concurrency=1))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(busy.rows, "existing", budget(), NODES)
+        await entered.wait()
+        late = Budget(Deadline.after(0.01), 10, 1_000, 1_000)
+        with pytest.raises(DeadlinePassed):
+            await busy.rows("existing", late, NODES)
+        tasks.cancel_scope.cancel()
+    assert len(transport.sent) == 1
+
+
+async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint() -> None:
+    now = 0.0
+
+    class Slow(Scripted):
+        async def select(self, query: str, deadline: Deadline) -> bytes:
+            nonlocal now
+            if "?alive" in query and not self.probes:
+                now += deadline.seconds_left
+                self.probes += 1
+                raise DeadlinePassed("Over.")
+            return await super().select(query, deadline)
+
+    transport = Slow([EndpointFault("Odd.")] * 2)
+    asking = asker(transport, Endpoint(retries=0, failures_before_rest=2))
+    for _ in range(2):
+        with pytest.raises(EndpointFault):
+            await asking.rows("existing", budget(), NODES)
+    with pytest.raises(DeadlinePassed):
+        await asking.rows("existing", Budget(Deadline.after(1.0, lambda: now), 10, 1_000, 1_000), NODES)
+    assert len(await asking.rows("existing", budget(), NODES)) == 1

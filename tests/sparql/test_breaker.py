@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.errors import DeadlinePassed, EndpointFault, NetworkFault, QueryRefused, Resting
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused, Resting
 from gateway.sparql.breaker import Breaker
 
 pytestmark = pytest.mark.anyio
@@ -15,11 +15,10 @@ class Endpoint:
         self.down = True
         self.probes = 0
 
-    async def probe(self) -> None:
+    async def probe(self) -> Fault | None:
         """Answer, or not."""
         self.probes += 1
-        if self.down:
-            raise DOWN
+        return DOWN if self.down else None
 
 
 async def test_it_asks_again_after_the_rest_and_only_then() -> None:
