@@ -24,6 +24,8 @@ Row = dict[str, Binding]
 
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_TERM_TYPES = frozenset({"uri", "bnode", "literal", "typed-literal", "triple"})
+_LESS = "Ask for fewer seeds or hops, or try again later."
 _START = 64
 _LEADING = b"\xef\xbb\xbf \t\r\n"
 """What may stand before a JSON object."""
@@ -54,7 +56,7 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
     try:
         rows = answer["results"]["bindings"]
         known = set(answer["head"]["vars"])
-        total = answer.get("meta", {}).get("result-size-total") if rows else None
+        total = answer.get("meta", {}).get("result-size-total")
     except (KeyError, TypeError, AttributeError) as error:
         raise _no_answer() from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) and _are_terms(row) for row in rows):
@@ -62,7 +64,7 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
     if not known.issuperset(variables):
         raise _no_answer()
     if isinstance(total, int) and total > len(rows):
-        raise AnswerCut("The endpoint sent only a part of an answer and said so.")
+        raise AnswerCut("The endpoint sent only a part of an answer and said so.", next_step=_LESS)
     if _ESCAPED_SURROGATE.search(body):
         _mend(rows)
     return cast("list[Row]", rows)
@@ -70,7 +72,8 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
 
 def _are_terms(row: dict[str, Any]) -> bool:
     for term in row.values():
-        if type(term) is not dict or type(term.get("type")) is not str:
+        # A kind of term that nobody here knows would be left out of an answer without a word.
+        if type(term) is not dict or type(term.get("type")) is not str or term["type"] not in _TERM_TYPES:
             return False
         if type(term.get("value")) is not str and term["type"] != "triple":
             return False
@@ -90,12 +93,12 @@ def _unreadable(body: bytes) -> EndpointFault:
     if marks.gave_up_at_the_end(body):
         return GaveUp(
             "The endpoint gave up in the middle of an answer.",
-            next_step="Ask for fewer seeds or hops, or try again later.",
+            next_step=_LESS,
         )
     if body[:_START].lstrip(_LEADING)[:1] in {b"", b"{"}:
         return BrokenAnswer(
             "The endpoint's answer is no whole SPARQL JSON: it broke off, or was damaged on its way.",
-            next_step="Ask for fewer seeds or hops, or try again later.",
+            next_step=_LESS,
         )
     return _no_answer()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.errors import BrokenAnswer, EndpointFault, GaveUp
+from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Resource
 from gateway.sparql.results import Binding, decode, is_blank, is_iri, literal, value
 from gateway.terms.literals import Literal
@@ -134,6 +134,16 @@ def test_an_answer_that_began_and_does_not_parse_is_broken_and_may_be_asked_for_
     assert "URL" not in caught.value.next_step
 
 
+@pytest.mark.parametrize("sent", [0, 1, 3])
+def test_fewer_rows_than_the_engine_says_there_are_is_a_cut_answer(sent: int) -> None:
+    answer = {"head": {"vars": ["s", "o"]}, "results": {"bindings": ROWS[:sent]}, "meta": {"result-size-total": sent}}
+    assert len(decode(json.dumps(answer).encode())) == sent
+    answer["meta"] = {"result-size-total": sent + 1}
+    with pytest.raises(AnswerCut) as caught:
+        decode(json.dumps(answer).encode())
+    assert caught.value.next_step
+
+
 @pytest.mark.parametrize("opening", [b"[", b'{"results":', b'{"results":{"bindings":['])
 def test_a_body_nested_beyond_reason_is_no_answer(opening: bytes) -> None:
     with pytest.raises(EndpointFault):
@@ -160,7 +170,7 @@ def test_nothing_of_a_broken_body_reaches_the_reader(answer: bytes) -> None:
 
 @pytest.mark.parametrize(
     "binding",
-    ["text", 5, None, [], {}, {"type": "uri"}, {"value": "x"}, {"type": "uri", "value": 5}, {"type": [], "value": "x"}],
+    ["text", 5, None, [], {}, {"type": "uri"}, {"value": "x"}, {"type": "uri", "value": 5}, {"type": [], "value": "x"}, {"type": "iri", "value": "x"}],
 )
 def test_a_binding_that_is_none_makes_the_body_no_answer(binding: object) -> None:
     with pytest.raises(EndpointFault):

@@ -1,0 +1,16 @@
+"""Every fault that the proxy can inject, by name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tests.faults.breaking import BREAKING
+from tests.faults.cutting import CUTTING
+from tests.faults.injected import InjectedFault
+from tests.faults.refusing import REFUSING
+from tests.faults.silent import SILENT
+
+CATALOGUE: Final[Mapping[str, InjectedFault]] = {
+    fault.name: fault for fault in (*CUTTING, *BREAKING, *REFUSING, *SILENT)
+}
+DETECTABLE: Final[Sequence[InjectedFault]] = tuple(fault for fault in CATALOGUE.values() if fault.detectable)
+UNDETECTABLE: Final[Sequence[InjectedFault]] = tuple(fault for fault in CATALOGUE.values() if not fault.detectable)

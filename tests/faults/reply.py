@@ -1,0 +1,95 @@
+"""What a server said, and what a client is made to see instead."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any
+
+from tests.transport.fake_endpoint import JSON
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole HTTP answer.
+
+    Attributes:
+        body: Its body.
+        status: Its status.
+        headers: Its headers, without those that frame the body.
+    """
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": JSON})
+
+    @cached_property
+    def results(self) -> dict[str, Any] | None:
+        """The SPARQL JSON object, or None where this is no whole SPARQL JSON answer."""
+        if self.status != HTTPStatus.OK:
+            return None
+        try:
+            parsed = json.loads(self.body)
+        except ValueError:
+            return None
+        return parsed if isinstance(parsed, dict) and "results" in parsed else None
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows; none where this is no whole SPARQL JSON answer."""
+        return [] if self.results is None else list(self.results["results"]["bindings"])
+
+    def with_rows(self, rows: list[dict[str, Any]], **further: object) -> "Answer":
+        """Return the answer with other rows, and with further keys beside them."""
+        written = {**(self.results or {}), "results": {"bindings": rows}, **further}
+        return Answer(_json(written), self.status, self.headers)
+
+    def with_headers(self, **headers: str) -> "Answer":
+        """Return the answer with further headers; an underscore in a name stands for a hyphen."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Answer(self.body, self.status, {**self.headers, **named})
+
+    def begun(self, count: int) -> bytes:
+        """Return the body as far as the end of so many rows, without what would close it."""
+        head = _json({key: value for key, value in (self.results or {}).items() if key != "results"})
+        rows = b",".join(map(_json, self.rows[:count]))
+        return head[:-1] + b',"results":{"bindings":[' + rows
+
+
+class Ending(Enum):
+    """What happens to a connection after the last byte."""
+
+    CLOSED = auto()
+    RESET = auto()
+    STALLED = auto()
+    REFUSED = auto()
+    """It is closed, and so is the port: whoever comes again is refused."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What is written to a connection as it is, and how the connection ends.
+
+    Attributes:
+        data: The bytes, with the head of an HTTP answer or without.
+        ending: What comes after them.
+    """
+
+    data: bytes
+    ending: Ending
+
+
+Reply = Answer | Wire
+
+
+def on_the_wire(answer: Answer, body: bytes, framing: str, ending: Ending) -> Wire:
+    """Return the head of an answer with another framing, and the bytes that follow it."""
+    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in answer.headers.items()]
+    return Wire("\r\n".join([*lines, framing, "", ""]).encode() + body, ending)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

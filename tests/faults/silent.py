@@ -1,0 +1,53 @@
+"""Answers that are wrong and whole: nothing in them tells. `docs/limits.md` says what an operator can do."""
+
+from typing import Final
+
+from tests.faults.cutting import half
+from tests.faults.injected import InjectedFault
+from tests.faults.reply import Answer
+
+_INTEGER: Final = "http://www.w3.org/2001/XMLSchema#integer"
+
+
+def _nothing_found(answer: Answer) -> Answer | None:
+    return answer.with_rows([]) if answer.rows else None
+
+
+def _capped_below(answer: Answer) -> Answer | None:
+    """Keep one row: a cap below any limit that the gateway asks under, its header gone on the way."""
+    return answer.with_rows(answer.rows[:1]) if len(answer.rows) > 1 else None
+
+
+def _stale(answer: Answer) -> Answer | None:
+    """Let the last row be about what it was about before a change."""
+    if not answer.rows:
+        return None
+    *whole, last = answer.rows
+    changed = {
+        name: {**term, "value": f"{term['value']}-formerly"} if at == len(last) - 1 and term["type"] == "uri" else term
+        for at, (name, term) in enumerate(last.items())
+    }
+    return answer.with_rows([*whole, changed]) if changed != last else None
+
+
+def _partial_numbers(answer: Answer) -> Answer | None:
+    """Halve what was counted."""
+
+    def halved(term: dict[str, str]) -> dict[str, str]:
+        return {**term, "value": str(int(term["value"]) // 2)} if term.get("datatype") == _INTEGER else term
+
+    rows = [{name: halved(term) for name, term in row.items()} for row in answer.rows]
+    return answer.with_rows(rows) if rows != answer.rows else None
+
+
+SILENT: Final = (
+    InjectedFault("silently-short", "GraphDB; sparql-endpoints.md 2", half, detectable=False),
+    InjectedFault("silently-empty", "GraphDB; sparql-endpoints.md 2", _nothing_found, detectable=False),
+    InjectedFault(
+        "cap-without-its-header", "sparql-proxy before Virtuoso; sparql-endpoints.md 2", _capped_below, detectable=False
+    ),
+    InjectedFault("stale-row", "a cache; sparql-endpoints.md 1.3", _stale, detectable=False),
+    InjectedFault(
+        "partial-count", "Virtuoso behind a proxy; sparql-endpoints.md 2", _partial_numbers, detectable=False
+    ),
+)

@@ -1,0 +1,32 @@
+"""A SPARQL endpoint as small as can be: a few triples in this process, behind HTTP."""
+
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, cast
+
+import pyoxigraph
+from aiohttp import web
+
+from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
+
+X: Final = "https://example.org/x/"
+NODES: Final = tuple(f"{X}n{number}" for number in range(4))
+TRIPLES: Final = tuple(f"<{s}> <{X}p> <{o}> ." for s in NODES for o in NODES if s != o)
+
+
+@asynccontextmanager
+async def small_server() -> AsyncIterator[FakeEndpoint]:
+    """Serve a graph in which every node has an edge to every other."""
+    store = pyoxigraph.Store()
+    store.load("\n".join(TRIPLES).encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        found = cast("pyoxigraph.QuerySolutions", store.query(str(form["query"])))
+        body = io.BytesIO()
+        found.serialize(body, pyoxigraph.QueryResultsFormat.JSON)
+        return web.Response(body=body.getvalue(), headers={"Content-Type": JSON})
+
+    async with fake_endpoint(handle) as endpoint:
+        yield endpoint

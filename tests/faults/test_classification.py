@@ -1,0 +1,104 @@
+"""No fault that can be known is ever taken for rows."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gateway.errors import AnswerCut, Fault
+from gateway.graph.budget import Budget, Deadline
+from gateway.settings.profile import Profile
+from gateway.sparql.results import decode
+from gateway.sparql.store import SparqlStore
+from gateway.transport.http import Http
+from tests.faults.catalogue import CATALOGUE, DETECTABLE, UNDETECTABLE
+from tests.faults.injected import InjectedFault
+from tests.faults.proxy import FaultProxy, each, fault_proxy
+from tests.faults.small_server import NODES, TRIPLES, small_server
+from tests.servers.loopback import HOST
+
+pytestmark = pytest.mark.anyio
+
+QUERY = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
+VARIABLES = ("s", "p", "o")
+PATIENCE = 10
+SECONDS = 1.0
+"""Time for a query. A fault may be met by asking again until the time is up, and then it is still a fault."""
+
+SHORT = 0.2
+"""Time for a query to an endpoint that stalls."""
+
+IN_THE_ANSWER = [fault for fault in DETECTABLE if not fault.in_rows]
+
+
+@asynccontextmanager
+async def asking(fault: InjectedFault | None) -> AsyncIterator[tuple[FaultProxy, Http]]:
+    """Open a transport through a proxy that injects a fault into every answer."""
+    async with asyncio.timeout(PATIENCE), small_server() as server, fault_proxy(server.url, each(fault)) as proxy:
+        transport = Http(proxy.url(), max_bytes=1 << 20)
+        try:
+            yield proxy, transport
+        finally:
+            await transport.close()
+
+
+def deadline(fault: InjectedFault) -> Deadline:
+    return Deadline.after(SHORT if fault.stalls else SECONDS)
+
+
+def discreet(fault: Fault, proxy: FaultProxy) -> bool:
+    """Tell whether a fault's text has nothing of what the endpoint wrote, and not its address."""
+    return not any(
+        text in str(fault) for text in (HOST, str(proxy.port), "java", "SELECT", "<", "##", "SP030", "nginx")
+    )
+
+
+async def test_an_answer_without_a_fault_is_rows() -> None:
+    async with asking(None) as (_, transport):
+        assert len(decode(await transport.select(QUERY, Deadline.after(PATIENCE)), VARIABLES)) == len(TRIPLES)
+
+
+@pytest.mark.parametrize("fault", IN_THE_ANSWER, ids=repr)
+async def test_a_fault_in_an_answer_is_raised_and_never_decoded(fault: InjectedFault) -> None:
+    async with asking(fault) as (proxy, transport):
+        plan = await proxy.begin(each(fault))
+        with pytest.raises(Fault) as caught:
+            decode(await transport.select(QUERY, deadline(fault)), VARIABLES)
+        assert plan.injected
+        assert caught.value.next_step
+        assert discreet(caught.value, proxy)
+
+
+async def test_a_total_tells_of_a_cut_that_left_no_row() -> None:
+    async with asking(CATALOGUE["row-cap-by-total"]) as (_, transport):
+        with pytest.raises(AnswerCut):
+            decode(await transport.select(f"{QUERY} LIMIT 1", Deadline.after(SECONDS)), VARIABLES)
+
+
+@pytest.mark.parametrize("fault", DETECTABLE, ids=repr)
+async def test_a_fault_is_in_the_mark_of_every_node_that_was_asked_for(fault: InjectedFault) -> None:
+    async with asking(fault) as (_, transport):
+        store = SparqlStore(transport, Profile())
+        budget = Budget(deadline(fault), requests=50, rows=10_000, nodes=10_000)
+        answers = await store.edges(NODES[:2], budget)
+    assert set(answers) == set(NODES[:2])
+    for answer in answers.values():
+        assert answer.mark.fault is not None
+        assert not answer.mark.whole
+
+
+@pytest.mark.parametrize("name", ["row-cap-by-header", "row-cap-by-206", "row-cap-by-total", "anytime-partial"])
+async def test_an_answer_of_which_the_endpoint_says_that_it_is_a_part_is_cut(name: str) -> None:
+    async with asking(CATALOGUE[name]) as (_, transport):
+        with pytest.raises(AnswerCut):
+            decode(await transport.select(QUERY, Deadline.after(SECONDS)), VARIABLES)
+
+
+@pytest.mark.parametrize("fault", UNDETECTABLE, ids=repr)
+async def test_what_is_listed_as_undetectable_is_believed(fault: InjectedFault) -> None:
+    async with asking(fault) as (proxy, transport):
+        query = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }" if fault.name == "partial-count" else QUERY
+        wrong = decode(await transport.select(query, Deadline.after(SECONDS)))
+        await proxy.begin(each(None))
+        assert wrong != decode(await transport.select(query, Deadline.after(SECONDS)))
