@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check fix fuseki servers build clean
+.PHONY: help demo quick test soak check fix fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
 
 test: $(STAMP) ## All tests, real servers included
 	$(RUN) -m pytest -q -n $(WORKERS) --dist loadgroup
+
+soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes
+	$(RUN) -m tests.soak $(if $(REPORT),--json $(REPORT))
 
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .

@@ -1,7 +1,7 @@
 """The engines that one test runs on: in this process, an Oxigraph server and a Fuseki, each with the same graphs."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ _SHARED = {
     "medlit": "medlit.ttl.gz",
     "movies": "movies.ttl.gz",
     "wd50k": "wd50k.nt.gz",
+    "codex-m": "codex-m.nt.gz",
 }
 _FIXTURES = ("medical", "films", "wikidata-slice", "awkward")
 _MEGABYTE = 1 << 20
@@ -55,11 +56,22 @@ class Column:
     _endpoint: Callable[[str], str] | None
     files: Mapping[str, Sequence[Path]]
 
-    def open(self, graph: str, profile: Profile | None = None) -> Gateway:
-        """Open a gateway over a graph; its prefixes are the profile's, and the files' too in process."""
+    def url(self, graph: str) -> str:
+        """Return the URL of a graph's query endpoint; only engines behind HTTP have one."""
+        assert self._endpoint is not None
+        return self._endpoint(graph)
+
+    def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
+        """Open a gateway over a graph; its prefixes are the profile's, and the files' too in process.
+
+        Args:
+            graph: The graph's name.
+            profile: The profile; the built-in defaults where not given.
+            through: The URL of a proxy that stands before the graph's endpoint.
+        """
         settings = profile or Profile()
         if self._endpoint is not None:
-            return open_gateway(endpoint=self._endpoint(graph), profile=settings)
+            return open_gateway(endpoint=through or self._endpoint(graph), profile=settings)
         loaded = _loaded(tuple(self.files[graph]))
         transport = InProcess(loaded.engine, max_bytes=64 * _MEGABYTE)
         prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
@@ -93,9 +105,9 @@ def graph_files(folder: Path) -> dict[str, list[Path]]:
 
 
 @contextmanager
-def column(name: ColumnName, workdir: Path) -> Iterator[Column]:
-    """Start an engine with every graph, and stop it again."""
-    files = graph_files(workdir)
+def column(name: ColumnName, workdir: Path, graphs: Collection[str] | None = None) -> Iterator[Column]:
+    """Start an engine with every graph, or with some, and stop it again."""
+    files = {graph: paths for graph, paths in graph_files(workdir).items() if graphs is None or graph in graphs}
     with ExitStack() as servers:
         endpoint: Callable[[str], str] | None = None
         if name == "fuseki":

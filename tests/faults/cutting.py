@@ -11,6 +11,9 @@ _VIRTUOSO: Final = "Virtuoso; sparql-endpoints.md 2"
 _STREAM: Final = "any stream that ends early; sparql-endpoints.md 2"
 _ROWS: Final = "rows that are not the query's (Virtuoso, QLever); sparql-endpoints.md 2"
 
+_USUAL_CAP: Final = 10_000
+"""What the header says. A server's cap is one number, and a client may remember it."""
+
 FUSEKI_TEXT: Final = (
     b"\n##  Query cancelled due to timeout during execution   ##"
     b"\n##  ****          Incomplete results           ****   ##\n"
@@ -43,7 +46,7 @@ def half(answer: Answer) -> Answer | None:
 
 def _capped_by_header(answer: Answer) -> Answer | None:
     cut = half(answer)
-    return cut and cut.with_headers(X_SPARQL_MaxRows=str(len(cut.rows)))
+    return cut and cut.with_headers(X_SPARQL_MaxRows=str(_USUAL_CAP))
 
 
 def _capped_by_status(answer: Answer) -> Answer | None:

@@ -170,7 +170,18 @@ def test_nothing_of_a_broken_body_reaches_the_reader(answer: bytes) -> None:
 
 @pytest.mark.parametrize(
     "binding",
-    ["text", 5, None, [], {}, {"type": "uri"}, {"value": "x"}, {"type": "uri", "value": 5}, {"type": [], "value": "x"}, {"type": "iri", "value": "x"}],
+    [
+        "text",
+        5,
+        None,
+        [],
+        {},
+        {"type": "uri"},
+        {"value": "x"},
+        {"type": "uri", "value": 5},
+        {"type": [], "value": "x"},
+        {"type": "iri", "value": "x"},
+    ],
 )
 def test_a_binding_that_is_none_makes_the_body_no_answer(binding: object) -> None:
     with pytest.raises(EndpointFault):

@@ -1,0 +1,193 @@
+"""What the soak asks, and what is right."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Endpoint, Limits, Profile, Size
+from tests.columns import Column
+from tests.oracle import EdgeRule, Intersection, OracleGraph, Traversal, bfs, intersect
+from tests.random_graphs import corpus
+from tests.shared_data import shared_data_or_none
+
+Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entity", "describe_entities"]
+Expected = Traversal | Intersection | frozenset[str]
+"""Of a description: which of the entities exist."""
+
+GRAPHS: Final[Sequence[str]] = (
+    "random",
+    *(name for name, file in (("medlit", "medlit.ttl.gz"), ("codex-m", "codex-m.nt.gz")) if shared_data_or_none(file)),
+)
+
+DEADLINE_SECONDS: Final = 2.0
+_REST_SECONDS: Final = 0.1
+_SHARES: Final = {"random": 0.55, "medlit": 0.25, "codex-m": 0.2}
+_HOPS: Final = {"random": (1, 2, 3, 4, 5), "medlit": (1, 2, 3), "codex-m": (1, 1, 2)}
+_MAX_DEGREES: Final = {"random": (2, 3, 6), "medlit": (10, 30), "codex-m": (50, 100)}
+_LARGEST: Final = 1_500
+"""Edges around the seeds: more would make the soak longer and no better."""
+
+_WDT: Final = "http://www.wikidata.org/prop/direct/"
+_RULES: Final = {"codex-m": EdgeRule(frozenset({f"{_WDT}P31"}), allowed_namespaces=(_WDT,), evidence=False)}
+
+_ROOM: Final = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call.
+
+    Attributes:
+        graph: The graph it is about.
+        tool: The tool.
+        ids: The seeds, or the entities to describe, as IRIs.
+        hops: `max_hops`, or `k`.
+        topology_only: Whether metadata stays away.
+        max_degree: The hub rule, or None.
+    """
+
+    graph: str
+    tool: Tool
+    ids: tuple[str, ...]
+    hops: int = 0
+    topology_only: bool = True
+    max_degree: int | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the call."""
+        ids = [f"<{iri}>" for iri in self.ids]
+        shown = {"topology_only": self.topology_only, "max_degree": self.max_degree}
+        match self.tool:
+            case "bfs_query":
+                return {"seeds": ids, "max_hops": self.hops, **shown}
+            case "intersect_subgraphs":
+                return {"seeds": ids, "k": self.hops, **shown}
+            case "describe_entity":
+                return {"id": ids[0]}
+            case "describe_entities":
+                return {"ids": ids}
+
+    @property
+    def likely_requests(self) -> int:
+        """About as many requests as it takes where nothing goes wrong."""
+        return self.hops + (1 if self.topology_only else 3) if self.hops else 3
+
+    def expected(self, oracle: OracleGraph) -> Expected:
+        """Return what is right."""
+        match self.tool:
+            case "bfs_query":
+                return bfs(oracle, self.ids, self.hops, self.max_degree)
+            case "intersect_subgraphs":
+                return intersect(oracle, self.ids, self.hops, self.max_degree)
+            case _:
+                return frozenset(self.ids) & oracle.nodes
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it so that a report can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, written: dict[str, Any]) -> "Question":
+        """Read it from a report."""
+        return cls(**{**written, "ids": tuple(written["ids"])})
+
+
+def profile_for(graph: str, engine: str, *, tight: bool, seconds: float = DEADLINE_SECONDS) -> Profile:
+    """Return the profile under which a graph is asked on an engine.
+
+    Args:
+        graph: The graph.
+        engine: The engine.
+        tight: Whether so few rows and nodes go into one query that batches are split and nodes are paged.
+        seconds: The deadline.
+    """
+    # A server that a fault closed is back with the next call, which comes at once.
+    endpoint = Endpoint(timeout_parameter="timeout" if engine == "fuseki" else "", rest_seconds=_REST_SECONDS)
+    few: dict[str, Any] = {"query_rows": 60, "batch": 10, "facts_batch": 10, "requests": 2_000} if tight else {}
+    # A large schema that is read to its end would take most of so short a deadline.
+    scan_rows = 20_000 if graph == "random" else 1_000
+    limits = Limits(deadline_seconds=seconds, schema_seconds=0.75 * seconds, scan_rows=scan_rows, **few)
+    settings = {"endpoint": endpoint, "limits": limits, "size": _ROOM, "prefixes": {}}
+    base = load_profile("wikidata-local") if graph == "codex-m" else Profile()
+    return base.model_copy(update=settings)
+
+
+def oracle_of(column: Column, graph: str) -> OracleGraph:
+    """Return the oracle over the files that an engine holds."""
+    return OracleGraph.from_files(column.files[graph], _RULES.get(graph, EdgeRule()))
+
+
+def draw(graph: str, oracle: OracleGraph, dice: random.Random, count: int) -> list[tuple[Question, Expected]]:
+    """Draw so many questions about a graph, and what is right."""
+    drawn: list[tuple[Question, Expected]] = []
+    ids = _ids_of_random(dice) if graph == "random" else _ids_of_one(graph, oracle, dice)
+    while len(drawn) < count:
+        question = _question(graph, ids, dice)
+        # What lies around the seeds has to be fetched, however small an intersection is.
+        around = bfs(oracle, question.ids, question.hops, question.max_degree)
+        if len(around.edges) <= _LARGEST:
+            drawn.append((question, around if question.tool == "bfs_query" else question.expected(oracle)))
+    return drawn
+
+
+def share_of(graph: str, graphs: Sequence[str]) -> float:
+    """Return which part of the questions is about a graph."""
+    return _SHARES[graph] / sum(_SHARES[one] for one in graphs)
+
+
+Ids = Callable[[int], tuple[str, ...]]
+
+
+def _question(graph: str, ids: Ids, dice: random.Random) -> Question:
+    hops = dice.choice(_HOPS[graph])
+    topology_only = dice.random() < 0.85
+    max_degree = dice.choice(_MAX_DEGREES[graph]) if dice.random() < 0.3 else None
+    match dice.choices(("bfs", "intersection", "entity", "entities"), (60, 25, 6, 9))[0]:
+        case "bfs":
+            return Question(graph, "bfs_query", ids(dice.choice((1, 1, 1, 2, 3, 4))), hops, topology_only, max_degree)
+        case "intersection":
+            return Question(
+                graph, "intersect_subgraphs", ids(dice.choice((2, 2, 2, 3))), hops, topology_only, max_degree
+            )
+        case "entity":
+            return Question(graph, "describe_entity", ids(1))
+        case _:
+            return Question(graph, "describe_entities", ids(dice.randint(2, 12)))
+
+
+def _ids_of_random(dice: random.Random) -> Ids:
+    """Draw from one of the random graphs, now and then what does not exist."""
+
+    def ids(count: int) -> tuple[str, ...]:
+        graph = dice.choice([one for one in corpus() if len(one.nodes) >= count])
+        chosen = dice.sample([*graph.nodes, *graph.evidence[:1]], count)
+        if dice.random() < 0.15:
+            chosen[dice.randrange(count)] = dice.choice([f"{graph.namespace}missing", *graph.ghosts])
+        return tuple(chosen)
+
+    return ids
+
+
+def _ids_of_one(graph: str, oracle: OracleGraph, dice: random.Random) -> Ids:
+    """Draw from a large graph nodes that have edges, and half of the time neighbours of each other."""
+    nodes = sorted({end for s, _, o in oracle.edges for end in (s, o)})
+
+    def ids(count: int) -> tuple[str, ...]:
+        first = dice.choice(nodes)
+        near = sorted({end for s, _, o in oracle.edges_of(first) for end in (s, o)} - {first})
+        others = dice.sample(near, count - 1) if len(near) >= count and dice.random() < 0.5 else []
+        chosen = [first, *(others or dice.sample(nodes, count - 1))]
+        if dice.random() < 0.1:
+            chosen[dice.randrange(count)] = f"https://example.org/{graph}/missing"
+        return tuple(chosen)
+
+    return ids
+
+
+def endless(drawn: Sequence[tuple[Question, Expected]], dice: random.Random) -> Iterator[tuple[Question, Expected]]:
+    """Go round and round, in another order each time."""
+    while True:
+        yield from dice.sample(drawn, len(drawn))

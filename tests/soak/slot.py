@@ -1,0 +1,150 @@
+"""One of the places where calls are made, one after the other: a proxy of its own and gateways of its own."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any, Self
+
+from gateway.engine.answers import Answer
+from gateway.engine.gateway import Gateway
+from gateway.errors import GatewayError
+from tests.columns import Column, ColumnName
+from tests.faults.proxy import FaultProxy, Plan, fault_proxy
+from tests.soak.questions import Question, profile_for
+from tests.soak.schedule import Call, Deck, plan_as_json, planned
+from tests.soak.verdict import Verdict, judge
+
+Clean = Mapping[tuple[ColumnName, bool, Question], Answer]
+"""What the engines answer where nothing goes wrong, so that values can be compared; by engine and tightness."""
+
+_IDLE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a call.
+
+    Attributes:
+        call: The call.
+        plan: The faults that were due, by request.
+        injected: Those that happened.
+        verdict: What the answer is worth.
+        detail: How it differs, or what it says is missing.
+        seconds: How long it took.
+        lingering: Whether a request of it was still open a second after its answer.
+    """
+
+    call: Call
+    plan: list[list[Any]]
+    injected: tuple[str, ...]
+    verdict: Verdict
+    detail: str
+    seconds: float
+    lingering: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it so that a report can hold it, and `--replay` can make the call again."""
+        return {
+            "number": self.call.number,
+            "engine": self.call.engine,
+            "tight": self.call.tight,
+            "question": self.call.question.as_json(),
+            "plan": self.plan,
+            "injected": list(self.injected),
+            "verdict": self.verdict.value,
+            "detail": self.detail,
+            "seconds": round(self.seconds, 3),
+            "lingering": self.lingering,
+        }
+
+
+class Slot:
+    """A proxy before every endpoint, and a gateway to each; one call at a time."""
+
+    def __init__(self, columns: Sequence[Column], graphs: Sequence[str], seed: int, share: float) -> None:
+        """Prepare a slot.
+
+        Args:
+            columns: The engines.
+            graphs: The graphs that are asked about.
+            seed: What the order of the faults is drawn from.
+            share: The slot's place among the slots, from 0 to 1.
+        """
+        self._columns = columns
+        self._graphs = graphs
+        self._decks = {column.name: Deck(f"{seed} {column.name}", share) for column in columns}
+        self._gateways: dict[tuple[str, str, bool], Gateway] = {}
+        self._open = AsyncExitStack()
+        self.proxy: FaultProxy | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start the proxy, open the gateways and let them read the schemas while nothing goes wrong."""
+        await self._open.__aenter__()
+        routes = {f"{column.name}/{graph}": column.url(graph) for column in self._columns for graph in self._graphs}
+        self.proxy = await self._open.enter_async_context(fault_proxy(routes))
+        for column in self._columns:
+            for graph in self._graphs:
+                for tight in (False, True) if graph == "random" else (False,):
+                    gateway = column.open(
+                        graph,
+                        profile_for(graph, column.name, tight=tight),
+                        through=self.proxy.url(f"{column.name}/{graph}"),
+                    )
+                    self._gateways[column.name, graph, tight] = gateway
+                    await gateway.describe_schema()
+        return self
+
+    async def close_gateways(self) -> int:
+        """Close the gateways, and return how many connections they left open at the proxy."""
+        assert self.proxy is not None
+        for gateway in self._gateways.values():
+            await gateway.close()
+        for _ in range(100):
+            if not self.proxy.connections:
+                break
+            await asyncio.sleep(0.02)
+        return self.proxy.connections
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close all of it."""
+        await self.close_gateways()
+        await self._open.aclose()
+
+    async def make(self, call: Call, clean: Clean, plan: Plan | None = None) -> Outcome:
+        """Make a call and judge its answer."""
+        assert self.proxy is not None
+        gateway = self._gateways[call.engine, call.question.graph, call.tight]
+        gateway.forget_snapshots()
+        deck = self._decks[call.engine]
+        plan = planned(call, deck) if plan is None else plan
+        written = plan_as_json(plan)
+        await self.proxy.begin(plan)
+        begun = time.monotonic()
+        verdict, detail = await self._answered(gateway, call, clean)
+        seconds = time.monotonic() - begun
+        lingering = not await self._settled()
+        deck.take_back(plan)
+        return Outcome(call, written, tuple(plan.injected), verdict, detail, seconds, lingering)
+
+    @staticmethod
+    async def _answered(gateway: Gateway, call: Call, clean: Clean) -> tuple[Verdict, str]:
+        answer: Answer | GatewayError
+        try:
+            answer = await gateway.call(call.question.tool, call.question.arguments)
+        except GatewayError as error:
+            answer = error
+        except Exception as error:  # noqa: BLE001 - whatever else is raised is what a soak looks for
+            return Verdict.CRASHED, repr(error)
+        return judge(call.question, call.expected, answer, clean.get((call.engine, call.tight, call.question)))
+
+    async def _settled(self) -> bool:
+        """Tell whether the proxy has nothing to do for this slot within a moment, as no call is running."""
+        assert self.proxy is not None
+        try:
+            async with asyncio.timeout(_IDLE_S):
+                await self.proxy.idle.wait()
+        except TimeoutError:
+            return False
+        return True
