@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test soak check fix fuseki servers build clean
+.PHONY: help demo quick test soak check fix bench fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 fix: $(STAMP) ## Format, and repair what ruff can
 	$(RUN) -m ruff format .
 	$(RUN) -m ruff check --fix .
+
+bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 15 minutes, more where graphs are loaded first
+	@$(RUN) -m benchmarks $(PARTS)
 
 servers: $(STAMP) ## Fetch the servers that the tests talk to
 	$(RUN) -m tests.servers install

@@ -74,10 +74,19 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        return _over(Finding(_http(url, settings)), settings, given, [])
+        return _over(transport_to(url, settings), settings, given, [])
     graph = _loaded(source, progress)
     transport = InProcess(graph.engine, max_bytes=settings.limits.body_megabytes * _MEGABYTE)
     return _over(transport, settings, given, graph.prefixes)
+
+
+def transport_to(url: str, profile: Profile) -> Transport:
+    """Return the way to an endpoint that `open_gateway` takes, for whoever watches what passes on it.
+
+    Raises:
+        ConfigurationError: The URL is none, or the profile's credentials are not for it.
+    """
+    return Finding(_http(url, profile))
 
 
 def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from gateway.engine.exploring import Exploration, Progress, explore
 from gateway.engine.gaps import Gap, Gaps
@@ -198,19 +199,15 @@ class Cartographer:
         facts: Mapping[Iri, NodeFacts],
         paths: Mapping[Iri, tuple[Path, ...]] | None = None,
     ) -> Topology:
-        shorten = self._prefixes.shorten
         present = [seed for seed in seeds if seed in distance]
-        others = sorted(distance.keys() - set(present), key=lambda node: (distance[node], shorten(node)))
-        nodes = {node: distance[node] for node in (*present, *others)}
+        rest = list(distance.keys() - set(present))
+        # No two nodes have the same ID, so the comparison never goes on to the IRI.
+        others = sorted(zip(map(distance.__getitem__, rest), map(self._prefixes.shorten, rest), rest, strict=True))
+        nodes = {node: distance[node] for node in present} | {node: steps for steps, _, node in others}
         _note_failed_types(found.gaps, facts)
         if not self._trusted:
             found.gaps.add("server_truncated", found.known or present, _NOT_TRUSTED)
-        ordered = tuple(
-            sorted(
-                edges,
-                key=lambda edge: (shorten(edge.subject), shorten(edge.predicate), shorten(edge.object)),
-            )
-        )
+        ordered = self._in_order(edges)
         gaps = found.gaps.entries
         return Topology(
             tuple(present),
@@ -224,6 +221,18 @@ class Cartographer:
             paths or {},
         )
 
+    def _in_order(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
+        """Return distinct edges by the code points of their IDs.
+
+        Each IRI is placed once and an edge becomes one number, which sorts in half the time of its three texts.
+        """
+        distinct = list(edges)
+        ids = sorted(set(chain.from_iterable(distinct)), key=self._prefixes.shorten)
+        many = len(ids)
+        place = dict(zip(ids, range(many), strict=True))
+        placed = {(place[s] * many + place[p]) * many + place[o]: edge for edge in distinct for s, p, o in [edge]}
+        return tuple(placed[key] for key in sorted(placed))
+
 
 def _note_failed_types(gaps: Gaps, facts: Mapping[Iri, NodeFacts]) -> None:
     for node, known in facts.items():
@@ -233,10 +242,8 @@ def _note_failed_types(gaps: Gaps, facts: Mapping[Iri, NodeFacts]) -> None:
 
 def _content(nodes: Mapping[Iri, int], edges: Sequence[Edge], gaps: Sequence[Gap]) -> str:
     digest = hashlib.sha256()
-    for node, steps in nodes.items():
-        digest.update(f"{steps} {node}\n".encode())
-    for edge in edges:
-        digest.update(f"{edge.subject} {edge.predicate} {edge.object}\n".encode())
+    digest.update("".join([f"{steps} {node}\n" for node, steps in nodes.items()]).encode())
+    digest.update("".join([f"{s} {p} {o}\n" for s, p, o in edges]).encode())
     for gap in gaps:
         digest.update(f"{gap.cause} {sorted(gap.ids)}\n".encode())
     return digest.hexdigest()[:12]

@@ -1,0 +1,65 @@
+"""`python -m benchmarks [requests] [speed] [growth] [memory] [--json FILE]`: all parts, or those that are named."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.parts import growth, memory, requests, speed
+from benchmarks.report import Report, show
+from benchmarks.sites import Sites
+from tests.servers.unavailable import ServerUnavailable
+
+PARTS: Mapping[str, Callable[[Sites], Awaitable[Report]]] = {
+    "requests": requests.measure,
+    "speed": speed.measure,
+    "growth": growth.measure,
+    "memory": memory.measure,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts and print the tables; 1 where a target was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the gateway costs.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all where none is named")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too; - is standard output")
+    options = parser.parse_args(arguments)
+    wrong = [name for name in options.parts if name not in PARTS]
+    if wrong:
+        parser.error(f"no such part: {', '.join(wrong)}; there are {', '.join(PARTS)}")
+    try:
+        report = asyncio.run(_run(options.parts or list(PARTS)))
+    except ServerUnavailable as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    written = json.dumps(report.json, indent=1)
+    if options.json == Path("-"):
+        sys.stdout.write(f"{written}\n")
+    else:
+        show(report, Console(width=None if sys.stdout.isatty() else 160))
+        if options.json is not None:
+            options.json.write_text(f"{written}\n", encoding="utf-8")
+    return 1 if any(line.verdict == "missed" for line in report.lines) else 0
+
+
+async def _run(parts: Sequence[str]) -> Report:
+    report = Report()
+    with Sites() as sites:
+        for name in parts:
+            began = time.monotonic()
+            report.add(await PARTS[name](sites))
+            # A run takes about one core and a half; more than two means that others were at work.
+            sys.stderr.write(f"{name}: {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}\n")
+    return report
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""A plain client of a SPARQL endpoint, for the contenders that are not this gateway."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from benchmarks.recording import Recording, Request
+from gateway.sparql import template
+from gateway.sparql.template import Parameter, Template
+
+_CHUNK = 1 << 16
+_FOLDER = Path(__file__).resolve().parents[1] / "queries"
+
+Binding = Mapping[str, str]
+
+
+def query(name: str, parameters: Mapping[str, Parameter]) -> str:
+    """Render a query of `benchmarks/queries`, which are written as the gateway's own are."""
+    return _loaded(name).render(parameters)
+
+
+@cache
+def _loaded(name: str) -> Template:
+    return template.parse(name, (_FOLDER / f"{name}.rq").read_text(encoding="utf-8"))
+
+
+class PlainClient:
+    """Sends queries and counts what comes back.
+
+    Attributes:
+        seen: What was sent and what came since it was set.
+    """
+
+    def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
+        self._url = url
+        self._session = session
+        self.seen = Recording()
+
+    async def rows(self, text: str) -> list[Mapping[str, Binding]]:
+        """Send a query and return its rows."""
+        self.seen.requests.append(Request(text, self.seen.answers))
+        async with self._session.post(self._url, data=[("query", text)]) as response:
+            response.raise_for_status()
+            body = await response.read()
+        answer: Any = json.loads(body)
+        rows: list[Mapping[str, Binding]] = answer["results"]["bindings"]
+        self.seen.answers += 1
+        self.seen.bytes += len(body)
+        self.seen.rows += len(rows)
+        return rows
+
+    async def thrown_away(self, text: str) -> None:
+        """Send a query and throw away what comes, byte by byte as it comes."""
+        async with self._session.post(self._url, data=[("query", text)]) as response:
+            response.raise_for_status()
+            async for _ in response.content.iter_chunked(_CHUNK):
+                pass
+
+
+@asynccontextmanager
+async def plain_client(url: str) -> AsyncIterator[PlainClient]:
+    """Open a client that asks for SPARQL JSON, packed where the endpoint can, as the gateway does."""
+    headers = {"Accept": "application/sparql-results+json", "Accept-Encoding": "gzip"}
+    timeout = aiohttp.ClientTimeout(total=300)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+        yield PlainClient(url, session)

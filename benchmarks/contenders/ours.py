@@ -1,0 +1,84 @@
+"""This gateway: at the engine, and from there to what a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Self
+
+from mcp import Client
+
+from benchmarks.contenders.base import Size
+from benchmarks.questions import Question
+from benchmarks.recording import RecordingTransport
+from gateway.api import transport_to
+from gateway.engine.exploring import no_progress
+from gateway.engine.gateway import Gateway
+from gateway.engine.hubs import HubRule
+from gateway.engine.topology import Cartographer, Topology
+from gateway.graph.budget import Budget, Deadline
+from gateway.server.app import build
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+
+
+@dataclass
+class Ours:
+    """One endpoint behind this gateway, with everything learnt about the endpoint kept and nothing about its graph.
+
+    Attributes:
+        profile: The profile in force.
+        wire: What passes between gateway and endpoint.
+    """
+
+    profile: Profile
+    wire: RecordingTransport
+    _store: SparqlStore
+
+    @classmethod
+    def at(cls, url: str, profile: str) -> Self:
+        """Open an endpoint under a built-in profile."""
+        settings = load_profile(profile)
+        wire = RecordingTransport(transport_to(url, settings))
+        return cls(settings, wire, SparqlStore(wire, settings))
+
+    async def topology(self, question: Question, *, names: bool | None = None) -> Topology:
+        """Answer at the engine: before filters, pages, presentation and MCP.
+
+        Args:
+            question: What is asked.
+            names: Whether the nodes' names are fetched with their types; as the profile says where not given.
+        """
+        profile = self.profile
+        if names is not None:
+            profile = profile.model_copy(update={"names": profile.names.model_copy(update={"on_stubs": names})})
+        cartographer = Cartographer(self._store, PrefixMap(profile.prefixes), profile)
+        rule = HubRule.of(profile.hubs, None, None)
+        limits = profile.limits
+        budget = Budget(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
+        if question.kind == "traversal":
+            return await cartographer.neighbourhood(question.seeds, question.hops, rule, budget, no_progress)
+        return await cartographer.intersection(question.seeds, question.hops, rule, budget, no_progress, via=False)
+
+    def gateway(self) -> Gateway:
+        """Return a gateway that remembers no answer."""
+        return Gateway(self._store, self.profile, PrefixMap(self.profile.prefixes))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._store.close()
+
+
+def size_of(topology: Topology) -> Size:
+    """Return how large an answer at the engine is."""
+    return Size(len(topology.nodes), len(topology.edges))
+
+
+@asynccontextmanager
+async def connected(gateway: Gateway) -> AsyncIterator[Client]:
+    """Connect a client of the protocol to a gateway, within this process."""
+    async with Client(await build(gateway)) as client:
+        yield client

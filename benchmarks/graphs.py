@@ -1,0 +1,101 @@
+"""Generated graphs of any size, with one neighbourhood that is the same in all of them.
+
+The shape is that of a real knowledge graph: few nodes are in most of the edges, most nodes are in few. Everything
+follows from the number of triples, and nothing is kept while it is written, so ten million take no more memory than
+ten.
+
+The planted neighbourhood answers one question identically at every size, so that what grows with the graph can be
+told from what grows with the answer. Its outermost nodes are tied to the largest hubs of the graph around it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Final
+
+BASE: Final = "http://bench.example/"
+SIZES: Final = (100_000, 1_000_000, 10_000_000)
+PLANTED_SEED: Final = f"{BASE}planted/seed"
+PLANTED_NODES: Final = 197
+PLANTED_EDGES: Final = 210
+"""Edges within two hops of the planted seed."""
+
+_TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_LABEL: Final = "<http://www.w3.org/2000/01/rdf-schema#label>"
+_TRIPLES_PER_NODE: Final = 10
+_PREDICATES: Final = 60
+_TYPES: Final = 40
+_LARGEST_OUT: Final = 300
+_OUT_SHAPE, _OUT_SCALE = 1.7, 3.3
+"""Of the Pareto distribution of out-degrees: most nodes have 3 to 8, some have hundreds, the mean is about 8."""
+_SKEW: Final = 3.2
+"""Exponent of a uniform number that picks an object; at a million triples the largest hub has 2 % of all edges."""
+_BRANCHES, _LEAVES = 14, 13
+_HUBS: Final = 5
+"""Hubs that the planted leaves are tied to."""
+
+
+def triples(count: int) -> Iterator[str]:
+    """Generate so many distinct triples, each a line of N-Triples; the first ones are the planted neighbourhood."""
+    planted = list(_planted())
+    if count < len(planted):
+        raise ValueError(f"a graph of {count} triples has no room for the planted {len(planted)}")
+    yield from planted
+    left = count - len(planted)
+    for line in _unbounded(max(1, left // _TRIPLES_PER_NODE)):
+        if not left:
+            return
+        left -= 1
+        yield line
+
+
+def node(index: int) -> str:
+    """Return the IRI of a generated node; the lower the index, the larger the hub."""
+    return f"{BASE}entity/{index}"
+
+
+def _unbounded(nodes: int) -> Iterator[str]:
+    """Generate the triples of node after node without an end; only the first so many nodes are pointed to."""
+    # The graph is a benchmark's; it must be the same every time, and nobody must be kept from guessing it.
+    draw = random.Random(nodes)  # noqa: S311
+    uniform = draw.random
+    predicates = [f"<{BASE}property/{index}>" for index in range(_PREDICATES)]
+    types = [f"<{BASE}class/{index}>" for index in range(_TYPES)]
+    weights = list(accumulate(1 / (rank + 1) for rank in range(_PREDICATES)))
+    index = 0
+    while True:
+        subject = f"<{node(index)}>"
+        yield f"{subject} {_TYPE} {types[int(_TYPES * uniform() ** 2)]} .\n"
+        yield f'{subject} {_LABEL} "Entity {index}"@en .\n'
+        degree = min(_LARGEST_OUT, int(_OUT_SCALE * draw.paretovariate(_OUT_SHAPE)))
+        drawn = draw.choices(predicates, cum_weights=weights, k=degree)
+        pointed = {(predicate, int(nodes * uniform() ** _SKEW)) for predicate in drawn}
+        for predicate, target in sorted(pointed):
+            yield f"{subject} {predicate} <{node(target)}> .\n"
+        index += 1
+
+
+def _planted() -> Iterator[str]:
+    """Generate a seed with a ring of branches, each with leaves; every third edge points inward."""
+    nodes: list[str] = [PLANTED_SEED]
+    edges: list[tuple[str, str]] = []
+    for branch in range(_BRANCHES):
+        middle = f"{BASE}planted/{branch}"
+        nodes.append(middle)
+        edges.append((PLANTED_SEED, middle))
+        for leaf in range(_LEAVES):
+            outer = f"{BASE}planted/{branch}/{leaf}"
+            nodes.append(outer)
+            edges.append((middle, outer))
+        edges.append((middle, f"{BASE}planted/{(branch + 1) % _BRANCHES}"))
+    for place, one in enumerate(nodes):
+        yield f"<{one}> {_TYPE} <{BASE}class/{place % _TYPES}> .\n"
+        yield f'<{one}> {_LABEL} "Planted {place}"@en .\n'
+    for place, (one, other) in enumerate(edges):
+        subject, target = (one, other) if place % 3 else (other, one)
+        yield f"<{subject}> <{BASE}property/{place % _PREDICATES}> <{target}> .\n"
+    for place, one in enumerate(nodes):
+        if one.count("/") > PLANTED_SEED.count("/"):
+            yield f"<{one}> <{BASE}property/0> <{node(place % _HUBS)}> .\n"

@@ -1,0 +1,161 @@
+"""The servers that are asked, each with one graph, near and far: started when first wanted, stopped at the end."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+from urllib.parse import urlsplit
+
+from benchmarks import graphs
+from benchmarks.delay import delayed
+from tests.servers.cache import CACHE, locked
+from tests.servers.fuseki import FusekiServer, running_fuseki
+from tests.servers.loopback import HOST, free_port
+from tests.servers.oxigraph import OxigraphLoadError, find_oxigraph, running_oxigraph
+from tests.servers.process import running
+from tests.servers.unavailable import ServerUnavailable
+from tests.shared_data import shared_data_or_none
+
+EngineName = Literal["oxigraph", "fuseki"]
+ENGINES: Final[tuple[EngineName, ...]] = ("oxigraph", "fuseki")
+FAR: Final = 0.05
+"""Seconds that a far endpoint is away."""
+
+_FILES: Final = {"medlit": "medlit.ttl.gz", "codex-m": "codex-m.nt.gz"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One graph on one engine.
+
+    Attributes:
+        engine: The engine.
+        graph: The graph's name; for a generated one the number of its triples.
+        near: The URL of the query endpoint.
+        far: The same endpoint, every request a fixed time later.
+    """
+
+    engine: EngineName
+    graph: str
+    near: str
+    far: str
+
+
+class Sites:
+    """All sites of one run; a context manager."""
+
+    def __init__(self) -> None:
+        self._servers = ExitStack()
+        self._known: dict[tuple[EngineName, str], Site] = {}
+        self._fuseki: FusekiServer | None = None
+
+    def __enter__(self) -> Self:
+        """Make the folder for what the servers write."""
+        self._folder = Path(self._servers.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop all servers."""
+        self._servers.close()
+
+    def at(self, engine: EngineName, graph: str) -> Site:
+        """Return a site, its server started.
+
+        Raises:
+            ServerUnavailable: This machine has no such server, or lacks the graph.
+        """
+        site = self._known.get((engine, graph))
+        if site is None:
+            url = self._started(engine, graph)
+            port = urlsplit(url).port or 0
+            far = self._servers.enter_context(delayed(port, FAR))
+            site = Site(engine, graph, url, url.replace(f":{port}/", f":{far}/"))
+            self._known[engine, graph] = site
+        return site
+
+    def _started(self, engine: EngineName, graph: str) -> str:
+        if engine == "fuseki":
+            if self._fuseki is None:
+                files = {name: [graph_file(name)] for name in _FILES}
+                self._fuseki = self._servers.enter_context(running_fuseki(files, workdir=self._folder))
+            return self._fuseki.endpoint(graph)
+        if graph.isdigit():
+            return self._servers.enter_context(_generated(int(graph), self._folder))
+        place = self._folder / graph
+        place.mkdir()
+        return self._servers.enter_context(running_oxigraph([graph_file(graph)], workdir=place)).endpoint
+
+
+def graph_file(graph: str) -> Path:
+    """Return the file of a reference graph.
+
+    Raises:
+        ServerUnavailable: It is not on this machine.
+    """
+    path = shared_data_or_none(_FILES[graph])
+    if path is None:
+        raise ServerUnavailable(f"needs the reference graph {_FILES[graph]} in ../shared/data")
+    return path
+
+
+@contextmanager
+def _generated(triples: int, workdir: Path) -> Iterator[str]:
+    """Serve a generated graph with Oxigraph; the loaded database stays for the next run."""
+    binary = find_oxigraph()
+    database = _loaded(binary, triples)
+    port = free_port()
+    url = f"http://{HOST}:{port}/query"
+    with running(
+        [binary, "serve-read-only", "--location", database, "--bind", f"{HOST}:{port}"],
+        ready_url=f"{url}?query=ASK%7B%7D",
+        log=workdir / f"generated-{triples}.log",
+        cwd=workdir,
+    ):
+        yield url
+
+
+def _loaded(binary: Path, triples: int) -> Path:
+    # A database is made by the generator's code, by the size and by the binary that reads it.
+    parts = [Path(graphs.__file__).read_bytes(), str(triples).encode(), str(binary.stat().st_size).encode()]
+    key = hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
+    database = CACHE / "data" / f"oxigraph-{triples}-{key}"
+    with locked(CACHE / "data", f"oxigraph-{triples}"):
+        if not database.exists():
+            sys.stderr.write(f"Loading a generated graph of {triples:,} triples, once.\n")
+            for old in (CACHE / "data").glob(f"oxigraph-{triples}-*/"):
+                shutil.rmtree(old)
+            with tempfile.TemporaryDirectory(dir=CACHE / "data", prefix="load-") as scratch:
+                _load(binary, triples, Path(scratch) / "database")
+                (Path(scratch) / "database").rename(database)
+    return database
+
+
+def _load(binary: Path, triples: int, folder: Path) -> None:
+    """Stream a generated graph into the loader, so that it is never a file."""
+    # The binary found above, on a stream of our own.
+    with subprocess.Popen(  # noqa: S603
+        [binary, "load", "--location", folder, "--format", "nt", "--non-atomic"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.writelines(graphs.triples(triples))
+        process.stdin.close()
+        said = process.stderr.read()
+    if process.returncode != 0:
+        raise OxigraphLoadError(said.strip())
