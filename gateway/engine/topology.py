@@ -206,7 +206,7 @@ class Cartographer:
         nodes = {node: distance[node] for node in present} | {node: steps for steps, _, node in others}
         _note_failed_types(found.gaps, facts)
         if not self._trusted:
-            found.gaps.add("server_truncated", found.known or present, _NOT_TRUSTED)
+            found.gaps.add("server_truncated", found.known or seeds, _NOT_TRUSTED)
         ordered = self._in_order(edges)
         gaps = found.gaps.entries
         return Topology(

@@ -120,15 +120,7 @@ async def test_no_traversal_over_an_endpoint_that_is_not_trusted_is_complete(fau
         assert not (await gateway.bfs_query(SEEDS, 2, topology_only=True)).complete
 
 
-NO_SEED_IN_COMMON = {"silently-short", "cap-without-its-header"}
-forgotten = pytest.mark.xfail(reason="no gap is noted where not even a seed is left in common", strict=True)
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [pytest.param(fault, marks=forgotten) if fault.name in NO_SEED_IN_COMMON else fault for fault in BELIEVED],
-    ids=repr,
-)
+@pytest.mark.parametrize("fault", BELIEVED, ids=repr)
 async def test_no_intersection_over_an_endpoint_that_is_not_trusted_is_complete(fault: InjectedFault) -> None:
     async with asking(fault) as (proxy, _), distrusting(proxy) as gateway:
         assert not (await gateway.intersect_subgraphs(SEEDS, 2, topology_only=True)).complete
