@@ -11,16 +11,19 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import rdflib
 
 from gateway import resources
+from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, quoted
+from gateway.graph.store import GraphStore
 from gateway.settings.load import DEFAULT, DEMO, load_profile
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.profile import Cache, Endpoint, Profile
 from gateway.sparql.finding import Finding
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
@@ -37,6 +40,9 @@ __all__ = ["Gateway", "Profile", "load_profile", "open_gateway"]
 _log = logging.getLogger(__name__)
 
 _MEGABYTE = 1 << 20
+
+_CACHE_MEGABYTES = 64
+"""Memory for what was read of an endpoint, where the profile does not say; a graph in this process is asked again."""
 
 Source = str | Path | Sequence[str | Path] | rdflib.Graph
 
@@ -74,10 +80,13 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        return _over(transport_to(url, settings), settings, given, [])
+        store: GraphStore = SparqlStore(transport_to(url, settings), settings)
+        return _over(_cached(store, settings.cache, _CACHE_MEGABYTES), settings, given, [])
     graph = _loaded(source, progress)
     transport = InProcess(graph.engine, max_bytes=settings.limits.body_megabytes * _MEGABYTE)
-    return _over(transport, settings, given, graph.prefixes)
+    # What is loaded never changes, so what was read of it is believed for ever.
+    forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
+    return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, graph.prefixes)
 
 
 def transport_to(url: str, profile: Profile) -> Transport:
@@ -126,8 +135,13 @@ def _graphs(endpoint: Endpoint) -> Sequence[str]:
             return named
 
 
+def _cached(store: GraphStore, cache: Cache, usual_megabytes: int) -> GraphStore:
+    megabytes = usual_megabytes if cache.megabytes is None else cache.megabytes
+    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds) if megabytes else store
+
+
 def _over(
-    transport: Transport,
+    store: GraphStore,
     profile: Profile,
     given: Mapping[str, str],
     declared: Sequence[tuple[str, Mapping[str, str]]],
@@ -135,7 +149,7 @@ def _over(
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    return Gateway(SparqlStore(transport, profile), profile, PrefixMap(merged))
+    return Gateway(store, profile, PrefixMap(merged))
 
 
 def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:

@@ -15,6 +15,8 @@ from gateway.engine.gateway import Gateway
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
+from gateway.transport.base import Transport
+from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, load_files
 from tests.random_graphs import write_corpus
@@ -73,9 +75,14 @@ class Column:
         if self._endpoint is not None:
             return open_gateway(endpoint=through or self._endpoint(graph), profile=settings)
         loaded = _loaded(tuple(self.files[graph]))
-        transport = InProcess(loaded.engine, max_bytes=64 * _MEGABYTE)
         prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
-        return Gateway(SparqlStore(transport, settings), settings, PrefixMap(prefixes))
+        return Gateway(SparqlStore(self.transport(graph), settings), settings, PrefixMap(prefixes))
+
+    def transport(self, graph: str) -> Transport:
+        """Return a transport to a graph, for a store that a test puts together itself."""
+        if self._endpoint is not None:
+            return Http(self._endpoint(graph), max_bytes=64 * _MEGABYTE)
+        return InProcess(_loaded(tuple(self.files[graph])).engine, max_bytes=64 * _MEGABYTE)
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import pyoxigraph
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from gateway.cache.store import CachedStore
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.settings.profile import Profile, Size, Snapshots
@@ -142,6 +143,55 @@ async def test_a_page_of_an_answer_that_is_gone_and_differs_now_says_so() -> Non
         )
     assert second.result_changed is True
     assert second.snapshot != first.snapshot
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("changed", [False, True])
+async def test_pages_fit_together_when_the_cache_expires_between_them(changed: bool) -> None:
+    now = 0.0
+    engine = _triples("b", "c", "d")
+    profile = Profile(size=NO_SIZE_LIMIT, snapshots=Snapshots(ttl_seconds=300))
+    inner = SparqlStore(InProcess(engine, max_bytes=1 << 20), profile)
+    store = CachedStore(inner, megabytes=1, ttl_seconds=60, clock=lambda: now)
+    async with Gateway(store, profile, PrefixMap({}), clock=lambda: now) as gateway:
+        first = await gateway.bfs_query(["urn:x:hub"], 1, limit=2)
+        if changed:
+            engine.load(b"<urn:x:hub> <urn:x:knows> <urn:x:a> .", pyoxigraph.RdfFormat.N_TRIPLES)
+        now = 61.0
+        second = await gateway.bfs_query(
+            ["urn:x:hub"], 1, limit=2, offset=first.next_offset or 0, snapshot=first.snapshot
+        )
+        now = 301.0
+        fresh = await gateway.bfs_query(["urn:x:hub"], 1)
+    assert [node.id for page in (first, second) for node in page.nodes] == [
+        "urn:x:hub",
+        "urn:x:b",
+        "urn:x:c",
+        "urn:x:d",
+    ]
+    assert second.result_changed is None
+    assert second.snapshot == first.snapshot
+    assert fresh.node_count == (5 if changed else 4)
+
+
+@pytest.mark.anyio
+async def test_pages_fit_together_when_only_the_cache_is_left_of_the_kept_answer() -> None:
+    engine = _triples("b", "c", "d")
+    profile = Profile(size=NO_SIZE_LIMIT)
+    inner = SparqlStore(InProcess(engine, max_bytes=1 << 20), profile)
+    async with Gateway(CachedStore(inner, megabytes=1, ttl_seconds=60), profile, PrefixMap({})) as gateway:
+        first = await gateway.bfs_query(["urn:x:hub"], 1, limit=2, topology_only=True)
+        engine.load(b"<urn:x:hub> <urn:x:knows> <urn:x:a> .", pyoxigraph.RdfFormat.N_TRIPLES)
+        gateway.forget_snapshots()
+        second = await gateway.bfs_query(
+            ["urn:x:hub"], 1, limit=2, topology_only=True, offset=first.next_offset or 0, snapshot=first.snapshot
+        )
+        gateway.forget()
+        third = await gateway.bfs_query(
+            ["urn:x:hub"], 1, limit=2, topology_only=True, offset=first.next_offset or 0, snapshot=first.snapshot
+        )
+    assert (second.result_changed, second.snapshot) == (None, first.snapshot)
+    assert (third.result_changed, third.node_count) == (True, 5)
 
 
 @pytest.mark.anyio

@@ -107,6 +107,11 @@ class Gateway:
         """Forget all answers kept for paging."""
         self._snapshots.clear()
 
+    def forget(self) -> None:
+        """Forget what was read of nodes and edges: the answers kept for paging, and the cache below them."""
+        self._snapshots.clear()
+        self._store.forget()
+
     async def close(self) -> None:
         """Let go of connections."""
         await self._store.close()

@@ -62,6 +62,8 @@ class Budget:
         rows: Rows that may still be read.
         nodes: Nodes that a traversal may reach in all.
         sent: Queries sent so far.
+        cache_hits: Answers about single IDs that cost this call no query.
+        cache_misses: Answers about single IDs that the graph was asked for, though there is a cache.
     """
 
     deadline: Deadline
@@ -69,6 +71,8 @@ class Budget:
     rows: int
     nodes: int
     sent: int = field(default=0)
+    cache_hits: int = field(default=0)
+    cache_misses: int = field(default=0)
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.
@@ -94,6 +98,11 @@ class Budget:
         finally:
             self.requests += kept
             self.deadline = deadline
+
+    def note_cache(self, *, hits: int, misses: int) -> None:
+        """Count what a cache did for this call."""
+        self.cache_hits += hits
+        self.cache_misses += misses
 
     def spend_rows(self, count: int) -> None:
         """Count rows that were read; the call that reads past the limit still keeps them.

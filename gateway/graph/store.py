@@ -99,6 +99,10 @@ class GraphStore(Protocol):
         """
         ...
 
+    def forget(self) -> None:
+        """Forget what was remembered of the graph's content; what was learnt about the endpoint stays."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections and threads."""
         ...

@@ -46,7 +46,7 @@ class Mark:
 WHOLE = Mark()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """The edges of one node, in both directions.
 
@@ -56,7 +56,7 @@ class Neighbourhood:
         mark: Whether that is all.
     """
 
-    edges: list[Edge] = field(default_factory=list)
+    edges: tuple[Edge, ...] = ()
     blank_edges: int = 0
     mark: Mark = WHOLE
 

@@ -357,6 +357,19 @@ class Snapshots(_Section):
     ttl_seconds: Seconds = Field(default=300.0, description="How long an answer is kept.")
 
 
+class Cache(_Section):
+    """What was read of single nodes and edges, kept for all calls."""
+
+    megabytes: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="Memory for it; 0: nothing is kept. Absent: 64 for an endpoint, 0 for a graph in this process.",
+    )
+    ttl_seconds: Seconds = Field(
+        default=300.0,
+        description="How long it is believed. A graph in this process never changes, so there it has no end.",
+    )
+
+
 class Profile(_Section):
     """Everything an operator says about one graph."""
 
@@ -372,3 +385,4 @@ class Profile(_Section):
     limits: Limits = Limits()
     size: Size = Size()
     snapshots: Snapshots = Snapshots()
+    cache: Cache = Cache()

@@ -88,7 +88,7 @@ class EdgeReader:
                 if row["o"]["value"] in inside:
                     edge = edge_of(row)
                     found[edge.subject][edge] = None
-            return {node: Neighbourhood(list(edges), 0, mark) for node, edges in found.items()}
+            return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
         answers = await batched(self._asker, budget, "edges_out", self._batch, self._parameters, read).run(ids)
         for node, answer in answers.items():
@@ -104,7 +104,7 @@ class EdgeReader:
             for row in rows:
                 edge = edge_of(row)
                 found[edge.object][edge] = None
-            return {target: Neighbourhood(list(edges), 0, mark) for target, edges in found.items()}
+            return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
 
         answers = await batched(
             self._asker,
@@ -115,7 +115,7 @@ class EdgeReader:
             read,
         ).run(sorted(inside))
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
-        return Neighbourhood([edge for answer in answers.values() for edge in answer.edges], 0, broken)
+        return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
 
     def _parameters(self, batch: Sequence[Iri]) -> dict[str, Parameter]:
         return {"nodes": batch, **self._rule.parameters}
@@ -124,7 +124,7 @@ class EdgeReader:
 def _capped(edges: list[Edge], most: int, mark: Mark) -> Neighbourhood:
     if mark.whole and len(edges) > most:
         mark = Mark(EdgesCapped("A node has more edges than are shown."), at_least=len(edges))
-    return Neighbourhood(edges[:most], 0, mark)
+    return Neighbourhood(tuple(edges[:most]), 0, mark)
 
 
 def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
@@ -150,4 +150,4 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
         elif "bnode" in kinds:
             edge = edge_of(row)
             blank[edge.subject if is_iri(subject) else edge.object].add(edge)
-    return {node: Neighbourhood(list(found), len(blank[node]), mark) for node, found in edges.items()}
+    return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}

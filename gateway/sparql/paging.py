@@ -30,13 +30,13 @@ class Pages:
             # An engine whose order is not its comparison would skip edges between two pages: the sum tells.
             loops = sum(edge.subject == edge.object for edge in edges)
             if counts.get("out", 0) + counts.get("in", 0) - loops == len(edges):
-                return Neighbourhood(list(edges), counts.get("blank", 0))
+                return Neighbourhood(tuple(edges), counts.get("blank", 0))
             fault: Fault = EndpointFault("The pages of a node with many edges do not add up to their number.")
         except Fault as caught:
             fault = caught
         except (KeyError, ValueError):
             fault = EndpointFault("The endpoint's rows are not about what the query asked for.")
-        known = list(dict.fromkeys([*cut.edges, *edges]))
+        known = tuple(dict.fromkeys([*cut.edges, *edges]))
         return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known) + 1))
 
     async def _read(self, node: Iri, edges: dict[Edge, None], budget: Budget) -> None:

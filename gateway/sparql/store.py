@@ -99,6 +99,9 @@ class SparqlStore:
         """Find entities by words in their names and synonyms."""
         return await self._search.find(words, types, budget, every_word=every_word)
 
+    def forget(self) -> None:
+        """Nothing to forget: only how the endpoint wants to be asked is remembered here."""
+
     async def close(self) -> None:
         """Let go of connections and threads."""
         await self._asker.close()

@@ -116,7 +116,7 @@ class Slot:
         """Make a call and judge its answer."""
         assert self.proxy is not None
         gateway = self._gateways[call.engine, call.question.graph, call.tight]
-        gateway.forget_snapshots()
+        gateway.forget()
         deck = self._decks[call.engine]
         plan = planned(call, deck) if plan is None else plan
         written = plan_as_json(plan)

@@ -1,0 +1,260 @@
+"""A `GraphStore` in front of a `GraphStore`, which asks it only for what is not known and not being asked already.
+
+Remembered, for one time to live: whole answers, and answers that a rule of the caller's own cut, under that rule.
+Never remembered: faults, and what an endpoint cut. Remembered values are shared, so nobody may change them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from gateway.cache.flights import Answer, Flights, Key, Question
+from gateway.cache.memory import Memory
+from gateway.errors import EdgesCapped, Fault
+from gateway.graph.budget import Budget, Clock
+from gateway.graph.store import GraphStore
+from gateway.graph.values import (
+    WHOLE,
+    Degree,
+    Description,
+    Edge,
+    Evidence,
+    Existence,
+    Hits,
+    Iri,
+    Mark,
+    Neighbourhood,
+    NodeFacts,
+    Reach,
+    Schema,
+)
+
+_MEGABYTE = 1 << 20
+
+_ALL_EDGES = ("edges", None)
+"""The question after all edges, whose answer serves other questions too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What a cache has done so far.
+
+    Attributes:
+        hits: Answers about single IDs that were remembered, or followed from what was.
+        misses: Answers about single IDs that the graph was asked for.
+        waited: Answers about single IDs that another call was asking for at that moment.
+        evicted: Answers that had to go before their time, for want of room.
+        bytes: About how much memory is in use.
+    """
+
+    hits: int
+    misses: int
+    waited: int
+    evicted: int
+    bytes: int
+
+
+_NO_HITS = Hits((), truncated=False, how="")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search found, or why it did not."""
+
+    hits: Hits = _NO_HITS
+    mark: Mark = WHOLE
+
+
+class CachedStore:
+    """A graph store that remembers; see `gateway.graph.store.GraphStore` for what each method promises."""
+
+    def __init__(self, inner: GraphStore, *, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
+        self._inner = inner
+        self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
+        self._flights = Flights()
+        self._schema_version = ""
+
+    def counters(self) -> Counters:
+        """Return what was done so far."""
+        tally = self._flights.tally
+        return Counters(tally.hits, tally.misses, tally.waited, self._memory.evicted, self._memory.bytes)
+
+    def forget(self) -> None:
+        """Forget everything; what is being asked for now is told to those who wait, and not remembered."""
+        self._memory.clear()
+        self._flights.forget()
+        self._inner.forget()
+
+    async def edges(
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming."""
+        name = ("edges", per_id)
+
+        def known(node: Iri) -> Neighbourhood | None:
+            whole = self._edges_of(node)
+            if whole is not None and (per_id is None or len(whole.edges) <= per_id):
+                return whole
+            return None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node)))
+
+        def keep(node: Iri, answer: Neighbourhood) -> None:
+            if answer.mark.whole:
+                self._memory.put((_ALL_EDGES, node), answer)
+            elif isinstance(answer.mark.fault, EdgesCapped):
+                self._memory.put((name, node), answer)
+
+        return await self._ask(
+            name, ids, lambda nodes: self._inner.edges(nodes, budget, per_id=per_id), Neighbourhood, budget, known, keep
+        )
+
+    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, up to a bound."""
+        name = ("degrees", at_most)
+
+        def known(node: Iri) -> Degree | None:
+            whole = self._edges_of(node)
+            if whole is None:
+                return cast("Degree | None", self._memory.get((name, node)))
+            return Degree(min(len(whole.edges), at_most + 1), len(whole.edges) <= at_most)
+
+        return await self._ask(
+            name, ids, lambda nodes: self._inner.degrees(nodes, at_most, budget), Degree, budget, known
+        )
+
+    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node, without the edges between them."""
+        return await self._ask(
+            ("reach", hops), ids, lambda nodes: self._inner.reach(nodes, hops, budget), Reach, budget
+        )
+
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set.
+
+        They follow from the edges of the node. They are not remembered by themselves: another question has another
+        set, so they would hardly ever be of use.
+        """
+        found: dict[Iri, Neighbourhood] = {}
+        for node in ids:
+            whole = self._edges_of(node)
+            if whole is not None:
+                found[node] = Neighbourhood(
+                    tuple(edge for edge in whole.edges if edge.subject == node and edge.object in inside)
+                )
+        unknown = [node for node in dict.fromkeys(ids) if node not in found]
+        self._flights.count(budget, hits=len(found), misses=len(unknown))
+        asked = await self._inner.edges_among(unknown, inside, budget) if unknown else {}
+        return {node: found[node] if node in found else asked[node] for node in ids}
+
+    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject or object of a triple."""
+
+        def known(node: Iri) -> Existence | None:
+            whole = self._edges_of(node)
+            if whole is not None and (whole.edges or whole.blank_edges):
+                return Existence(exists=True)
+            return cast("Existence | None", self._memory.get(("existing", node)))
+
+        return await self._ask(
+            "existing", ids, lambda nodes: self._inner.existing(nodes, budget), Existence, budget, known
+        )
+
+    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name where names are asked for."""
+        return await self._ask(
+            ("nodes", names), ids, lambda nodes: self._inner.nodes(nodes, budget, names=names), NodeFacts, budget
+        )
+
+    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        return await self._ask("mentions", ids, lambda nodes: self._inner.mentions(nodes, budget), Description, budget)
+
+    async def node_metadata(
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+    ) -> Mapping[Iri, Description]:
+        """Return what is known about each node beside its edges, blank nodes' content only on request."""
+        return await self._ask(
+            ("node_metadata", blank_nodes),
+            ids,
+            lambda nodes: self._inner.node_metadata(nodes, budget, blank_nodes=blank_nodes),
+            Description,
+            budget,
+        )
+
+    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        return await self._ask(
+            "edge_metadata", edges, lambda wanted: self._inner.edge_metadata(wanted, budget), Evidence, budget
+        )
+
+    async def schema(self, budget: Budget) -> Schema:
+        """Return the types and edge predicates of the graph, always read anew: the engine keeps them.
+
+        Another version than last time means that the graph has changed, so everything is forgotten.
+        """
+        schema = await self._inner.schema(budget)
+        if schema.exact:
+            if self._schema_version not in {"", schema.version}:
+                self.forget()
+            self._schema_version = schema.version
+        return schema
+
+    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+        """Find entities by words in their names and synonyms."""
+
+        async def find(_: Sequence[tuple[str, ...]]) -> Mapping[tuple[str, ...], _Found]:
+            try:
+                return {wanted: _Found(await self._inner.search(words, types, budget, every_word=every_word))}
+            except Fault as fault:
+                return {wanted: _Found(mark=Mark(fault))}
+
+        wanted = tuple(words)
+        name = ("search", tuple(types), every_word)
+        found = (await self._ask(name, [wanted], find, _Found, budget))[wanted]
+        if found.mark.fault is not None:
+            raise found.mark.fault
+        return found.hits
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        await self._inner.close()
+
+    def _edges_of(self, node: Iri) -> Neighbourhood | None:
+        """Return all edges of a node, where they are remembered."""
+        return cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
+
+    async def _ask(
+        self,
+        name: Hashable,
+        keys: Sequence[Key],
+        fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
+        kind: Callable[..., Answer],
+        budget: Budget,
+        known: Callable[[Key], Answer | None] | None = None,
+        keep: Callable[[Key, Answer], None] | None = None,
+    ) -> Mapping[Key, Answer]:
+        """Ask a question; see `Question`.
+
+        Args:
+            name: The primitive and its parameters.
+            keys: What it is about.
+            fetch: Asks the inner store.
+            kind: Makes an answer from a mark.
+            budget: The call's budget.
+            known: Where another place than the question's own is to be looked into.
+            keep: Where other answers than whole ones are to be remembered.
+        """
+
+        def remembered(key: Key) -> Answer | None:
+            return cast("Answer | None", self._memory.get((name, key)))
+
+        def remember(key: Key, answer: Answer) -> None:
+            if answer.mark.whole:
+                self._memory.put((name, key), answer)
+
+        question = Question(name, known or remembered, fetch, keep or remember, lambda mark: kind(mark=mark))
+        return await self._flights.ask(question, keys, budget)

@@ -1,0 +1,199 @@
+"""A graph store that keeps a book of what it is asked, and answers when and as the test says."""
+
+import asyncio
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.errors import EdgesCapped, Fault
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.values import (
+    Degree,
+    Description,
+    Edge,
+    Evidence,
+    Existence,
+    Hit,
+    Hits,
+    Iri,
+    Mark,
+    Neighbourhood,
+    NodeFacts,
+    Reach,
+    Schema,
+)
+from gateway.terms.literals import Literal
+
+WHOLE = Mark()
+
+
+def budget(seconds: float = 60.0, clock: Callable[[], float] = lambda: 0.0) -> Budget:
+    """Return an allowance with so much time; no time passes by itself."""
+    return Budget(Deadline.after(seconds, clock), 1_000, 1_000_000, 1_000_000)
+
+
+def capped(most: int) -> Mark:
+    """Return the mark of a node that shows so many edges and has more."""
+    return Mark(EdgesCapped("More."), at_least=most + 1)
+
+
+@dataclass(eq=False)
+class Fetch:
+    """One question that reached the store.
+
+    Attributes:
+        number: The first is 0; it stands in every answer.
+        name: The primitive and its parameters.
+        keys: What it is about.
+        budget: Whose it is.
+        marks: The marks of answers that are not whole, by key.
+        ended: "answered", "cancelled" or "raised", once it has.
+    """
+
+    number: int
+    name: tuple[Hashable, ...]
+    keys: tuple[Any, ...]
+    budget: Budget
+    marks: dict[Hashable, Mark] = field(default_factory=dict)
+    ended: str = ""
+    _go: asyncio.Event = field(default_factory=asyncio.Event)
+    _error: Exception | None = None
+
+    def answer(self, marks: Mapping[Hashable, Mark] | None = None) -> None:
+        """Let it be answered, under marks where that is not whole."""
+        self.marks.update(marks or {})
+        self._go.set()
+
+    def fail(self, error: Exception) -> None:
+        """Let it raise."""
+        self._error = error
+        self._go.set()
+
+    async def _until_told(self) -> None:
+        try:
+            await self._go.wait()
+        except asyncio.CancelledError:
+            self.ended = "cancelled"
+            raise
+        if self._error is not None:
+            self.ended = "raised"
+            raise self._error
+        self.ended = "answered"
+
+
+class FakeStore:
+    """A graph store in which every node has one edge, to a node that is named after the question.
+
+    Attributes:
+        fetches: Everything it was asked.
+        waits: Whether a question waits until the test answers it.
+        marks: Marks of the answers that are given at once, by key.
+    """
+
+    def __init__(self, *, waits: bool = False) -> None:
+        self.fetches: list[Fetch] = []
+        self.waits = waits
+        self.marks: dict[Hashable, Mark] = {}
+        self.fault: Fault | None = None
+        self.schema_version = "1"
+        self.forgotten = 0
+
+    @property
+    def asked(self) -> list[tuple[tuple[Hashable, ...], tuple[Any, ...]]]:
+        """Everything it was asked, as names and keys."""
+        return [(fetch.name, fetch.keys) for fetch in self.fetches]
+
+    @property
+    def under_way(self) -> list[Fetch]:
+        """The questions that have not ended."""
+        return [fetch for fetch in self.fetches if not fetch.ended]
+
+    async def _ask(self, name: tuple[Hashable, ...], keys: Sequence[Any], budget: Budget) -> Fetch:
+        fetch = Fetch(len(self.fetches), name, tuple(keys), budget)
+        self.fetches.append(fetch)
+        if not self.waits:
+            fetch.answer(self.marks)
+        if self.fault is not None:
+            fetch.fail(self.fault)
+        await fetch._until_told()  # noqa: SLF001 - the two are one
+        return fetch
+
+    async def edges(
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return one edge of each node, or as many as it may show."""
+        fetch = await self._ask(("edges", per_id), ids, budget)
+        return {node: self._neighbourhood(node, fetch, per_id) for node in ids}
+
+    @staticmethod
+    def _neighbourhood(node: Iri, fetch: Fetch, per_id: int | None) -> Neighbourhood:
+        mark = fetch.marks.get(node, WHOLE)
+        count = per_id if per_id is not None and isinstance(mark.fault, EdgesCapped) else int(mark.answered)
+        edges = tuple(Edge(node, "urn:p", f"urn:seen:{fetch.number}:{place}") for place in range(count))
+        return Neighbourhood(edges, 0, mark)
+
+    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+        """Count one edge for each node."""
+        fetch = await self._ask(("degrees", at_most), ids, budget)
+        return {node: Degree(1, mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+        """Reach one node from each."""
+        fetch = await self._ask(("reach", hops), ids, budget)
+        return {node: Reach({node: 0, f"urn:seen:{fetch.number}": 1}, fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return no edge for any node."""
+        fetch = await self._ask(("edges_among", inside), ids, budget)
+        return {node: Neighbourhood(mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Say that every node exists."""
+        fetch = await self._ask(("existing",), ids, budget)
+        return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
+        """Give every node a type."""
+        fetch = await self._ask(("nodes", names), ids, budget)
+        return {node: NodeFacts((f"urn:type:{fetch.number}",), mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+        """Return a number for each node."""
+        fetch = await self._ask(("mentions",), ids, budget)
+        return {node: self._description(node, fetch) for node in ids}
+
+    async def node_metadata(
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+    ) -> Mapping[Iri, Description]:
+        """Return a number for each node."""
+        fetch = await self._ask(("node_metadata", blank_nodes), ids, budget)
+        return {node: self._description(node, fetch) for node in ids}
+
+    @staticmethod
+    def _description(node: Iri, fetch: Fetch) -> Description:
+        return Description({"urn:p": (Literal(str(fetch.number)),)}, fetch.marks.get(node, WHOLE))
+
+    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+        """Return one assertion for each edge."""
+        fetch = await self._ask(("edge_metadata",), edges, budget)
+        assertion = {"urn:p": (Literal(str(fetch.number)),)}
+        return {edge: Evidence((assertion,), fetch.marks.get(edge, WHOLE)) for edge in edges}
+
+    async def schema(self, budget: Budget) -> Schema:
+        """Return an empty schema."""
+        await self._ask(("schema",), (), budget)
+        return Schema(exact=True, version=self.schema_version)
+
+    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+        """Find one node."""
+        fetch = await self._ask(("search", tuple(types), every_word), words, budget)
+        return Hits((Hit(f"urn:seen:{fetch.number}", " ".join(words), is_synonym=False),), truncated=False, how="fake")
+
+    def forget(self) -> None:
+        """Count it."""
+        self.forgotten += 1
+
+    async def close(self) -> None:
+        """Close nothing."""

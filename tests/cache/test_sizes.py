@@ -1,0 +1,135 @@
+"""The bytes that are counted are about those that Python allocates, and no fewer."""
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import pyoxigraph
+import pytest
+
+from gateway.cache.memory import Memory
+from gateway.cache.store import CachedStore
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.values import Edge, Hit, Hits, Reach
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.transport.inprocess import InProcess
+
+NODES = 1_500
+NAMESPACE = "https://example.org/a/namespace/of/ordinary/length/"
+
+
+def iri(number: int) -> str:
+    return f"{NAMESPACE}node-{number % NODES:06}"
+
+
+def triples(number: int) -> list[str]:
+    """Return what is said of one node: a few edges or, of one in fifty, many; a type, names, texts, a blank node."""
+    node = f"<{iri(number)}>"
+    edges = 100 if number % 50 == 0 else number % 7
+    return [
+        *(f"{node} <{NAMESPACE}predicate-{step % 5}> <{iri(number * 31 + step * 17)}>" for step in range(edges)),
+        f"{node} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{NAMESPACE}Class{number % 9}>",
+        f'{node} <http://www.w3.org/2000/01/rdf-schema#label> "The name of number {number}"@en',
+        f'{node} <http://www.w3.org/2000/01/rdf-schema#comment> "{"a description, " * (number % 20)}"',
+        f"{node} <{NAMESPACE}count> {number}",
+        f"{node} <{NAMESPACE}inside> _:b{number}",
+        f'_:b{number} <{NAMESPACE}says> "something {number}"',
+        f"_:r{number} <http://www.w3.org/1999/02/22-rdf-syntax-ns#subject> {node}",
+        f"_:r{number} <http://www.w3.org/1999/02/22-rdf-syntax-ns#predicate> <{NAMESPACE}predicate-0>",
+        f"_:r{number} <http://www.w3.org/1999/02/22-rdf-syntax-ns#object> <{iri(number * 31)}>",
+        f"_:r{number} a <http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement>",
+        f"_:r{number} <{NAMESPACE}confidence> 0.{number}",
+    ]
+
+
+@pytest.fixture(scope="module")
+def engine() -> pyoxigraph.Store:
+    store = pyoxigraph.Store()
+    text = " .\n".join(line for number in range(NODES) for line in triples(number))
+    store.load(f"{text} .".encode(), pyoxigraph.RdfFormat.TURTLE)
+    return store
+
+
+def allowance() -> Budget:
+    return Budget(Deadline.after(120), 10_000, 10_000_000, 10_000_000)
+
+
+Call = Callable[[CachedStore, Sequence[str]], Awaitable[Mapping[Any, Any]]]
+
+CALLS: dict[str, Call] = {
+    "edges": lambda store, ids: store.edges(ids, allowance()),
+    "some edges": lambda store, ids: store.edges(ids, allowance(), per_id=2),
+    "degrees": lambda store, ids: store.degrees(ids, 50, allowance()),
+    "existing": lambda store, ids: store.existing(ids, allowance()),
+    "types": lambda store, ids: store.nodes(ids, allowance(), names=False),
+    "names": lambda store, ids: store.nodes(ids, allowance(), names=True),
+    "metadata": lambda store, ids: store.node_metadata(ids, allowance(), blank_nodes=True),
+    "evidence": lambda store, ids: store.edge_metadata(
+        [Edge(node, f"{NAMESPACE}predicate-0", iri(number * 31)) for number, node in enumerate(ids)], allowance()
+    ),
+}
+
+
+def remembering(engine: pyoxigraph.Store, call: Call, megabytes: int) -> tuple[int, int]:
+    """Return what is allocated for what a cache remembers of all nodes, and what it counts."""
+
+    async def measure() -> tuple[int, int]:
+        profile = Profile()
+        store = CachedStore(
+            SparqlStore(InProcess(engine, max_bytes=1 << 28), profile), megabytes=megabytes, ttl_seconds=1_000
+        )
+        # Whatever is made at first use is made before the count begins.
+        await call(store, [iri(0), iri(1)])
+        store.forget()
+        gc.collect()
+        tracemalloc.start()
+        try:
+            # Keys come with each call: they are the cache's to pay for.
+            await call(store, [iri(number) for number in range(NODES)])
+            gc.collect()
+            allocated, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        return allocated, store.counters().bytes
+
+    return asyncio.run(measure())
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_is_counted_is_no_less_than_is_allocated_and_no_more_than_twice_that(
+    engine: pyoxigraph.Store, call: Call
+) -> None:
+    allocated, counted = remembering(engine, call, megabytes=64)
+    assert allocated <= counted <= 2 * allocated
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_the_bound_holds_for_what_is_allocated(engine: pyoxigraph.Store, call: Call) -> None:
+    allocated, counted = remembering(engine, call, megabytes=1)
+    assert counted <= 1 << 20
+    assert allocated <= 1 << 20
+
+
+def nodes_reached(number: int) -> Reach:
+    return Reach({f"{NAMESPACE}{number}/{place}": 1 for place in range(number % 300)})
+
+
+def names_found(number: int) -> Hits:
+    hits = (Hit(f"{NAMESPACE}{number}/{place}", "a name " * (place % 9), False) for place in range(number % 300))
+    return Hits(tuple(hits), truncated=False, how=f"names with {number}")
+
+
+@pytest.mark.parametrize("made", [nodes_reached, names_found])
+def test_an_answer_of_many_parts_is_counted_by_its_parts(made: Callable[[int], object]) -> None:
+    memory = Memory(1 << 30, 60.0, lambda: 0.0)
+    tracemalloc.start()
+    try:
+        for number in range(200):
+            memory.put(("question", str(number)), made(number))
+        allocated, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert allocated <= memory.bytes <= 2 * allocated

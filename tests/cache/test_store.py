@@ -1,0 +1,335 @@
+"""What a cache in front of a graph store remembers, and what never."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import pytest
+
+from gateway.cache.store import CachedStore, Counters
+from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
+from gateway.graph.budget import deadline_passed
+from gateway.graph.values import (
+    Degree,
+    Description,
+    Edge,
+    Existence,
+    Hits,
+    Mark,
+    Neighbourhood,
+)
+from tests.cache.fake_store import FakeStore, budget, capped
+
+pytestmark = pytest.mark.anyio
+
+A, B, C = "urn:a", "urn:b", "urn:c"
+P = "urn:p"
+
+FAULTS = (
+    EndpointFault("Down."),
+    AnswerCut("Cut."),
+    deadline_passed(),
+    BudgetSpent("Spent."),
+)
+
+Call = Callable[[CachedStore, list[Any]], Awaitable[Mapping[Any, Any]]]
+
+CALLS: dict[str, Call] = {
+    "edges": lambda store, ids: store.edges(ids, budget()),
+    "some edges": lambda store, ids: store.edges(ids, budget(), per_id=5),
+    "degrees": lambda store, ids: store.degrees(ids, 10, budget()),
+    "other degrees": lambda store, ids: store.degrees(ids, 20, budget()),
+    "reach": lambda store, ids: store.reach(ids, 2, budget()),
+    "further reach": lambda store, ids: store.reach(ids, 3, budget()),
+    "existing": lambda store, ids: store.existing(ids, budget()),
+    "nodes": lambda store, ids: store.nodes(ids, budget(), names=False),
+    "nodes and names": lambda store, ids: store.nodes(ids, budget(), names=True),
+    "mentions": lambda store, ids: store.mentions(ids, budget()),
+    "metadata": lambda store, ids: store.node_metadata(ids, budget(), blank_nodes=False),
+    "metadata and blank nodes": lambda store, ids: store.node_metadata(ids, budget(), blank_nodes=True),
+    "edge metadata": lambda store, ids: store.edge_metadata(ids, budget()),
+}
+"""Every primitive that is asked about single IDs, with parameters that make it another question."""
+
+
+def cached(
+    inner: FakeStore, *, megabytes: int = 1, ttl: float = 60.0, clock: Callable[[], float] = lambda: 0.0
+) -> CachedStore:
+    return CachedStore(inner, megabytes=megabytes, ttl_seconds=ttl, clock=clock)
+
+
+def edge(subject: str, target: str) -> Edge:
+    return Edge(subject, P, target)
+
+
+class Graph(FakeStore):
+    """A store with given neighbourhoods, and nothing else to say."""
+
+    def __init__(self, **known: Neighbourhood) -> None:
+        super().__init__()
+        self._known = {f"urn:{name}": neighbourhood for name, neighbourhood in known.items()}
+
+    async def edges(self, ids: Any, budget: Any, *, per_id: int | None = None) -> Mapping[str, Neighbourhood]:
+        """Return the given edges."""
+        await self._ask(("edges", per_id), ids, budget)
+        return {node: self._known[node] for node in ids}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+async def test_only_what_is_not_known_is_asked_for(call: Call) -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    first = await call(store, [A, B])
+    second = await call(store, [C, B, A])
+    assert [keys for _, keys in inner.asked] == [(A, B), (C,)]
+    assert list(second) == [C, B, A]
+    assert {key: second[key] for key in (A, B)} == first
+
+
+async def test_another_primitive_and_other_parameters_are_another_question() -> None:
+    inner = FakeStore()
+    for call in CALLS.values():
+        # Each by itself: the edges of a node answer other questions about it too.
+        store = cached(inner)
+        before = len(inner.fetches)
+        await call(store, [A])
+        for other in CALLS.values():
+            if other is not call and CALLS["edges"] not in (call, other) and CALLS["some edges"] not in (call, other):
+                await other(store, [A])
+        assert len(inner.fetches) > before
+    store = cached(inner)
+    del inner.fetches[:]
+    for call in [call for name, call in CALLS.items() if "edges" not in name]:
+        await call(store, [A])
+    assert len(inner.fetches) == len(CALLS) - 2
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+async def test_a_fault_is_told_and_never_remembered(call: Call, fault: Fault) -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    inner.marks = {A: Mark(fault)}
+    first = await call(store, [A, B])
+    assert first[A].mark.fault is fault
+    assert first[B].mark.whole
+    inner.marks = {}
+    second = await call(store, [A, B])
+    assert second[A].mark.whole
+    assert [keys for _, keys in inner.asked] == [(A, B), (A,)]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+async def test_what_an_endpoint_cut_is_asked_for_again(fault: Fault) -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    inner.marks = {A: Mark(fault, at_least=2)}
+    first = await store.edges([A], budget())
+    second = await store.edges([A], budget())
+    assert len(inner.fetches) == 2
+    assert not first[A].mark.whole
+    assert not second[A].mark.whole
+
+
+async def test_edges_cut_by_a_rule_are_remembered_under_that_rule_only() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    inner.marks = {A: capped(3)}
+    first = await store.edges([A], budget(), per_id=3)
+    assert (await store.edges([A], budget(), per_id=3))[A] is first[A]
+    assert first[A].mark.at_least == 4
+    assert len(inner.fetches) == 1
+    await store.edges([A], budget(), per_id=5)
+    inner.marks = {}
+    whole = await store.edges([A], budget())
+    assert whole[A].mark.whole
+    assert [name for name, _ in inner.asked] == [("edges", 3), ("edges", 5), ("edges", None)]
+
+
+async def test_edges_that_turn_out_to_be_all_are_remembered_as_all() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    first = await store.edges([A], budget(), per_id=3)
+    second = await store.edges([A], budget())
+    assert second[A] is first[A]
+    assert len(inner.fetches) == 1
+
+
+async def test_all_edges_of_a_node_serve_a_question_after_some_only_where_they_are_few_enough() -> None:
+    inner = Graph(a=Neighbourhood((edge(A, B), edge(A, C))))
+    store = cached(inner)
+    await store.edges([A], budget())
+    assert (await store.edges([A], budget(), per_id=2))[A].mark.whole
+    assert len(inner.fetches) == 1
+    await store.edges([A], budget(), per_id=1)
+    assert inner.asked[-1] == (("edges", 1), (A,))
+
+
+@pytest.mark.parametrize(
+    ("at_most", "degree"), [(4, Degree(3)), (3, Degree(3)), (2, Degree(3, exact=False)), (1, Degree(2, exact=False))]
+)
+async def test_the_degree_of_a_node_follows_from_its_edges(at_most: int, degree: Degree) -> None:
+    # A self loop counts once; triples with blank nodes are no edges.
+    inner = Graph(a=Neighbourhood((edge(A, A), edge(A, B), edge(C, A)), blank_edges=7))
+    store = cached(inner)
+    await store.edges([A], budget())
+    assert await store.degrees([A], at_most, budget()) == {A: degree}
+    assert len(inner.fetches) == 1
+
+
+async def test_a_node_with_an_edge_or_a_blank_one_exists_and_of_others_the_graph_is_asked() -> None:
+    inner = Graph(a=Neighbourhood((edge(A, B),)), b=Neighbourhood(blank_edges=1), c=Neighbourhood())
+    store = cached(inner)
+    await store.edges([A, B, C], budget())
+    answers = await store.existing([A, B, C], budget())
+    assert answers == dict.fromkeys([A, B, C], Existence(exists=True))
+    assert inner.asked[1:] == [(("existing",), (C,))]
+
+
+async def test_edges_among_nodes_follow_from_their_edges_and_the_rest_is_asked_for_each_time() -> None:
+    inner = Graph(a=Neighbourhood((edge(A, A), edge(A, B), edge(A, C), edge(B, A)), blank_edges=2))
+    store = cached(inner)
+    await store.edges([A], budget())
+    for _ in range(2):
+        answers = await store.edges_among([B, A], frozenset([A, B]), budget())
+        assert list(answers) == [B, A]
+        assert answers[A] == Neighbourhood((edge(A, A), edge(A, B)))
+    assert [keys for _, keys in inner.asked] == [(A,), (B,), (B,)]
+
+
+async def test_edges_that_are_not_whole_answer_no_other_question() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    inner.marks = {A: capped(3)}
+    await store.edges([A], budget(), per_id=3)
+    inner.marks = {}
+    await store.degrees([A], 10, budget())
+    await store.existing([A], budget())
+    await store.edges_among([A], frozenset([A]), budget())
+    assert len(inner.fetches) == 4
+
+
+async def test_an_answer_lives_for_its_time_and_no_longer_however_often_it_is_used() -> None:
+    now = 0.0
+    inner = FakeStore()
+    store = cached(inner, ttl=60.0, clock=lambda: now)
+    await store.edges([A], budget())
+    now = 30.0
+    await store.edges([A], budget())
+    now = 59.0
+    await store.degrees([A], 10, budget())
+    assert len(inner.fetches) == 1
+    now = 60.0
+    await store.degrees([A], 10, budget())
+    await store.edges([A], budget())
+    assert [name for name, _ in inner.asked] == [("edges", None), ("degrees", 10), ("edges", None)]
+
+
+async def test_what_is_remembered_is_bounded_and_what_was_not_used_for_longest_goes_first() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    ids = [f"urn:{number:04}:{'x' * 1_000}" for number in range(700)]
+    for node in ids:
+        await store.edges([node], budget())
+        await store.edges(ids[:1], budget())
+    counters = store.counters()
+    assert counters.bytes <= 1 << 20
+    assert counters.evicted > 0
+    before = len(inner.fetches)
+    await store.edges([ids[0], *ids[-10:]], budget())
+    assert len(inner.fetches) == before
+    await store.edges(ids[1:3], budget())
+    assert inner.fetches[-1].keys == tuple(ids[1:3])
+
+
+async def test_an_answer_larger_than_all_that_may_be_remembered_is_given_and_displaces_none() -> None:
+    inner = Graph(a=Neighbourhood((edge(A, B),)), b=Neighbourhood((edge(B, "urn:" + "x" * (1 << 20)),)))
+    store = cached(inner)
+    await store.edges([A], budget())
+    assert len((await store.edges([B], budget()))[B].edges) == 1
+    await store.edges([A], budget())
+    assert [keys for _, keys in inner.asked] == [(A,), (B,)]
+    assert store.counters().evicted == 0
+
+
+async def test_forgetting_forgets_all_here_and_below() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    for call in CALLS.values():
+        await call(store, [A])
+    store.forget()
+    assert store.counters().bytes == 0
+    assert inner.forgotten == 1
+    before = len(inner.fetches)
+    await store.nodes([A], budget(), names=True)
+    assert len(inner.fetches) == before + 1
+
+
+async def test_another_version_of_the_schema_means_another_graph() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    await store.schema(budget())
+    await store.edges([A], budget())
+    await store.schema(budget())
+    await store.edges([A], budget())
+    assert len([name for name, _ in inner.asked if name[0] == "edges"]) == 1
+    inner.schema_version = "2"
+    await store.schema(budget())
+    await store.edges([A], budget())
+    assert len([name for name, _ in inner.asked if name[0] == "edges"]) == 2
+
+
+async def test_a_search_is_remembered_by_its_words_types_and_manner() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    asked: list[tuple[list[str], list[str], bool]] = [
+        (["x", "y"], [], True),
+        (["x"], [], True),
+        (["x", "y"], [A], True),
+        (["x", "y"], [], False),
+    ]
+    first: list[Hits] = []
+    for words, types, every_word in asked:
+        first.append(await store.search(words, types, budget(), every_word=every_word))
+    for (words, types, every_word), hits in zip(asked, first, strict=True):
+        assert await store.search(words, types, budget(), every_word=every_word) is hits
+    assert len(inner.fetches) == len(asked)
+
+
+async def test_a_search_that_fails_raises_and_is_not_remembered() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    inner.fault = EndpointFault("Down.")
+    with pytest.raises(EndpointFault, match="Down"):
+        await store.search(["x"], [], budget(), every_word=True)
+    inner.fault = None
+    assert (await store.search(["x"], [], budget(), every_word=True)).hits
+
+
+async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    mine = budget()
+    await store.nodes([A, B], mine, names=False)
+    await store.nodes([A, B, C, C], mine, names=False)
+    await store.edges_among([A], frozenset(), mine)
+    assert (mine.cache_hits, mine.cache_misses) == (2, 4)
+    counters = store.counters()
+    assert counters == Counters(hits=2, misses=4, waited=0, evicted=0, bytes=counters.bytes)
+    assert counters.bytes > 0
+
+
+async def test_a_question_about_nothing_asks_nothing() -> None:
+    inner = FakeStore()
+    for call in CALLS.values():
+        assert await call(cached(inner), []) == {}
+    assert inner.fetches == []
+
+
+async def test_what_is_remembered_cannot_be_changed_by_those_who_are_told() -> None:
+    store = cached(FakeStore())
+    answer = (await store.edges([A], budget()))[A]
+    assert isinstance(answer.edges, tuple)
+    told = await store.node_metadata([A], budget(), blank_nodes=False)
+    assert isinstance(told, dict)
+    told[A] = Description()
+    assert (await store.node_metadata([A], budget(), blank_nodes=False))[A] != Description()
