@@ -25,7 +25,7 @@ from tests.random_graphs import IntersectionQuestion, Question, corpus_triples, 
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 thorough = settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

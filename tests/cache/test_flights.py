@@ -436,7 +436,7 @@ class Play:
                 assert source.fetch.budget is caller.allowance, "another's allowance was inherited"
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(happening=events)
 def test_in_any_order_of_events_everyone_is_told_what_is_so(happening: Sequence[Event]) -> None:
     async def play() -> None:

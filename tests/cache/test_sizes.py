@@ -17,12 +17,13 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
 
-NODES = 1_500
+NODES = 600
 NAMESPACE = "https://example.org/a/namespace/of/ordinary/length/"
 
 
 def iri(number: int) -> str:
-    return f"{NAMESPACE}node-{number % NODES:06}"
+    """Return a node; most are only pointed to, as most neighbours are not asked about in the same batch."""
+    return f"{NAMESPACE}node-{number % (10 * NODES):06}"
 
 
 def triples(number: int) -> list[str]:
