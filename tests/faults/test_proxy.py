@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import parse_qs
 
 import aiohttp
 import pytest
@@ -20,7 +21,7 @@ from tests.faults.injected import InjectedFault
 from tests.faults.proxy import FaultProxy, Plan, at, each, fault_proxy
 from tests.faults.small_server import NODES, TRIPLES, X, small_server
 from tests.servers.cache import CHECKOUT
-from tests.transport.fake_endpoint import JSON
+from tests.transport.fake_endpoint import EMPTY, JSON, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
@@ -354,6 +355,19 @@ async def test_each_path_leads_to_its_own_server() -> None:
                 async with session.post(proxy.url(route), data={"query": NOTHING}) as response:
                     assert response.status == 200
         assert (len(one.received), len(other.received)) == (1, 2)
+
+
+async def test_a_query_in_the_url_is_passed_on_as_one() -> None:
+    async with (
+        fake_endpoint(answering()) as server,
+        fault_proxy(server.url) as proxy,
+        aiohttp.ClientSession() as session,
+        session.get(proxy.url(), params={"query": NOTHING}) as response,
+    ):
+        assert await response.read() == EMPTY
+    (request,) = server.received
+    assert (request.method, "Content-Type" in request.headers) == ("GET", False)
+    assert parse_qs(request.path.partition("?")[2]) == {"query": [NOTHING]}
 
 
 async def test_a_server_that_is_gone_is_a_failure_that_no_plan_made() -> None:

@@ -26,7 +26,7 @@ _REST_SECONDS: Final = 0.1
 _SHARES: Final = {"random": 0.55, "medlit": 0.25, "codex-m": 0.2}
 _HOPS: Final = {"random": (1, 2, 3, 4, 5), "medlit": (1, 2, 3), "codex-m": (1, 1, 2)}
 _MAX_DEGREES: Final = {"random": (2, 3, 6), "medlit": (10, 30), "codex-m": (50, 100)}
-_LARGEST: Final = 1_500
+_LARGEST: Final = 500
 """Edges around the seeds: more would make the soak longer and no better."""
 
 _WDT: Final = "http://www.wikidata.org/prop/direct/"
