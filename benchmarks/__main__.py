@@ -18,7 +18,7 @@ from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
 
-PARTS: Mapping[str, Callable[[Sites], Awaitable[Report]]] = {
+PARTS: Mapping[str, Callable[[Sites, Report], Awaitable[None]]] = {
     "requests": requests.measure,
     "speed": speed.measure,
     "growth": growth.measure,
@@ -35,30 +35,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = [name for name in options.parts if name not in PARTS]
     if wrong:
         parser.error(f"no such part: {', '.join(wrong)}; there are {', '.join(PARTS)}")
+    report = Report()
     try:
-        report = asyncio.run(_run(options.parts or list(PARTS)))
+        asyncio.run(_run(options.parts or list(PARTS), report))
     except ServerUnavailable as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    written = json.dumps(report.json, indent=1)
-    if options.json == Path("-"):
-        sys.stdout.write(f"{written}\n")
-    else:
-        show(report, Console(width=None if sys.stdout.isatty() else 160))
-        if options.json is not None:
-            options.json.write_text(f"{written}\n", encoding="utf-8")
+    finally:
+        # A run takes long: what it showed before something failed is told all the same.
+        _tell(report, options.json)
     return 1 if any(line.verdict == "missed" for line in report.lines) else 0
 
 
-async def _run(parts: Sequence[str]) -> Report:
-    report = Report()
+async def _run(parts: Sequence[str], report: Report) -> None:
     with Sites() as sites:
         for name in parts:
             began = time.monotonic()
-            report.add(await PARTS[name](sites))
+            await PARTS[name](sites, report)
             # A run takes about one core and a half; more than two means that others were at work.
             sys.stderr.write(f"{name}: {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}\n")
-    return report
+
+
+def _tell(report: Report, file: Path | None) -> None:
+    written = json.dumps(report.json, indent=1)
+    if file == Path("-"):
+        sys.stdout.write(f"{written}\n")
+        return
+    show(report, Console(width=None if sys.stdout.isatty() else 160))
+    if file is not None:
+        file.write_text(f"{written}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

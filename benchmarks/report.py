@@ -83,11 +83,6 @@ class Report:
     lines: list[Line] = field(default_factory=list)
     measurements: list[Measurement] = field(default_factory=list)
 
-    def add(self, other: Report) -> None:
-        """Take over what a part showed."""
-        self.lines += other.lines
-        self.measurements += other.measurements
-
     @property
     def json(self) -> dict[str, Any]:
         """The report as JSON writes it."""
@@ -101,7 +96,7 @@ def show(report: Report, console: Console) -> None:
     """Print the report as two tables."""
     if report.measurements:
         console.print(_measurements(report.measurements))
-    console.print(_lines(report.lines))
+    console.print(_lines(sorted(report.lines, key=lambda line: line.number)))
 
 
 def _measurements(measurements: Iterable[Measurement]) -> Table:

@@ -21,7 +21,7 @@ ROUNDS: Final = 60
 """A small question: what is compared are a few milliseconds."""
 
 
-async def measure(sites: Sites) -> Report:
+async def measure(sites: Sites, report: Report) -> None:
     """Ask the planted question in every size, all sizes in the same rounds."""
     questions = {size: planted(size) for size in SIZES}
     seen: dict[int, Recording] = {}
@@ -40,7 +40,6 @@ async def measure(sites: Sites) -> Report:
             runs[f"bare {size}"] = partial(resend, client, seen[size].requests, concurrency, in_steps=True)
         answer = questions[SIZES[0]]
         samples = await interleaved(runs, ROUNDS, size=Size(answer.nodes, answer.edges))
-    report = Report()
     for size, question in questions.items():
         for name in ("ours", "bare"):
             one = samples[f"{name} {size}"]
@@ -63,7 +62,7 @@ async def measure(sites: Sites) -> Report:
             )
     own = [median_difference(samples[f"ours {size}"], samples[f"bare {size}"]) for size in SIZES]
     requests = [len(seen[size].requests) for size in SIZES]
-    report.lines = [
+    report.lines += [
         Line(
             "7",
             f"difference in requests between {SIZES[0]:,} and {SIZES[-1]:,} triples",
@@ -81,7 +80,6 @@ async def measure(sites: Sites) -> Report:
             note=", ".join(f"{seconds * 1000:.1f} ms" for seconds in own),
         ),
     ]
-    return report
 
 
 async def _answer(ours: Ours, question: Question) -> Size:

@@ -27,15 +27,12 @@ _ROOM: Final = Size(max_tokens=1_000_000, ceiling_tokens=1_000_000)
 _RULE: Final = EdgeRule(type_predicates=frozenset({f"{WDT}P31"}), allowed_namespaces=(WDT,), evidence=False)
 
 
-async def measure(sites: Sites) -> Report:
+async def measure(sites: Sites, report: Report) -> None:
     """Count on every engine: what is learnt about the endpoint is warm, what is learnt about the graph is cold."""
-    report = Report()
     oracle = OracleGraph.from_files([graph_file("codex-m")], _RULE)
     for engine in ENGINES:
         report.lines.append(await _full_metadata(sites, engine))
         report.lines += await _typical_nodes(sites, engine, oracle)
-    report.lines.sort(key=lambda line: line.what)
-    return report
 
 
 async def _full_metadata(sites: Sites, engine: Any) -> Line:

@@ -82,9 +82,8 @@ class Race:
         ]
 
 
-async def measure(sites: Sites) -> Report:
+async def measure(sites: Sites, report: Report) -> None:
     """Run the traversal and the intersection on every engine, near and far."""
-    report = Report()
     for engine in ENGINES:
         site = sites.at(engine, "codex-m")
         for far in (False, True):
@@ -95,8 +94,6 @@ async def measure(sites: Sites) -> Report:
             race = await _intersection(site, far=far)
             report.measurements += race.measurements(BOTH)
             report.lines += _lines_of_intersection(race)
-    report.lines.sort(key=lambda line: line.number)
-    return report
 
 
 async def _traversal(site: Site, *, far: bool) -> Race:

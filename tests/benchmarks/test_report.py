@@ -52,11 +52,3 @@ def test_the_json_has_verdicts_and_can_be_written() -> None:
     read = json.loads(json.dumps(report.json))
     assert read["lines"][0]["verdict"] == "not measured"
     assert read["measurements"][0]["contender"] == "bare client"
-
-
-def test_parts_add_up() -> None:
-    whole = Report()
-    whole.add(Report([Line("5", "requests", "", 8, 5)], [MEASUREMENT]))
-    whole.add(Report([Line("7", "growth", "", 1.3, 1.1)]))
-    assert [line.number for line in whole.lines] == ["5", "7"]
-    assert whole.measurements == [MEASUREMENT]
