@@ -19,13 +19,14 @@ import rdflib
 
 from gateway import resources
 from gateway.cache.store import CachedStore
-from gateway.engine.gateway import Gateway
+from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.store import GraphStore
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.settings.profile import Cache, Endpoint, Profile
 from gateway.sparql.finding import Finding
 from gateway.sparql.store import SparqlStore
+from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport
@@ -35,7 +36,7 @@ from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
 from gateway.transport.manners import Manners
 
-__all__ = ["Gateway", "Profile", "load_profile", "open_gateway"]
+__all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ def open_gateway(
     profile: str | Profile | None = None,
     prefixes: Mapping[str, str] | None = None,
     progress: Progress | None = None,
+    on_record: OnRecord = ignored,
 ) -> Gateway:
     """Open a gateway over a graph.
 
@@ -65,6 +67,7 @@ def open_gateway(
             given, and for the demo graph its own.
         prefixes: Names of namespaces; they win over the profile's, which win over the files'.
         progress: Told while files load.
+        on_record: Told what each call cost, when it has ended; it must not raise.
 
     Returns:
         A gateway; close it, or use it as an asynchronous context manager.
@@ -81,12 +84,12 @@ def open_gateway(
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
         store: GraphStore = SparqlStore(transport_to(url, settings), settings)
-        return _over(_cached(store, settings.cache, _CACHE_MEGABYTES), settings, given, [])
+        return _over(_cached(store, settings.cache, _CACHE_MEGABYTES), settings, given, [], on_record)
     graph = _loaded(source, progress)
     transport = InProcess(graph.engine, max_bytes=settings.limits.body_megabytes * _MEGABYTE)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
-    return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, graph.prefixes)
+    return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, graph.prefixes, on_record)
 
 
 def transport_to(url: str, profile: Profile) -> Transport:
@@ -145,11 +148,12 @@ def _over(
     profile: Profile,
     given: Mapping[str, str],
     declared: Sequence[tuple[str, Mapping[str, str]]],
+    on_record: OnRecord,
 ) -> Gateway:
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    return Gateway(store, profile, PrefixMap(merged))
+    return Gateway(store, profile, PrefixMap(merged), on_record=on_record)
 
 
 def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import dataclasses
 import importlib
 import inspect
 import io
@@ -29,6 +30,7 @@ from gateway.errors import Fault, GatewayError, InputError
 from gateway.settings.load import built_in, load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql import template
+from gateway.telemetry import Record
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.vocabulary import RDF, RDFS, SKOS
 
@@ -120,6 +122,8 @@ PIECES: Final = {
     "field of an edge": answers.Edge,
     "field of schema_summary": answers.SchemaSummary,
     "field of incomplete": answers.Incomplete,
+    "field of explain": answers.Explain,
+    "field of a sent query": answers.SentQuery,
 }
 
 
@@ -342,6 +346,13 @@ def test_the_python_example_runs_and_prints_what_is_documented(
 def test_the_page_of_python_names_every_call_and_no_other() -> None:
     named = set(re.findall(r"`(\w+)\(", page("docs/python.md"))) - {"open_gateway", "str"}
     assert named == {name for name, _ in inspect.getmembers(Gateway, inspect.isfunction) if name[0] != "_"} - {"close"}
+
+
+def test_the_page_of_python_names_every_field_of_a_record() -> None:
+    rows = table("docs/python.md", "field", "What a call costs").rows
+    assert [name for row in rows for name in _NAME.findall(row[0])] == [
+        field.name for field in dataclasses.fields(Record)
+    ]
 
 
 def test_every_marker_of_tests_is_explained() -> None:

@@ -99,7 +99,8 @@ class Flights:
                     # No deadline here: the store keeps the caller's, and marks what it could not ask in time.
                     await asyncio.wait({now.own.task})
                 if now.others:
-                    await asyncio.wait({flight.task for flight in now.others}, timeout=budget.deadline.seconds_left)
+                    with budget.tally.waiting():
+                        await asyncio.wait({flight.task for flight in now.others}, timeout=budget.deadline.seconds_left)
             if now.own is not None:
                 found.update(now.own.task.result())
             left = self._take(question, now.others, found, budget)

@@ -14,6 +14,7 @@ from gateway.cli.options import (
     AsJson,
     Endpoint,
     ExcludedTypes,
+    Explain,
     Graphs,
     Limit,
     MaxDegree,
@@ -148,13 +149,14 @@ def schema(
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
+    explain: Explain = False,
     verbose: Verbose = 0,
 ) -> Request:
     """Say what the graph contains: types and predicates.
 
     Each with how often it occurs, and with its label where IDs say nothing.
     """
-    return Schema(Common(graph, endpoint, profile, prefix, json, verbose))
+    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain))
 
 
 @app.command(epilog=_example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
@@ -171,13 +173,14 @@ def search(
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
+    explain: Explain = False,
     verbose: Verbose = 0,
 ) -> Request:
     """Find the IDs of entities by name.
 
     QUERY is a name, an alias or a part of one.
     """
-    return Search(Common(graph, endpoint, profile, prefix, json, verbose), query, node_type, limit)
+    return Search(Common(graph, endpoint, profile, prefix, json, verbose, explain), query, node_type, limit)
 
 
 @app.command(
@@ -206,6 +209,7 @@ def bfs(
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
+    explain: Explain = False,
     verbose: Verbose = 0,
 ) -> Request:
     """Show what is around entities, as a tree by distance.
@@ -213,7 +217,7 @@ def bfs(
     SEED is an ID, as `search` tells it. Edges are followed in both directions.
     """
     return Bfs(
-        Common(graph, endpoint, profile, prefix, json, verbose),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain),
         seeds,
         hops,
         Detail(
@@ -242,6 +246,7 @@ def describe(
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
+    explain: Explain = False,
     verbose: Verbose = 0,
 ) -> Request:
     """Show all that is known about entities, edges apart.
@@ -249,7 +254,7 @@ def describe(
     ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
     describe_entities.
     """
-    return Describe(Common(graph, endpoint, profile, prefix, json, verbose), ids, max_tokens)
+    return Describe(Common(graph, endpoint, profile, prefix, json, verbose, explain), ids, max_tokens)
 
 
 @app.command(
@@ -283,6 +288,7 @@ def intersect(
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
+    explain: Explain = False,
     verbose: Verbose = 0,
 ) -> Request:
     """Show what entities share: all that is near to each of them.
@@ -291,7 +297,7 @@ def intersect(
     all edges among them.
     """
     return Intersect(
-        Common(graph, endpoint, profile, prefix, json, verbose),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain),
         seeds,
         hops,
         via,

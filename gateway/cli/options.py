@@ -49,6 +49,10 @@ AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print exactly the JSON that a model gets, on one line.", show_default=False),
 ]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Say what the answer cost, and show the SPARQL that was sent.", show_default=False),
+]
 Verbose = Annotated[
     int,
     typer.Option(

@@ -19,7 +19,7 @@ TYPE = "dim"
 STRONG = "bold"
 WARNING = "yellow"
 
-_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings"})
+_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
 _ONE_LINE = 60
 """Characters up to which a list is written on one line."""
 

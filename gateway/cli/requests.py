@@ -16,6 +16,7 @@ class Common:
         prefix: `NAME=IRI`, as given.
         as_json: Print the JSON of the tool, and nothing else.
         verbose: How often `-v` was given after the command.
+        explain: Say what the answer cost.
     """
 
     graph: list[str] | None
@@ -24,6 +25,7 @@ class Common:
     prefix: list[str] | None
     as_json: bool
     verbose: int
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

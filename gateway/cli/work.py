@@ -15,14 +15,16 @@ from rich.console import Console, RenderableType
 
 from gateway.api import open_gateway
 from gateway.cli import render, subgraph
+from gateway.cli.explained import print_explained
 from gateway.cli.output import louder, print_json, print_note
 from gateway.cli.requests import Bfs, Common, Demo, Describe, Intersect, Request, Schema, Search, Serve
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
-from gateway.engine.gateway import Gateway
+from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, GatewayError, quoted
+from gateway.telemetry import Record
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 Result = TypeVar("Result")
@@ -36,31 +38,41 @@ def do(request: Request) -> None:
     """
     match request:
         case Schema(common):
-            _answer(common, lambda gateway, _: _known_schema(gateway), render.schema)
+            _answer(common, lambda gateway, _: _known_schema(gateway, explain=common.explain), render.schema)
         case Search(common, query, node_types, limit):
             _answer(
                 common,
-                lambda gateway, _: gateway.search_entities(query, node_types, limit=limit),
+                lambda gateway, _: gateway.search_entities(query, node_types, limit=limit, explain=common.explain),
                 lambda answer: render.search(answer, query),
             )
         case Bfs(common, seeds, hops, detail):
             _answer(
                 common,
-                lambda gateway, progress: gateway.bfs_query(seeds, hops, **asdict(detail), progress=progress),
+                lambda gateway, progress: gateway.bfs_query(
+                    seeds, hops, **asdict(detail), explain=common.explain, progress=progress
+                ),
                 lambda answer: subgraph.bfs(answer, detail.offset),
             )
         case Intersect(common, seeds, hops, via, detail):
             _answer(
                 common,
                 lambda gateway, progress: gateway.intersect_subgraphs(
-                    seeds, hops, via=via, **asdict(detail), progress=progress
+                    seeds, hops, via=via, **asdict(detail), explain=common.explain, progress=progress
                 ),
                 lambda answer: subgraph.intersection(answer, detail.offset),
             )
         case Describe(common, [only], max_tokens):
-            _answer(common, lambda gateway, _: gateway.describe_entity(only, max_tokens=max_tokens), render.entity)
+            _answer(
+                common,
+                lambda gateway, _: gateway.describe_entity(only, max_tokens=max_tokens, explain=common.explain),
+                render.entity,
+            )
         case Describe(common, ids, max_tokens):
-            _answer(common, lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens), render.entities)
+            _answer(
+                common,
+                lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens, explain=common.explain),
+                render.entities,
+            )
         case Serve(common, address):
             _serve(common, address)
         case Demo(verbose):
@@ -68,13 +80,13 @@ def do(request: Request) -> None:
             _demo()
 
 
-async def _known_schema(gateway: Gateway) -> SchemaResult:
+async def _known_schema(gateway: Gateway, *, explain: bool) -> SchemaResult:
     """Return the schema; a model can go on without one, but who asks for nothing else has got nothing.
 
     Raises:
         GatewayError: Not a single type or predicate could be read.
     """
-    answer = await gateway.describe_schema()
+    answer = await gateway.describe_schema(explain=explain)
     if not (answer.comprehensive or answer.entity_types or answer.predicates):
         raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
     return answer
@@ -111,14 +123,20 @@ def _answer(
     ask: Callable[[Gateway, Progress], Awaitable[AnyAnswer]],
     show: Callable[[AnyAnswer], RenderableType],
 ) -> None:
-    """Ask one question and print the answer."""
-    with Waiting(quiet=common.as_json) as waiting:
-        gateway, _ = _opened(common, waiting)
-        answer = _run(gateway, ask(gateway, waiting.asking))
-    if common.as_json:
-        print_json(compact_json(answer.as_json()))
-        return
-    _console().print(show(answer))
+    """Ask one question and print the answer; and what it cost, where that is asked for, also when there is none."""
+    records: list[Record] = []
+    try:
+        with Waiting(quiet=common.as_json) as waiting:
+            gateway, _ = _opened(common, waiting, records.append)
+            answer = _run(gateway, ask(gateway, waiting.asking))
+        if common.as_json:
+            print_json(compact_json(answer.as_json()))
+        else:
+            _console().print(show(answer))
+    finally:
+        if common.explain and not common.as_json:
+            for record in records:
+                print_explained(_console(), record)
 
 
 def _console() -> Console:
@@ -143,7 +161,7 @@ def _run(gateway: Gateway, work: Awaitable[Result]) -> Result:
     return asyncio.run(closing())
 
 
-def _opened(common: Common, waiting: Waiting) -> tuple[Gateway, str]:
+def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> tuple[Gateway, str]:
     """Open the graph, outside the event loop, where Ctrl-C ends a long load at once; and say what it is."""
     louder(common.verbose)
     gateway = open_gateway(
@@ -152,6 +170,7 @@ def _opened(common: Common, waiting: Waiting) -> tuple[Gateway, str]:
         profile=common.profile,
         prefixes=_prefixes(common.prefix or ()),
         progress=waiting.loading,
+        on_record=on_record,
     )
     if common.graph:
         return gateway, ", ".join(Path(path).name for path in common.graph)

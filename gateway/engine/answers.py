@@ -22,6 +22,34 @@ class Answer(BaseModel):
         return self.model_dump(exclude_none=True)
 
 
+class SentQuery(Answer):
+    """A query as it was sent to the endpoint."""
+
+    template: str = Field(description="The template it was made from.")
+    sparql: str
+    rows: int
+    bytes: int
+    ms: float = Field(description="Milliseconds until the answer or the fault had come.")
+    fault: str | None = Field(default=None, description="What went wrong.")
+
+
+class Explain(Answer):
+    """What a call cost."""
+
+    queries: int = Field(description="Queries sent, those sent again included.")
+    retries: int = Field(description="How many of them had been sent before.")
+    rows: int
+    bytes: int
+    cache_hits: int
+    cache_misses: int
+    overflows: int = Field(description="Answers with more rows than one query may return.")
+    splits: int = Field(description="Batches that were asked again in parts.")
+    ms: dict[str, float] = Field(description="Milliseconds: in all, waiting for the endpoint, own, and by stage.")
+    sent: list[SentQuery] = Field(description="The queries in the order they were sent.")
+    texts_cut: int | None = Field(default=None, description="Queries in `sent` whose text is cut, to save room.")
+    sent_left_out: int | None = Field(default=None, description="Queries that are not in `sent`, to save room.")
+
+
 class Incomplete(Answer):
     """One cause for which an answer is not whole."""
 
@@ -114,6 +142,7 @@ class Subgraph(Answer):
         default=None,
         description="The snapshot is gone and the answer is another one now: start again at offset 0.",
     )
+    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, what matters most first."""
@@ -151,6 +180,7 @@ class SchemaResult(Answer):
     warnings: list[str] | None = None
     next_steps: str
     tool_usage_notes: str
+    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
 
 
 class SearchHit(Answer):
@@ -177,6 +207,7 @@ class SearchResult(Answer):
     complete: bool = Field(description="True: every name was compared; false: there were more matches than were read.")
     searched: Searched
     warnings: list[str] | None = None
+    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
 
 
 class Entity(Answer):
@@ -190,6 +221,7 @@ class Entity(Answer):
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
+    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
 
 
 class FullNode(Answer):
@@ -213,3 +245,8 @@ class EntitiesResult(Answer):
     remaining_ids: list[str] | None = Field(
         default=None, description="IDs that did not fit into this answer: ask for them in another call."
     )
+    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+
+
+ToolAnswer = SchemaResult | SearchResult | BfsResult | Entity | EntitiesResult | IntersectionResult
+"""What a tool answers."""

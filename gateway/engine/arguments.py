@@ -22,6 +22,7 @@ MAX_HITS = 100
 MIN_TOKENS = 200
 MAX_NUMBER = 1_000_000_000
 MAX_ID = 1_000
+EXPLAIN = "explain"
 
 
 def _whole_number(value: object) -> object:
@@ -45,9 +46,13 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     tool: ClassVar[str]
 
+    explain: Annotated[bool, Field(description="Add `explain`: what the call cost, and the SPARQL that was sent.")] = (
+        False
+    )
+
 
 class DescribeSchema(Arguments):
-    """Arguments of `describe_schema`: none."""
+    """Arguments of `describe_schema`: none but `explain`."""
 
     tool = "describe_schema"
 
@@ -152,24 +157,33 @@ BY_TOOL: Mapping[str, type[Arguments]] = {model.tool: model for model in ALL}
 AnyArguments = TypeVar("AnyArguments", bound=Arguments)
 
 
-def argument_names(model: type[Arguments]) -> list[str]:
-    """Return the names of a tool's arguments, the required ones first."""
-    return sorted(model.model_fields, key=lambda name: not model.model_fields[name].is_required())
+def argument_names(model: type[Arguments], *, explain: bool) -> list[str]:
+    """Return the names of a tool's arguments: the required ones first, and `explain` last if it is to be had."""
+    own = [name for name in model.model_fields if name != EXPLAIN]
+    own.sort(key=lambda name: not model.model_fields[name].is_required())
+    return [*own, EXPLAIN] if explain else own
 
 
-def parse(model: type[AnyArguments], given: Mapping[str, Any]) -> AnyArguments:
+def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool = True) -> AnyArguments:
     """Check the arguments of a tool.
+
+    Args:
+        model: The tool's.
+        given: As they came.
+        explain: Whether `explain` is an argument; to the operator's clients only where the operator says so.
 
     Raises:
         InputError: One is wrong; the text names the tool, the argument, its value and what is valid.
     """
+    if EXPLAIN in given and not explain:
+        raise _unknown_name(model, EXPLAIN, explain=explain)
     try:
         return model.model_validate(_without_nulls(model, given))
     except ValidationError as error:
         problems = error.errors(include_url=False)
         # A misspelt name explains a missing one.
         problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
-        raise _explained(model, problems[0]) from error
+        raise _explained(model, problems[0], explain=explain) from error
 
 
 def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,10 +195,10 @@ def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str
     }
 
 
-def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
+def _explained(model: type[Arguments], problem: ErrorDetails, *, explain: bool) -> InputError:
     name = str(problem["loc"][0]) if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
-        return _unknown_name(model, name)
+        return _unknown_name(model, name, explain=explain)
     field = model.model_fields[name]
     valid = f"{name}: {field.description}"
     if problem["type"] == "missing":
@@ -222,8 +236,8 @@ def _reason(problem: ErrorDetails) -> str:
     return reason.format(**problem.get("ctx", {}))
 
 
-def _unknown_name(model: type[Arguments], name: str) -> InputError:
-    known = argument_names(model)
+def _unknown_name(model: type[Arguments], name: str, *, explain: bool) -> InputError:
+    known = argument_names(model, explain=explain)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return InputError(

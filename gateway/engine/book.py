@@ -74,9 +74,14 @@ class SchemaBook:
         cannot be read is empty and says why, and that is not kept for long.
         """
         clock = budget.deadline.clock
-        async with self._reading:
-            if self._known is None or self._is_stale(self._known, clock(), doubted=doubted, wanted=wanted):
-                self._known = await self._read(budget)
+        with budget.tally.stage("schema"):
+            with budget.tally.waiting():
+                await self._reading.acquire()
+            try:
+                if self._known is None or self._is_stale(self._known, clock(), doubted=doubted, wanted=wanted):
+                    self._known = await self._read(budget)
+            finally:
+                self._reading.release()
             return self._known
 
     @staticmethod
@@ -89,7 +94,7 @@ class SchemaBook:
         limits = self._profile.limits
         clock = budget.deadline.clock
         seconds = min(limits.schema_seconds, budget.deadline.seconds_left)
-        allowance = Budget(Deadline.after(seconds, clock), _REQUESTS, limits.rows, limits.nodes)
+        allowance = Budget(Deadline.after(seconds, clock), _REQUESTS, limits.rows, limits.nodes, tally=budget.tally)
         failed: Fault | None = None
         try:
             schema = await self._store.schema(allowance)

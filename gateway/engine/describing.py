@@ -51,7 +51,7 @@ class Describer:
         if found[iri] is None:
             raise await self._not_found(arguments.id, iri, budget)
         record: Json = found[iri]
-        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens)
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         (fitting,), degraded = _shortened([record], limit - _MARGIN)
         told = {"complete": True, "degraded": degraded or None, "warnings": warnings or None}
         return Entity.model_validate({**_flat(fitting), **told})
@@ -72,7 +72,7 @@ class Describer:
             "failed": [shorten(iri) for iri, record in found.items() if isinstance(record, Fault)] or None,
         }
         records = [record for record in found.values() if isinstance(record, dict)]
-        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens)
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         room = limit - size_of(told) - _MARGIN
         fitting, degraded = _shortened(records, room)
         count = _how_many(fitting, room, [record["id"] for record in records])
@@ -90,10 +90,13 @@ class Describer:
     async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> dict[Iri, Any]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it."""
         known = await self._book.known(budget)
-        facts = await self._store.nodes(iris, budget, names=False)
-        described = await self._store.node_metadata(iris, budget, blank_nodes=True)
+        with budget.tally.stage("facts"):
+            facts = await self._store.nodes(iris, budget, names=False)
+        with budget.tally.stage("metadata"):
+            described = await self._store.node_metadata(iris, budget, blank_nodes=True)
         silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
-        existing = await self._store.existing(silent, budget) if silent else {}
+        with budget.tally.stage("facts"):
+            existing = await self._store.existing(silent, budget) if silent else {}
         found: dict[Iri, Any] = {}
         for iri in iris:
             there = existing.get(iri)
@@ -120,7 +123,8 @@ class Describer:
         nearest: list[str] = []
         if words:
             try:
-                hits = await self._store.search(words, (), budget, every_word=False)
+                with budget.tally.stage("search"):
+                    hits = await self._store.search(words, (), budget, every_word=False)
             except Fault:
                 # The entity is absent whatever the search would have said.
                 hits = None

@@ -129,7 +129,8 @@ class Sieve:
         """Return the nodes that are mentioned too rarely, and how many could not be looked up."""
         if not topology.nodes:
             return [], 0
-        described = await self._store.mentions(list(topology.nodes), budget)
+        with budget.tally.stage("metadata"):
+            described = await self._store.mentions(list(topology.nodes), budget)
         few = []
         for node, description in described.items():
             mentions = self._writer.mentions(description.properties)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Self, TypedDict, Unpack
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from gateway.engine.answers import (
-    Answer,
     BfsResult,
     EntitiesResult,
     Entity,
     IntersectionResult,
     SchemaResult,
     SearchResult,
+    Subgraph,
+    ToolAnswer,
 )
 from gateway.engine.arguments import (
+    AnyArguments,
     BfsQuery,
     DescribeEntities,
     DescribeEntity,
@@ -26,19 +28,31 @@ from gateway.engine.arguments import (
 )
 from gateway.engine.book import SchemaBook
 from gateway.engine.describing import Describer, expanded
+from gateway.engine.explaining import explained
 from gateway.engine.exploring import Progress, no_progress
 from gateway.engine.filtering import TraversalArguments, resolve
 from gateway.engine.hubs import HubRule
 from gateway.engine.orienting import Orienter
-from gateway.engine.presenting import Presenter
+from gateway.engine.presenting import Presenter, max_bytes
 from gateway.engine.searching import Searcher
+from gateway.engine.size import size_of
 from gateway.engine.snapshots import Snapshots
 from gateway.engine.topology import Cartographer
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
 from gateway.settings.profile import Profile
+from gateway.telemetry import Record, Tally
 from gateway.terms.prefixes import PrefixMap
+
+AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
+
+OnRecord = Callable[[Record], object]
+"""Told what each call cost, when it has ended; it must not raise."""
+
+
+def ignored(_: Record) -> None:
+    """Tell nobody."""
 
 
 class Detail(TypedDict, total=False):
@@ -56,6 +70,7 @@ class Detail(TypedDict, total=False):
         max_degree: Nodes with more edges are shown but not expanded, seeds excepted.
         max_edges_per_node: Edges that an expanded node shows at most.
         snapshot: The `snapshot` of the page before.
+        explain: Say what the call cost, and which SPARQL was sent.
     """
 
     node_types: Sequence[str] | None
@@ -69,6 +84,7 @@ class Detail(TypedDict, total=False):
     max_degree: int | None
     max_edges_per_node: int | None
     snapshot: str | None
+    explain: bool
 
 
 class Gateway:
@@ -77,14 +93,24 @@ class Gateway:
     Every call raises `InputError` for a wrong argument and `Fault` where the graph could not be asked; what a fault
     leaves of an answer is in the answer, marked.
 
+    What each call cost goes to the log, and to `on_record`.
+
     Use `gateway.api.open_gateway` to make one.
     """
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        clock: Clock = time.monotonic,
+        on_record: OnRecord = ignored,
+    ) -> None:
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
+        self._on_record = on_record
         self._book = SchemaBook(store, profile, prefixes)
         self._cartographer = Cartographer(store, prefixes, profile)
         self._presenter = Presenter(store, profile, prefixes, self._book)
@@ -124,7 +150,7 @@ class Gateway:
         """Close the gateway."""
         await self.close()
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> Answer:
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> ToolAnswer:
         """Call a tool by name with arguments as they came over a wire.
 
         Args:
@@ -136,34 +162,37 @@ class Gateway:
             InputError: There is no such tool, or an argument is wrong.
             Fault: The graph could not be asked.
         """
+        obeying = self._profile.server.explain
         match tool:
             case "describe_schema":
-                parse(DescribeSchema, arguments)
-                return await self.describe_schema()
+                return await self._answer(DescribeSchema, arguments, self._orienter.describe, explain=obeying)
             case "search_entities":
-                return await self._searcher.search(parse(SearchEntities, arguments), self._budget())
+                return await self._answer(SearchEntities, arguments, self._searcher.search, explain=obeying)
             case "bfs_query":
-                return await self._bfs(parse(BfsQuery, arguments), progress)
+                return await self._answer(BfsQuery, arguments, self._bfs(progress), explain=obeying)
             case "describe_entity":
-                return await self._describer.one(parse(DescribeEntity, arguments), self._budget())
+                return await self._answer(DescribeEntity, arguments, self._describer.one, explain=obeying)
             case "describe_entities":
-                return await self._describer.several(parse(DescribeEntities, arguments), self._budget())
+                return await self._answer(DescribeEntities, arguments, self._describer.several, explain=obeying)
             case "intersect_subgraphs":
-                return await self._intersect(parse(IntersectSubgraphs, arguments), progress)
+                return await self._answer(IntersectSubgraphs, arguments, self._intersection(progress), explain=obeying)
             case _:
                 raise InputError(f"There is no tool {quoted(tool)}.")
 
-    async def describe_schema(self) -> SchemaResult:
+    async def describe_schema(self, *, explain: bool = False) -> SchemaResult:
         """Say what the graph contains: types, predicates and how to go on.
+
+        Args:
+            explain: Say what the call cost, and which SPARQL was sent.
 
         Raises:
             Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
                 are not comprehensive.
         """
-        return await self._orienter.describe(self._budget())
+        return await self._answer(DescribeSchema, {"explain": explain}, self._orienter.describe)
 
     async def search_entities(
-        self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10
+        self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False
     ) -> SearchResult:
         """Resolve a name, an alias or a part of one to entities.
 
@@ -171,9 +200,10 @@ class Gateway:
             query: What to look for.
             node_types: Only entities of these types.
             limit: Hits at most, 1 to 100.
+            explain: Say what the call cost, and which SPARQL was sent.
         """
-        given = {"query": query, "node_types": node_types, "limit": limit}
-        return await self._searcher.search(parse(SearchEntities, _with_lists(given)), self._budget())
+        given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
+        return await self._answer(SearchEntities, given, self._searcher.search)
 
     async def bfs_query(
         self,
@@ -192,27 +222,37 @@ class Gateway:
             **detail: What is shown and how much of it; see `Detail`.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **detail}
-        return await self._bfs(parse(BfsQuery, _with_lists(given)), progress)
+        return await self._answer(BfsQuery, given, self._bfs(progress))
 
-    async def describe_entity(self, id: str, *, max_tokens: int | None = None) -> Entity:  # noqa: A002 - the protocol's name
+    async def describe_entity(
+        self,
+        id: str,  # noqa: A002 - the protocol's name
+        *,
+        max_tokens: int | None = None,
+        explain: bool = False,
+    ) -> Entity:
         """Return everything known about one entity beside its edges.
 
         Args:
             id: Its ID or IRI.
             max_tokens: Size of the answer; a token is 4 bytes.
+            explain: Say what the call cost, and which SPARQL was sent.
         """
-        return await self._describer.one(parse(DescribeEntity, {"id": id, "max_tokens": max_tokens}), self._budget())
+        given = {"id": id, "max_tokens": max_tokens, "explain": explain}
+        return await self._answer(DescribeEntity, given, self._describer.one)
 
-    async def describe_entities(self, ids: Sequence[str], *, max_tokens: int | None = None) -> EntitiesResult:
+    async def describe_entities(
+        self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
+    ) -> EntitiesResult:
         """Return everything known about several entities beside their edges.
 
         Args:
             ids: IDs or IRIs, 1 to 200.
             max_tokens: Size of the answer; a token is 4 bytes.
+            explain: Say what the call cost, and which SPARQL was sent.
         """
-        return await self._describer.several(
-            parse(DescribeEntities, _with_lists({"ids": ids, "max_tokens": max_tokens})), self._budget()
-        )
+        given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
+        return await self._answer(DescribeEntities, given, self._describer.several)
 
     async def intersect_subgraphs(
         self,
@@ -233,16 +273,59 @@ class Gateway:
             **detail: What is shown and how much of it; see `Detail`.
         """
         given = {"seeds": seeds, "k": k, "via": via, **detail}
-        return await self._intersect(parse(IntersectSubgraphs, _with_lists(given)), progress)
+        return await self._answer(IntersectSubgraphs, given, self._intersection(progress))
 
-    async def _bfs(self, arguments: BfsQuery, progress: Progress) -> BfsResult:
-        return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, progress))
+    async def _answer(
+        self,
+        model: type[AnyArguments],
+        given: Mapping[str, Any],
+        work: Callable[[AnyArguments, Budget], Awaitable[AnyAnswer]],
+        *,
+        explain: bool = True,
+    ) -> AnyAnswer:
+        """Answer a call, and record what it cost, whatever becomes of it.
 
-    async def _intersect(self, arguments: IntersectSubgraphs, progress: Progress) -> IntersectionResult:
-        return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, progress))
+        Args:
+            model: Its arguments.
+            given: Its arguments, not yet checked.
+            work: Makes the answer.
+            explain: Whether `explain` is an argument.
+        """
+        tally = Tally(model.tool, self._clock)
+        try:
+            # What belongs to no other stage is presentation.
+            with tally.stage("presentation"):
+                arguments = parse(model, _with_lists(given), explain=explain)
+                tally.keeps_queries = arguments.explain
+                answer = await work(arguments, self._budget(tally))
+        except BaseException as error:
+            self._on_record(tally.failed(error))
+            raise
+        gaps = answer.incomplete or () if isinstance(answer, Subgraph) else ()
+        record = tally.answered(complete=answer.complete, causes=[gap.cause for gap in gaps])
+        self._on_record(record)
+        if arguments.explain:
+            limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
+            answer.explain = explained(record, limit - size_of(answer.as_json()))
+        return answer
 
-    async def _subgraph(self, arguments: TraversalArguments, hops: int, progress: Progress) -> dict[str, Any]:
-        budget = self._budget()
+    def _bfs(self, progress: Progress) -> Callable[[BfsQuery, Budget], Awaitable[BfsResult]]:
+        async def work(arguments: BfsQuery, budget: Budget) -> BfsResult:
+            return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, budget, progress))
+
+        return work
+
+    def _intersection(
+        self, progress: Progress
+    ) -> Callable[[IntersectSubgraphs, Budget], Awaitable[IntersectionResult]]:
+        async def work(arguments: IntersectSubgraphs, budget: Budget) -> IntersectionResult:
+            return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, budget, progress))
+
+        return work
+
+    async def _subgraph(
+        self, arguments: TraversalArguments, hops: int, budget: Budget, progress: Progress
+    ) -> dict[str, Any]:
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs) and len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
             raise InputError(
@@ -262,17 +345,19 @@ class Gateway:
         going_on = bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
         if topology is None:
-            if isinstance(arguments, BfsQuery):
-                topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
-            else:
-                topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
+            with budget.tally.stage("expansion"):
+                if isinstance(arguments, BfsQuery):
+                    topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
+                else:
+                    topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
             self._snapshots.put(question, topology)
         await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
         return await self._presenter.present(topology, arguments, seeds, rule.warnings, budget)
 
-    def _budget(self) -> Budget:
+    def _budget(self, tally: Tally) -> Budget:
         limits = self._profile.limits
-        return Budget(Deadline.after(limits.deadline_seconds, self._clock), limits.requests, limits.rows, limits.nodes)
+        deadline = Deadline.after(limits.deadline_seconds, self._clock)
+        return Budget(deadline, limits.requests, limits.rows, limits.nodes, tally=tally)
 
 
 def _with_lists(given: Mapping[str, object]) -> dict[str, object]:

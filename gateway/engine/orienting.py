@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gateway.engine import guide
 from gateway.engine.answers import SchemaResult
+from gateway.engine.arguments import DescribeSchema
 from gateway.engine.book import Known, SchemaBook, labels_of
-from gateway.engine.size import BYTES_PER_TOKEN, size_of
+from gateway.engine.presenting import max_bytes
+from gateway.engine.size import size_of
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.graph.budget import Budget
 from gateway.settings.profile import Profile
@@ -23,7 +25,7 @@ class Orienter:
         self._prefixes = prefixes
         self._book = book
 
-    async def describe(self, budget: Budget) -> SchemaResult:
+    async def describe(self, arguments: DescribeSchema, budget: Budget) -> SchemaResult:
         """Return the schema, the most frequent types and predicates where not all fit.
 
         Raises:
@@ -33,7 +35,7 @@ class Orienter:
         known = await self._book.known(budget, wanted=True)
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
-        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN
+        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         described = (self._with(known, count) for count in LISTED)
         answer = next(described)
         while size_of(answer.as_json()) > limit and (smaller := next(described, None)) is not None:

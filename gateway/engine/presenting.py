@@ -8,6 +8,7 @@ from typing import Any
 
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.explaining import room_for_explain
 from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve
 from gateway.engine.gaps import Gap
 from gateway.engine.metadata import MetadataWriter
@@ -66,7 +67,7 @@ class Presenter:
         known = await self._book.known(budget)
         filters = resolve(arguments, known, topology)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
-        limit, warning = max_bytes(self._profile.size, arguments.max_tokens)
+        limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         if arguments.offset >= len(kept.nodes) > 0:
             warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
         head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
@@ -191,14 +192,15 @@ class Presenter:
             for item, _ in (*full_nodes, *full_edges):
                 item.lost = True
             return
-        described = await self._store.node_metadata([node for _, node in full_nodes], budget, blank_nodes=False)
+        with budget.tally.stage("metadata"):
+            described = await self._store.node_metadata([node for _, node in full_nodes], budget, blank_nodes=False)
+            evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
         for item, node in full_nodes:
             item.failed = not described[node].mark.whole
             if not item.failed:
                 item.json.pop("name", None)
                 types = known.chooser.all_of(topology.facts[node])
                 item.json["metadata"] = self._writer.node(described[node].properties, types)
-        evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
         for item, edge in full_edges:
             item.failed = not evidence[edge].mark.whole
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
@@ -241,15 +243,20 @@ class Presenter:
         return body
 
 
-def max_bytes(size: Size, asked: int | None) -> tuple[int, list[str]]:
-    """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows."""
-    if asked is None:
-        return size.max_tokens * BYTES_PER_TOKEN, []
-    if asked <= size.ceiling_tokens:
-        return asked * BYTES_PER_TOKEN, []
-    return size.ceiling_tokens * BYTES_PER_TOKEN, [
-        f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used."
-    ]
+def max_bytes(size: Size, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:
+    """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows.
+
+    Args:
+        size: What the operator allows.
+        asked: The argument `max_tokens`.
+        explain: Whether an explanation follows, for which room is kept.
+    """
+    tokens = size.max_tokens if asked is None else min(asked, size.ceiling_tokens)
+    limit = tokens * BYTES_PER_TOKEN
+    warnings = []
+    if asked is not None and asked > size.ceiling_tokens:
+        warnings.append(f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used.")
+    return limit - room_for_explain(limit, wanted=explain), warnings
 
 
 def _counted(degree: Degree) -> str:

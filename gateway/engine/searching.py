@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import Known, SchemaBook
-from gateway.engine.size import BYTES_PER_TOKEN, Shortener, size_of
+from gateway.engine.presenting import max_bytes
+from gateway.engine.size import Shortener, size_of
 from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
@@ -57,15 +58,18 @@ class Searcher:
         except InputError:
             known = await self._book.known(budget, doubted=True)
             types = known.types.choose("node_types", asked, known.types.iris_of(asked))
-        hits = await self._hits(words, types.iris, budget) if types.iris or not asked else _NOTHING
+        with budget.tally.stage("search"):
+            hits = await self._hits(words, types.iris, budget) if types.iris or not asked else _NOTHING
         best = best_hits(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, types.iris, known, budget)
         shown = best[: arguments.limit]
-        facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
+        with budget.tally.stage("facts"):
+            facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
+        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         return SearchResult.model_validate(
             {
-                "result": self._fitting([self._entry(hit, facts[hit.iri], known) for hit in shown]),
+                "result": _fitting([self._entry(hit, facts[hit.iri], known) for hit in shown], limit - _HEAD),
                 "complete": not hits.truncated and all(fact.mark.whole for fact in facts.values()),
                 "searched": {"how": hits.how, "found": len(best), "truncated": hits.truncated},
                 "warnings": list(types.warnings) or None,
@@ -84,7 +88,8 @@ class Searcher:
         return await self._store.search(words, wanted, budget, every_word=False)
 
     async def _of_types(self, hits: Sequence[Hit], types: frozenset[str], known: Known, budget: Budget) -> list[Hit]:
-        facts = await self._store.nodes([hit.iri for hit in hits], budget, names=False)
+        with budget.tally.stage("facts"):
+            facts = await self._store.nodes([hit.iri for hit in hits], budget, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault
@@ -100,13 +105,6 @@ class Searcher:
             "matched": shorter(hit.text) if hit.is_synonym and hit.text != name else None,
         }
 
-    def _fitting(self, entries: list[dict[str, str | None]]) -> list[dict[str, str | None]]:
-        """Leave out the last entries of an answer that would be too large; `found` tells how many there are."""
-        limit = self._profile.size.max_tokens * BYTES_PER_TOKEN - _HEAD
-        while len(entries) > 1 and size_of(entries) > limit:
-            entries.pop()
-        return entries
-
 
 def words_of(query: str) -> list[str]:
     """Take a query apart into lower-case words; single characters only where there is nothing longer.
@@ -117,6 +115,13 @@ def words_of(query: str) -> list[str]:
     words = [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
     longer = [word for word in words if len(word) > 1]
     return (longer or words)[:_MOST_WORDS]
+
+
+def _fitting(entries: list[dict[str, str | None]], limit: int) -> list[dict[str, str | None]]:
+    """Leave out the last entries of an answer that would be too large; `found` tells how many there are."""
+    while len(entries) > 1 and size_of(entries) > limit:
+        entries.pop()
+    return entries
 
 
 def _in_word(character: str) -> bool:

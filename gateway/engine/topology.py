@@ -188,7 +188,8 @@ class Cartographer:
     async def _facts(self, nodes: Collection[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
         if not nodes:
             return {}
-        return await self._store.nodes(list(nodes), budget, names=self._names_on_stubs)
+        with budget.tally.stage("facts"):
+            return await self._store.nodes(list(nodes), budget, names=self._names_on_stubs)
 
     def _drawn(
         self,

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.telemetry import Tally
 
 Clock = Callable[[], float]
 
@@ -62,8 +63,7 @@ class Budget:
         rows: Rows that may still be read.
         nodes: Nodes that a traversal may reach in all.
         sent: Queries sent so far.
-        cache_hits: Answers about single IDs that cost this call no query.
-        cache_misses: Answers about single IDs that the graph was asked for, though there is a cache.
+        tally: What the call has cost.
     """
 
     deadline: Deadline
@@ -71,8 +71,7 @@ class Budget:
     rows: int
     nodes: int
     sent: int = field(default=0)
-    cache_hits: int = field(default=0)
-    cache_misses: int = field(default=0)
+    tally: Tally = field(default_factory=Tally)
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.
@@ -100,9 +99,9 @@ class Budget:
             self.deadline = deadline
 
     def note_cache(self, *, hits: int, misses: int) -> None:
-        """Count what a cache did for this call."""
-        self.cache_hits += hits
-        self.cache_misses += misses
+        """Count answers about single IDs that a cache had, and such as it had not."""
+        self.tally.cache_hits += hits
+        self.tally.cache_misses += misses
 
     def spend_rows(self, count: int) -> None:
         """Count rows that were read; the call that reads past the limit still keeps them.

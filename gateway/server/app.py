@@ -47,7 +47,7 @@ async def build(gateway: Gateway) -> Server[dict[str, Any]]:
     except Fault as fault:
         _log.warning("the graph cannot be read now: %s", fault)
         schema = None
-    listed = tools.published(schema)
+    listed = tools.published(schema, explain=gateway.profile.server.explain)
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=listed)
@@ -75,7 +75,8 @@ async def _called(gateway: Gateway, context: Context, params: CallToolRequestPar
     try:
         answer = await gateway.call(params.name, params.arguments or {}, progress)
     except GatewayError as error:
-        _log.info("%s: %s", params.name, error)
+        # The text repeats what the caller wrote; that the call failed, and how, is in the record of the call.
+        _log.debug("%s: %s", params.name, error)
         return _error(str(error))
     except Exception:  # noqa: BLE001 - the one place where everything is caught
         # The server's edge: whatever else happens must not reach a model as silence or as a traceback.

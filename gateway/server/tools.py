@@ -21,16 +21,23 @@ _ANSWERS: Mapping[str, type[answers.Answer]] = {
     "intersect_subgraphs": answers.IntersectionResult,
 }
 
+_EXPLANATION = (answers.Explain.__name__, answers.SentQuery.__name__)
 
-def published(schema: answers.SchemaResult | None) -> list[Tool]:
-    """Return the tools, in the protocol's order, with descriptions for this graph, whose schema may not be known."""
+
+def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Tool]:
+    """Return the tools, in the protocol's order, with descriptions for this graph.
+
+    Args:
+        schema: The graph's; it may not be known.
+        explain: Whether the tools take `explain`, as the profile says.
+    """
     return [
         Tool(
             name=model.tool,
             title=texts.TOOLS[model.tool].title,
             description=texts.description(model.tool, schema),
-            input_schema=_inputs(model),
-            output_schema=_plain(_ANSWERS[model.tool].model_json_schema()),
+            input_schema=_inputs(model, explain=explain),
+            output_schema=_outputs(_ANSWERS[model.tool], explain=explain),
             annotations=ToolAnnotations(
                 title=texts.TOOLS[model.tool].title,
                 read_only_hint=True,
@@ -43,10 +50,23 @@ def published(schema: answers.SchemaResult | None) -> list[Tool]:
     ]
 
 
-def _inputs(model: type[arguments.Arguments]) -> Json:
+def _inputs(model: type[arguments.Arguments], *, explain: bool) -> Json:
     schema = _plain(model.model_json_schema())
     del schema["description"]  # the tool's own description says more
-    schema["properties"] = {name: schema["properties"][name] for name in arguments.argument_names(model)}
+    schema["properties"] = {
+        name: schema["properties"][name] for name in arguments.argument_names(model, explain=explain)
+    }
+    return schema
+
+
+def _outputs(model: type[answers.Answer], *, explain: bool) -> Json:
+    schema = _plain(model.model_json_schema())
+    if not explain:
+        del schema["properties"][arguments.EXPLAIN]
+        for name in _EXPLANATION:
+            del schema["$defs"][name]
+        if not schema["$defs"]:
+            del schema["$defs"]
     return schema
 
 

@@ -370,6 +370,15 @@ class Cache(_Section):
     )
 
 
+class Server(_Section):
+    """What clients may do."""
+
+    explain: bool = Field(
+        default=False,
+        description="Whether the tools take `explain`, which shows what a call cost and the SPARQL that was sent.",
+    )
+
+
 class Profile(_Section):
     """Everything an operator says about one graph."""
 
@@ -386,3 +395,4 @@ class Profile(_Section):
     size: Size = Size()
     snapshots: Snapshots = Snapshots()
     cache: Cache = Cache()
+    server: Server = Server()

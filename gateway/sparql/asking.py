@@ -16,6 +16,7 @@ from gateway.sparql.breaker import Breaker
 from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
+from gateway.telemetry import Asking
 from gateway.terms.iri import may_be_rewritten
 from gateway.transport.base import Transport
 
@@ -107,9 +108,12 @@ class Asker:
             sleep=self.pace.sleep,
             reraise=True,
         )
-        rows: Sequence[Row] = await retrying(self._once, name, query, text.variables, budget)
+        rows: Sequence[Row]
+        with budget.tally.asking(name, query) as asking:
+            rows = await retrying(self._once, query, text.variables, budget, asking)
         budget.spend_rows(len(rows))
         if len(rows) > limit:
+            budget.tally.overflows += 1
             raise Overflow(rows[:limit])
         return rows
 
@@ -124,14 +128,17 @@ class Asker:
         self.query_rows = below
         return True
 
-    async def _once(self, name: str, query: str, variables: Sequence[str], budget: Budget) -> Sequence[Row]:
+    async def _once(self, query: str, variables: Sequence[str], budget: Budget, asking: Asking) -> Sequence[Row]:
         """Send a query and decode its answer."""
-        await self._breaker.admit(lambda: self._probe(budget.deadline))
+        await self._breaker.admit(lambda: self._probe(budget))
         async with self.pace.turn(budget.deadline):
             budget.spend_request()
             try:
-                body = await self._transport.select(query, budget.deadline)
-                rows = await self._decoded(body, variables)
+                with asking.sending():
+                    body = await self._transport.select(query, budget.deadline)
+                    asking.came(len(body))
+                    rows = await self._decoded(body, variables)
+                    asking.read(len(rows))
             except Fault as fault:
                 self._breaker.failed(fault)
                 if isinstance(fault, Throttled):
@@ -139,7 +146,6 @@ class Asker:
                 raise
         self._breaker.answered()
         self.pace.answered()
-        _log.debug("%s: %d rows, %d bytes", name, len(rows), len(body))
         return rows
 
     async def _decoded(self, body: bytes, variables: Sequence[str]) -> Sequence[Row]:
@@ -147,15 +153,17 @@ class Asker:
             return await asyncio.to_thread(decode, body, variables)
         return decode(body, variables)
 
-    async def _probe(self, deadline: Deadline) -> Fault | None:
+    async def _probe(self, budget: Budget) -> Fault | None:
         """Ask the endpoint something harmless; return why it did not answer."""
         text = template.load("alive")
+        query = text.render({"rows": 1})
+        deadline = budget.deadline
         seconds = min(_PROBE_SECONDS, deadline.seconds_left)
         try:
-            decode(
-                await self._transport.select(text.render({"rows": 1}), Deadline.after(seconds, deadline.clock)),
-                text.variables,
-            )
+            with budget.tally.asking(text.name, query) as asking, asking.sending():
+                body = await self._transport.select(query, Deadline.after(seconds, deadline.clock))
+                asking.came(len(body))
+                asking.read(len(decode(body, text.variables)))
         except Fault as fault:
             # A call that ends while it waits has learnt nothing about the endpoint.
             deadline.check()

@@ -7,7 +7,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from gateway.errors import EndpointFault, Fault, QueryRefused
@@ -17,6 +17,7 @@ from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.pace import BatchSize
 from gateway.sparql.results import Row
 from gateway.sparql.template import Parameter
+from gateway.telemetry import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
 
 
@@ -68,6 +69,7 @@ class Batches(Generic[Key, Answer]):
         vet: Tells which IRIs the endpoint would take for others, and why they cannot be asked for.
         split: Takes a batch apart whose answer has too many rows.
         clock: A monotonic clock, in seconds.
+        tally: Counts the splits.
     """
 
     ask: Callable[[Sequence[Key]], Awaitable[Sequence[Row]]]
@@ -77,6 +79,7 @@ class Batches(Generic[Key, Answer]):
     vet: Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]] = _none_rewritten
     split: Callable[[Sequence[Key]], Awaitable[Sequence[Sequence[Key]]]] = in_halves
     clock: Clock = time.monotonic
+    tally: Tally = field(default_factory=Tally)
 
     async def run(self, keys: Iterable[Key]) -> dict[Key, Answer]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys."""
@@ -163,6 +166,7 @@ class Batches(Generic[Key, Answer]):
         return await self._each(await in_halves(batch), failures)
 
     async def _each(self, parts: Iterable[Sequence[Key]], failures: list[Fault]) -> dict[Key, Answer]:
+        self.tally.splits += 1
         answers: dict[Key, Answer] = {}
         for part in parts:
             answers |= await self._one(part, failures)
@@ -211,6 +215,7 @@ def batched(
         asker.pace.at_once,
         asker.vetting(budget),
         split,
+        tally=budget.tally,
     )
 
 

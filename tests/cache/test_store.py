@@ -312,7 +312,7 @@ async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:
     await store.nodes([A, B], mine, names=False)
     await store.nodes([A, B, C, C], mine, names=False)
     await store.edges_among([A], frozenset(), mine)
-    assert (mine.cache_hits, mine.cache_misses) == (2, 4)
+    assert (mine.tally.cache_hits, mine.tally.cache_misses) == (2, 4)
     counters = store.counters()
     assert counters == Counters(hits=2, misses=4, waited=0, evicted=0, bytes=counters.bytes)
     assert counters.bytes > 0

@@ -98,13 +98,13 @@ async def pages_of(gateway: Gateway, graph: Drawn, **arguments: Any) -> list[Bfs
 
 
 @drawn
-@given(graph=drawn_graphs(), topology_only=st.booleans(), names=st.booleans())
+@given(graph=drawn_graphs(), topology_only=st.booleans(), names=st.booleans(), explain=st.booleans())
 def test_no_page_of_more_than_one_node_is_larger_than_was_asked_and_the_pages_have_every_node_once(
-    graph: Drawn, topology_only: bool, names: bool
+    graph: Drawn, topology_only: bool, names: bool, explain: bool
 ) -> None:
     async def read() -> list[BfsResult]:
         async with over(graph.store, Profile(names=Names(on_stubs=names))) as gateway:
-            return await pages_of(gateway, graph, topology_only=topology_only)
+            return await pages_of(gateway, graph, topology_only=topology_only, explain=explain)
 
     pages = asyncio.run(read())
     event(f"{min(len(pages), 4)} pages")

@@ -15,6 +15,8 @@ from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
 from gateway.server import texts
 from gateway.server.app import build
+from gateway.settings.profile import Profile
+from gateway.settings.profile import Server as ServerSettings
 
 pytestmark = pytest.mark.anyio
 
@@ -88,6 +90,26 @@ async def test_required_arguments_are_published_first_and_limits_as_json_schema(
     }
     assert schema["properties"]["seeds"]["maxItems"] == 50
     assert "null" not in json.dumps(schema)
+
+
+async def test_explain_is_published_only_where_the_operator_allows_it(gateway: Gateway, era: ConnectMode) -> None:
+    allowed = open_gateway(profile=Profile(server=ServerSettings(explain=True)))
+    async with allowed, Client(await build(gateway), mode=era) as plain, Client(await build(allowed), mode=era) as rich:
+        without = (await plain.list_tools()).tools
+        with_it = (await rich.list_tools()).tools
+        unknown = await error_of(plain, "search_entities", query="insulin", explain=True)
+        asked = await rich.call_tool("search_entities", {"query": "insulin", "explain": True})
+        not_asked = await rich.call_tool("search_entities", {"query": "insulin"})
+    assert "explain" not in json.dumps([tool.model_dump(mode="json") for tool in without]).lower()
+    for before, after in zip(without, with_it, strict=True):
+        assert list(after.input_schema["properties"]) == [*before.input_schema["properties"], "explain"]
+        assert after.input_schema["properties"]["explain"]["type"] == "boolean"
+        assert after.output_schema is not None
+        assert after.output_schema["properties"]["explain"] != {}
+    assert "has no argument 'explain'" in unknown
+    assert asked.structured_content is not None
+    assert asked.structured_content["explain"]["sent"][0]["sparql"].startswith("SELECT")
+    assert "explain" not in (not_asked.structured_content or {"explain": None})
 
 
 async def test_structured_content_is_the_text_and_the_text_is_compact(gateway: Gateway, era: ConnectMode) -> None:

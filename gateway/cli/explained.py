@@ -1,0 +1,50 @@
+"""What a call cost, at a terminal: counts, times, and every query as it was sent."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from gateway.cli.render import STRONG, TYPE, WARNING, table_of
+from gateway.cli.text import clean, counted
+from gateway.telemetry import Record, Sent
+
+
+def print_explained(console: Console, record: Record) -> None:
+    """Show a record below an answer."""
+    console.print()
+    console.print(_summary(record))
+    for place, sent in enumerate(record.sent, 1):
+        console.print()
+        console.print(_title(place, sent))
+        # A line that is wrapped would break an IRI; what is shown can be sent again.
+        console.print(Text("\n".join(map(clean, sent.sparql.splitlines()))), soft_wrap=True)
+
+
+def _summary(record: Record) -> RenderableType:
+    queries = "1 query" if record.queries == 1 else f"{record.queries:,} queries"
+    asked = [
+        queries,
+        *([f"{record.retries:,} of them sent again"] if record.retries else []),
+        counted(record.rows, "row"),
+        counted(record.bytes, "byte"),
+        *([f"{record.overflows:,} too long for one query"] if record.overflows else []),
+        *([f"asked in parts {counted(record.splits, 'time')}"] if record.splits else []),
+    ]
+    stages = {name: value for name, value in asdict(record.ms).items() if value and name not in {"total", "waiting"}}
+    rows = [
+        ("Asked", " · ".join(asked)),
+        ("Cache", f"{record.cache_hits:,} found · {record.cache_misses:,} not found"),
+        ("Time", f"{record.ms.total:,} ms, of which {record.ms.waiting:,} waiting for the graph"),
+        ("Stages", " · ".join(f"{name} {value:,}" for name, value in stages.items())),
+        ("Ended", ", ".join([record.outcome, *record.causes, *([record.error] if record.error else [])])),
+    ]
+    return table_of([("", STRONG), ("", "")], rows, header=False)
+
+
+def _title(place: int, sent: Sent) -> Text:
+    came = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
+    title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (came, TYPE))
+    return title.append(f"  {sent.fault}", style=WARNING) if sent.fault else title

@@ -1,0 +1,204 @@
+"""What a tally makes of the moments of a call, on a clock that the test turns."""
+
+import json
+import logging
+
+import pytest
+
+from gateway.errors import NetworkFault
+from gateway.telemetry import LOGGER, Asking, Record, Tally
+
+
+class Turned:
+    """A clock that stands still until it is turned."""
+
+    def __init__(self) -> None:
+        self.now = 50.0
+
+    def __call__(self) -> float:
+        """Tell the time."""
+        return self.now
+
+    def turn(self, ms: float) -> None:
+        """Let so many milliseconds pass."""
+        self.now += ms / 1000
+
+    def break_after(self, ms: float) -> None:
+        """Let so many milliseconds pass, and fail."""
+        self.turn(ms)
+        raise NetworkFault("Away.")
+
+
+@pytest.fixture
+def clock() -> Turned:
+    return Turned()
+
+
+@pytest.fixture
+def tally(clock: Turned) -> Tally:
+    return Tally("bfs_query", clock)
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, LOGGER)
+    return caplog
+
+
+def pairs(line: str) -> dict[str, str]:
+    """Take a line of the log apart as any reader of `key=value` would."""
+    return dict(pair.split("=", 1) for pair in line.split(" "))
+
+
+def ask(tally: Tally, clock: Turned, ms: float) -> None:
+    """Send a query that takes so long, and is read in half a millisecond."""
+    with tally.asking("edges", "SELECT ?s {}") as asking, asking.sending():
+        clock.turn(ms)
+        asking.came(100)
+        clock.turn(0.5)
+        asking.read(3)
+
+
+def come_broken(asking: Asking, clock: Turned) -> None:
+    """Let bytes come that turn out to be no answer."""
+    clock.turn(3)
+    asking.came(50)
+    clock.break_after(1)
+
+
+def test_each_moment_belongs_to_the_stage_begun_last(tally: Tally, clock: Turned) -> None:
+    with tally.stage("presentation"):
+        clock.turn(1)
+        with tally.stage("expansion"):
+            clock.turn(2)
+            with tally.stage("facts"):
+                clock.turn(4)
+            clock.turn(8)
+        clock.turn(16)
+    ms = tally.answered(complete=True).ms
+    assert (ms.presentation, ms.expansion, ms.facts) == (17, 10, 4)
+    assert (ms.schema, ms.search, ms.metadata) == (0, 0, 0)
+    assert ms.total == 31
+
+
+def test_of_two_stages_at_once_either_may_end_first(tally: Tally, clock: Turned) -> None:
+    expansion, facts = tally.stage("expansion"), tally.stage("facts")
+    with expansion:
+        clock.turn(1)
+        facts.__enter__()
+        clock.turn(2)
+    clock.turn(4)
+    facts.__exit__(None, None, None)
+    ms = tally.answered(complete=True).ms
+    assert (ms.expansion, ms.facts) == (1, 6)
+
+
+def test_a_stage_that_ends_in_an_error_is_over(tally: Tally, clock: Turned) -> None:
+    with pytest.raises(NetworkFault), tally.stage("search"):
+        clock.break_after(3)
+    clock.turn(5)
+    assert tally.failed(NetworkFault("Away.")).ms.search == 3
+
+
+def test_reading_an_answer_is_own_time_and_the_way_to_it_is_not(tally: Tally, clock: Turned) -> None:
+    clock.turn(1)
+    ask(tally, clock, 20)
+    ms = tally.answered(complete=True).ms
+    assert (ms.total, ms.waiting, ms.own) == (21.5, 20, 1.5)
+
+
+def test_waits_that_overlap_are_counted_once(tally: Tally, clock: Turned) -> None:
+    with tally.asking("edges", "a") as one, tally.asking("facts", "b") as other:
+        clock.turn(10)
+        with one.sending(), other.sending():
+            clock.turn(5)
+            one.came(1)
+            clock.turn(5)
+            other.came(1)
+            clock.turn(3)
+    ms = tally.answered(complete=True).ms
+    assert (ms.waiting, ms.own) == (20, 3)
+
+
+def test_the_pause_before_a_query_is_sent_again_is_waiting(tally: Tally, clock: Turned) -> None:
+    tally.keeps_queries = True
+    with tally.asking("edges", "a") as asking:
+        with pytest.raises(NetworkFault), asking.sending():
+            clock.break_after(2)
+        clock.turn(100)
+        with pytest.raises(NetworkFault), asking.sending():
+            come_broken(asking, clock)
+        clock.turn(200)
+        with asking.sending():
+            clock.turn(4)
+            asking.came(70)
+            asking.read(7)
+    record = tally.answered(complete=True)
+    assert (record.queries, record.retries, record.rows, record.bytes) == (3, 2, 7, 120)
+    assert (record.ms.waiting, record.ms.own) == (309, 1)
+    assert [(sent.ms, sent.fault) for sent in record.sent] == [(2, "NetworkFault"), (3, "NetworkFault"), (4, "")]
+
+
+def test_a_query_that_was_never_sent_is_none(tally: Tally, clock: Turned) -> None:
+    with pytest.raises(NetworkFault), tally.asking("edges", "a"):
+        clock.break_after(9)
+    record = tally.failed(NetworkFault("The endpoint rests."))
+    assert (record.queries, record.ms.waiting) == (0, 9)
+
+
+def test_a_record_does_not_change_when_a_query_comes_late(tally: Tally, clock: Turned) -> None:
+    tally.keeps_queries = True
+    with tally.asking("edges", "a") as asking, asking.sending():
+        clock.turn(5)
+        record = tally.failed(TimeoutError())
+        before = record.line
+        asking.came(1_000)
+        asking.read(10)
+    assert record.line == before
+    assert (record.ms.waiting, record.bytes, record.sent[0].rows) == (5, 0, 0)
+
+
+def test_without_being_asked_a_record_has_no_queries(tally: Tally, clock: Turned) -> None:
+    ask(tally, clock, 1)
+    record = tally.answered(complete=True)
+    assert record.queries == 1
+    assert record.sent == ()
+
+
+def records_of_every_kind(clock: Turned) -> list[Record]:
+    whole, cut, broken = (Tally("bfs_query", clock) for _ in range(3))
+    ask(whole, clock, 12.34)
+    return [
+        whole.answered(complete=True),
+        cut.answered(complete=False, causes=["deadline", "edges_capped"]),
+        broken.failed(NetworkFault("No answer from the endpoint.")),
+    ]
+
+
+def test_a_call_is_one_line_of_the_log_with_always_the_same_keys(log: pytest.LogCaptureFixture, clock: Turned) -> None:
+    records = records_of_every_kind(clock)
+    assert [entry.getMessage() for entry in log.records] == [record.line for record in records]
+    assert {entry.levelname for entry in log.records} == {"INFO"}
+    whole, cut, broken = (pairs(record.line) for record in records)
+    assert list(whole) == list(cut) == list(broken)
+    assert (whole["tool"], whole["outcome"], whole["queries"], whole["rows"]) == ("bfs_query", "complete", "1", "3")
+    assert (float(whole["ms_total"]), float(whole["ms_waiting"]), float(whole["ms_own"])) == (12.8, 12.3, 0.5)
+    assert (cut["outcome"], cut["causes"], cut["error"]) == ("incomplete", "deadline,edges_capped", "")
+    assert (broken["outcome"], broken["causes"], broken["error"]) == ("failed", "", "NetworkFault")
+
+
+def test_the_text_of_a_query_is_logged_for_debugging_only(
+    log: pytest.LogCaptureFixture, tally: Tally, clock: Turned
+) -> None:
+    text = 'SELECT ?s WHERE {\n  ?s ?p "é\\"=" \n}'
+    with tally.asking("edges", text) as asking, asking.sending():
+        clock.turn(1)
+    assert log.records == []
+    log.set_level(logging.DEBUG, LOGGER)
+    with tally.asking("edges", text) as asking, asking.sending():
+        asking.came(9)
+    (entry,) = log.records
+    assert entry.levelname == "DEBUG"
+    line, _, logged = entry.getMessage().partition(" sparql=")
+    assert json.loads(logged) == text
+    assert pairs(line)["template"] == "edges"
