@@ -18,6 +18,17 @@ from gateway.sparql.batches import batched
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row, is_iri
 
+_REMEMBERED = 10_000
+"""Nodes that are known to be near blank nodes, whose sets are then not asked for in vain."""
+
+
+class _BlankNodesError(EndpointFault):
+    """Blank nodes are among the neighbours, and the edges to them are to be counted."""
+
+
+def _blanks() -> _BlankNodesError:
+    return _BlankNodesError("Blank nodes are among the neighbours; their edges were not counted.")
+
 
 @dataclass(slots=True)
 class _Neighbours:
@@ -34,6 +45,7 @@ class ReachReader:
         self._asker = asker
         self._rule = rule
         self._batch = batch
+        self._near_blanks: set[tuple[Iri, int]] = set()
 
     async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
@@ -42,6 +54,8 @@ class ReachReader:
         return {node: task.result() for node, task in running.items()}
 
     async def _around(self, node: Iri, hops: int, budget: Budget) -> Reach:
+        if (node, hops) in self._near_blanks:
+            return Reach(mark=Mark(_blanks()))
         distances = {node: 0}
         for hop in range(hops):
             frontier = [reached for reached, steps in distances.items() if steps == hop]
@@ -49,6 +63,8 @@ class ReachReader:
             for reached in neighbours.nodes:
                 distances.setdefault(reached, hop + 1)
             if not neighbours.mark.whole:
+                if isinstance(neighbours.mark.fault, _BlankNodesError) and len(self._near_blanks) < _REMEMBERED:
+                    self._near_blanks.add((node, hops))
                 return Reach(distances, neighbours.mark)
         return Reach(distances)
 
@@ -56,7 +72,7 @@ class ReachReader:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
             nodes = {row["n"]["value"] for row in rows if is_iri(row["n"])}
             if len(nodes) < len(rows) and mark.whole:
-                mark = Mark(EndpointFault("Blank nodes are among the neighbours; their edges were not counted."))
+                mark = Mark(_blanks())
             return dict.fromkeys(batch, _Neighbours(nodes, mark))
 
         answers = await batched(

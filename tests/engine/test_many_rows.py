@@ -60,9 +60,14 @@ async def test_an_intersection_asks_for_nodes_first_and_for_the_edges_of_what_is
 
 
 async def test_an_intersection_through_blank_nodes_falls_back_to_edges_and_counts_them() -> None:
+    queries = Queries()
     graph = "x:a x:p x:m, [] . x:b x:p x:m ; x:p [] ."
-    async with over(graph) as gateway:
+    async with over(Watched(engine(graph), queries)) as gateway:
         answer = await gateway.intersect_subgraphs(["x:a", "x:b"], 2, topology_only=True)
+        queries.sent.clear()
+        gateway.forget()
+        await gateway.intersect_subgraphs(["x:a", "x:b"], 2, topology_only=True)
+        assert not queries.with_text(r"SELECT DISTINCT \?n WHERE")
     assert answer.complete
     assert ids(answer) == ["x:a", "x:b", "x:m"]
     assert answer.blank_node_edges == 2
