@@ -24,6 +24,7 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.graph.store import GraphStore
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.settings.profile import Cache, Endpoint, Profile
+from gateway.sparql.engines import manners
 from gateway.sparql.finding import Finding
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
@@ -34,7 +35,6 @@ from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
-from gateway.transport.manners import Manners
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
@@ -85,11 +85,22 @@ def open_gateway(
     if url:
         store: GraphStore = SparqlStore(transport_to(url, settings), settings)
         return _over(_cached(store, settings.cache, _CACHE_MEGABYTES), settings, given, [], on_record)
-    graph = _loaded(source, progress)
-    transport = InProcess(graph.engine, max_bytes=settings.limits.body_megabytes * _MEGABYTE)
+    transport, declared = load(source, settings, progress)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
-    return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, graph.prefixes, on_record)
+    return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, declared, on_record)
+
+
+def load(
+    source: Source | None, profile: Profile, progress: Progress | None = None
+) -> tuple[InProcess, Sequence[tuple[str, Mapping[str, str]]]]:
+    """Load a graph into this process; return the way to it, and the prefixes that its files declare.
+
+    Raises:
+        ConfigurationError: A file cannot be read, or is no graph.
+    """
+    graph = _loaded(source, progress)
+    return InProcess(graph.engine, max_bytes=profile.limits.body_megabytes * _MEGABYTE), graph.prefixes
 
 
 def transport_to(url: str, profile: Profile) -> Transport:
@@ -98,7 +109,7 @@ def transport_to(url: str, profile: Profile) -> Transport:
     Raises:
         ConfigurationError: The URL is none, or the profile's credentials are not for it.
     """
-    return Finding(_http(url, profile))
+    return Finding(connect(url, profile))
 
 
 def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:
@@ -113,16 +124,19 @@ def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:
     return load_files(paths, progress)
 
 
-def _http(url: str, profile: Profile) -> Http:
+def connect(url: str, profile: Profile) -> Http:
+    """Return the way to an endpoint, as a profile describes it; nothing is sent yet.
+
+    Raises:
+        ConfigurationError: The URL, or what the profile says about the way there, is wrong.
+    """
     endpoint = profile.endpoint
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
         concurrency=endpoint.concurrency,
         method=endpoint.method,
-        manners=Manners(
-            endpoint.timeout_parameter, endpoint.timeout_header, endpoint.timeout_unit, endpoint.cancel_by_id
-        ),
+        manners=manners(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access_to(url, endpoint),
         graphs=_graphs(endpoint),
     )

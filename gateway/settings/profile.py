@@ -22,7 +22,9 @@ Iris = tuple[str, ...]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 Method = Literal["auto", "post", "get"]
+Graphs = Literal["default", "union"] | tuple[str, ...]
 Unit = Literal["seconds", "milliseconds"]
+EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
@@ -78,13 +80,20 @@ class Endpoint(_Section):
     url: Annotated[str, Unquoted()] = Field(
         default="", description="The SPARQL query endpoint; `--endpoint` wins over it."
     )
+    engine: Literal["auto"] | EngineName = Field(
+        default="auto",
+        description="The engine behind it; `auto`: recognised from evidence. `unknown`: none of these, do not look.",
+    )
+    lateral: Literal["auto"] | bool = Field(
+        default="auto", description="Whether the engine takes LATERAL; `auto`: a harmless query finds out."
+    )
     method: Method = Field(
         default="auto",
         description="`post`, `get`, or `auto`: POST, and GET from then on where POST is refused and GET is not.",
     )
     timeout_parameter: str = Field(
         default="",
-        description="Form parameter that tells the server how much time is left; empty: none is sent.",
+        description="Form parameter that tells the server how much time is left; empty: what the engine is known for.",
     )
     timeout_header: Literal[""] | HeaderName = Field(default="", description="Header that tells it.")
     timeout_unit: Unit = Field(default="seconds", description="In which unit both tell it.")
@@ -111,7 +120,7 @@ class Endpoint(_Section):
         description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
         "answers without a sign: no traversal then says `complete: true`.",
     )
-    graphs: Literal["default", "union"] | tuple[str, ...] = Field(
+    graphs: Graphs = Field(
         default="default",
         description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "
         "graph; sent as `default-graph-uri`.",
@@ -167,6 +176,12 @@ class Endpoint(_Section):
                 "it is a URL without user and password; with them, write `env:NAME` or `file:/path` and put it there"
             )
         return value
+
+    @model_validator(mode="after")
+    def _no_partial_answers(self) -> Self:
+        if self.engine == "virtuoso" and (self.timeout_parameter or self.timeout_header):
+            raise ValueError("Virtuoso answers a client's time-out with a part of the rows; it must not be told one")
+        return self
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Self:

@@ -12,6 +12,7 @@ from gateway.errors import AnswerCut, Fault, QueryRefused, Throttled
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.settings.profile import Profile
 from gateway.sparql import template
+from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.breaker import Breaker
 from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode
@@ -56,11 +57,14 @@ class Asker:
         pace: The endpoint's pace.
     """
 
-    def __init__(self, transport: Transport, profile: Profile, pace: Pace) -> None:
+    def __init__(
+        self, transport: Transport, profile: Profile, pace: Pace, acquaintance: Acquaintance | None = None
+    ) -> None:
         endpoint = profile.endpoint
         self.query_rows = profile.limits.query_rows
         self.pace = pace
         self._transport = transport
+        self._acquaintance = acquaintance
         self._retries = endpoint.retries
         self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds)
         self._kept_as_is: dict[str, bool] = {}
@@ -80,6 +84,9 @@ class Asker:
             Overflow: There are more rows.
             Fault: The endpoint did not give a whole answer.
         """
+        if self._acquaintance is not None:
+            await self._acquaintance.made(budget.deadline)
+            self.query_rows = min(self.query_rows, self._acquaintance.query_rows)
         try:
             # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.
             async with asyncio.timeout(budget.deadline.seconds_left):

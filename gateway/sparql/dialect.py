@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.budget import Budget
+from gateway.settings.profile import Endpoint
 from gateway.sparql.asking import Asker
 
-_BOUND_ROWS = 2
+BOUND_ROWS = 2
 """Rows of the probe of LATERAL where the inner query sees the outer variable."""
 
 
 class Dialect:
-    """One endpoint's dialect; each question is asked once, when its answer is first needed."""
+    """One endpoint's dialect; what the profile does not say is asked once, when it is first needed."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Asker, endpoint: Endpoint) -> None:
         self._asker = asker
-        self._lateral: bool | None = None
+        self._lateral = None if endpoint.lateral == "auto" else endpoint.lateral
 
     async def lateral(self, budget: Budget) -> bool:
         """Tell whether the engine takes LATERAL (SPARQL 1.2 community group, SEP-0006)."""
@@ -28,5 +29,5 @@ class Dialect:
                 # Nothing was learnt; what every engine takes is asked now, and this again next time.
                 return False
             else:
-                self._lateral = len(rows) == _BOUND_ROWS
+                self._lateral = len(rows) == BOUND_ROWS
         return self._lateral

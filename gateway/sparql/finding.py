@@ -16,7 +16,9 @@ from gateway.graph.budget import Deadline
 from gateway.settings.address import without_query
 from gateway.sparql import template
 from gateway.sparql.results import decode
+from gateway.transport.base import Glimpse
 from gateway.transport.http import Http
+from gateway.transport.manners import Manners
 
 _log = logging.getLogger(__name__)
 
@@ -121,6 +123,19 @@ class Finding:
         self._found: str | None = None
         self._has_looked = False
         self._looking = asyncio.Lock()
+
+    @property
+    def manners(self) -> Manners:
+        """How the endpoint wants to be asked."""
+        return self.http.manners
+
+    @manners.setter
+    def manners(self, manners: Manners) -> None:
+        self.http.manners = manners
+
+    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+        """Ask for the endpoint itself; see `gateway.transport.base.Remote.look`."""
+        return await self.http.look(accept, deadline)
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Send a query; see `gateway.transport.base.Transport.select`."""

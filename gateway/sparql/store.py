@@ -19,6 +19,7 @@ from gateway.graph.values import (
     Schema,
 )
 from gateway.settings.profile import Profile
+from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.asking import Asker
 from gateway.sparql.degrees import DegreeReader
 from gateway.sparql.dialect import Dialect
@@ -39,8 +40,9 @@ class SparqlStore:
     def __init__(self, transport: Transport, profile: Profile, pace: Pace | None = None) -> None:
         rule = EdgeRule.of(profile.edges)
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
-        self._asker = Asker(transport, profile, pace or Pace(profile.endpoint))
-        dialect = Dialect(self._asker)
+        pace = pace or Pace(profile.endpoint)
+        self._asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
+        dialect = Dialect(self._asker, profile.endpoint)
         self._degrees = DegreeReader(self._asker, rule, dialect, facts_batch)
         self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
         self._reach = ReachReader(self._asker, rule, batch)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from gateway.graph.budget import Deadline
+from gateway.transport.manners import Manners
 
 
 class Transport(Protocol):
@@ -29,4 +32,42 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """What came for a request that is no query; it is evidence of what is there, and never told to a model.
+
+    Attributes:
+        status: The HTTP status.
+        headers: The headers, by names in lower case.
+        text: The first and last few KB of the body.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+@runtime_checkable
+class Remote(Transport, Protocol):
+    """A way to an engine that somebody else runs, and about which something may be learnt.
+
+    Attributes:
+        manners: How it wants to be asked.
+    """
+
+    manners: Manners
+
+    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+        """Ask for the endpoint itself, without a query: a service description, or an error of its own.
+
+        Args:
+            accept: The content types wanted.
+            deadline: When something must be there.
+
+        Raises:
+            Fault: Nothing came, whatever its status.
+        """
         ...

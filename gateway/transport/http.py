@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import io
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ import aiohttp
 from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.budget import Deadline, deadline_passed
 from gateway.settings.profile import Method
+from gateway.transport.base import Glimpse
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
 from gateway.transport.failures import RAISED, fault_of
@@ -26,6 +28,8 @@ from gateway.transport.manners import Manners
 from gateway.transport.verdict import JSON, Reply
 
 _log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
 
 _FORM = "application/x-www-form-urlencoded"
 _LONG = 1 << 20
@@ -73,15 +77,36 @@ class Http:
         """
         if _origin(url) != _origin(self.url):
             raise ValueError("another server")
+        return self._like(url, "get" if self._method == "get" else "post", self._graphs)
+
+    def by(self, method: Method) -> Http:
+        """Return a transport to the same endpoint that sends queries by this method."""
+        return self._like(self.url, method, self._graphs)
+
+    def over_all_graphs(self) -> Http:
+        """Return a transport to the same endpoint that names no graphs, so that the server's own default holds."""
+        return self._like(self.url, self._method, ())
+
+    def _like(self, url: str, method: Method, graphs: Sequence[str]) -> Http:
         return Http(
             url,
             max_bytes=self._max_bytes,
             concurrency=self._concurrency,
-            method="get" if self._method == "get" else "post",
+            method=method,
             manners=self.manners,
             access=self._access,
-            graphs=self._graphs,
+            graphs=graphs,
         )
+
+    @property
+    def access(self) -> Access:
+        """What every request carries."""
+        return self._access
+
+    @property
+    def graphs(self) -> Sequence[str]:
+        """The graphs that every query names."""
+        return self._graphs
 
     @property
     def method(self) -> Method:
@@ -90,17 +115,29 @@ class Http:
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Send a query; see `Transport.select`."""
-        outcome = await self._outcome(query, deadline)
+        outcome = await self._outcome(lambda: self._by_post_or_get(query, deadline), deadline)
         if isinstance(outcome, Fault):
             # Raised here and not where it was caught: an error of aiohttp holds the request's headers, which are
             # secret, and would hang on this one as its context.
             raise outcome
         return outcome
 
-    async def _outcome(self, query: str, deadline: Deadline) -> bytes | Fault:
+    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+        """Ask for the URL itself, without a query; see `Remote.look`."""
+        outcome = await self._outcome(lambda: self._glimpse(accept), deadline)
+        if isinstance(outcome, Fault):
+            raise outcome
+        return outcome
+
+    async def _glimpse(self, accept: str) -> Glimpse:
+        async with self._send("GET", self.url, b"", {"Accept": accept}) as response:
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return Glimpse(response.status, headers, (await excerpt(response)).decode("utf-8", "replace"))
+
+    async def _outcome(self, work: Callable[[], Awaitable[_Result]], deadline: Deadline) -> _Result | Fault:
         try:
             async with asyncio.timeout(deadline.seconds_left), self._slots:
-                return await self._by_post_or_get(query, deadline)
+                return await work()
         except Fault as fault:
             return fault
         except aiohttp.ConnectionTimeoutError as error:

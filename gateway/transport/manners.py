@@ -27,6 +27,11 @@ class Manners:
     timeout_unit: Unit = "seconds"
     cancel_by_id: bool = False
 
+    @property
+    def tells_time(self) -> bool:
+        """Whether the engine is told how much time is left."""
+        return bool(self.timeout_parameter or self.timeout_header)
+
     def fields(self, deadline: Deadline) -> Iterator[tuple[str, str]]:
         """Return the form parameters that tell the time left."""
         if self.timeout_parameter:

@@ -1,0 +1,83 @@
+"""Getting to know an endpoint before the first query: which engine it is, and so how it wants to be asked.
+
+It costs one request a process. Whatever comes of it, no call fails for it: an endpoint that is not recognised is asked
+as every SPARQL 1.1 endpoint may be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from gateway.errors import Fault, NetworkFault
+from gateway.graph.budget import Deadline
+from gateway.settings.profile import Profile
+from gateway.sparql.engines import HABITS, manners
+from gateway.sparql.pace import Pace
+from gateway.sparql.recognition import DESCRIPTION, UNRECOGNISED, Recognised, recognise
+from gateway.transport.base import Remote, Transport
+
+_log = logging.getLogger(__name__)
+
+_SECONDS = 3.0
+_SHARE = 0.25
+"""Of the time that a call has left, more is not spent on it."""
+
+_ATTEMPTS = 2
+
+
+class Acquaintance:
+    """What is known of the engine behind a transport.
+
+    Attributes:
+        recognised: The engine.
+        query_rows: Rows that one query may return.
+    """
+
+    def __init__(self, transport: Transport, profile: Profile, pace: Pace) -> None:
+        self.recognised = UNRECOGNISED
+        self.query_rows = profile.limits.query_rows
+        self._settings = profile.endpoint
+        self._rows_are_pinned = "query_rows" in profile.limits.model_fields_set
+        self._pace = pace
+        self._remote = transport if isinstance(transport, Remote) else None
+        self._attempts = _ATTEMPTS if self._remote is not None else 0
+        self._looking = asyncio.Lock()
+        pinned = profile.endpoint.engine
+        if pinned != "auto":
+            self._attempts = 0
+            self._met(Recognised(pinned, evidence="the profile's endpoint.engine"))
+
+    async def made(self, deadline: Deadline) -> None:
+        """Look once which engine it is, before the first query; a fault is no reason not to ask."""
+        if self._remote is None or not self._attempts:
+            return
+        async with self._looking:
+            if self._attempts:
+                await self._look(self._remote, deadline)
+
+    async def _look(self, remote: Remote, deadline: Deadline) -> None:
+        brief = Deadline.after(min(_SECONDS, deadline.seconds_left * _SHARE), deadline.clock)
+        try:
+            async with self._pace.turn(brief):
+                glimpse = await remote.look(DESCRIPTION, brief)
+        except NetworkFault:
+            # Nobody was there to be looked at; whoever asks hears of that soon enough.
+            return
+        except Fault as fault:
+            self._attempts -= 1
+            _log.info("the engine could not be recognised: %s", fault)
+            return
+        self._attempts = 0
+        self._met(recognise([glimpse]))
+
+    def _met(self, recognised: Recognised) -> None:
+        self.recognised = recognised
+        habits = HABITS[recognised.engine]
+        _log.info("the endpoint is %s %s (%s)", habits.name, recognised.version, recognised.evidence)
+        if self._remote is not None:
+            if habits.cuts_at_deadline and self._remote.manners.tells_time:
+                _log.warning("%s is not told the time that is left: it would cut its answers", habits.name)
+            self._remote.manners = manners(self._settings, recognised.engine)
+        if habits.rows is not None and not self._rows_are_pinned:
+            self.query_rows = min(self.query_rows, habits.rows)
