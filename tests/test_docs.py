@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 import gateway
 from gateway.api import open_gateway
+from gateway.checking.claims import Claims
 from gateway.cli.main import app, main
 from gateway.engine import answers, arguments
 from gateway.engine.gaps import CAUSES
@@ -303,6 +304,13 @@ def test_the_decision_records_are_numbered_and_listed() -> None:
         _LINK.findall("".join(row[0] for row in table("docs/decisions/0001-record-decisions.md", "number").rows))
         == records
     )
+
+
+# --- checking an endpoint ---
+
+
+def test_every_claim_of_a_check_has_a_row_and_nothing_else_has() -> None:
+    assert table("docs/check.md", "field").names == [field.name for field in dataclasses.fields(Claims)]
 
 
 # --- all pages ---

@@ -31,7 +31,7 @@ from gateway.cli.options import (
     Verbose,
 )
 from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, louder, print_error
-from gateway.cli.requests import Bfs, Common, Demo, Describe, Detail, Intersect, Request, Schema, Search, Serve
+from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Detail, Intersect, Request, Schema, Search, Serve
 from gateway.errors import ConfigurationError, GatewayError
 
 PROGRAM = "bfsql-gateway"
@@ -53,7 +53,9 @@ app = typer.Typer(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit status: 0, 2 for an error, 130 for Ctrl-C.
+    """Run a command line and return its exit status.
+
+    0, or 1 where a check found differences, 2 for an error, 130 for Ctrl-C.
 
     Args:
         argv: The arguments after the program's name; those of this process by default.
@@ -95,8 +97,7 @@ def _run(arguments: list[str], log: Log) -> int:
 
     if isinstance(result, Serve):
         log.let_go()
-    do(result)
-    return 0
+    return do(result)
 
 
 def _usage(error: Any) -> str:
@@ -355,6 +356,26 @@ def serve(
         raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
     common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose)
     return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
+
+
+@app.command(epilog=_example(f"{PROGRAM} check http://127.0.0.1:3030/ds/sparql", f"{PROGRAM} check --graph films.ttl"))
+def check(
+    url: Annotated[str | None, typer.Argument(metavar="URL", hidden=True, show_default=False)] = None,
+    *,
+    graph: Graphs = None,
+    endpoint: Endpoint = None,
+    profile: ProfileName = None,
+    json: AsJson = False,
+    verbose: Verbose = 0,
+) -> Request:
+    """Find out what an endpoint can do, and compare its answers with another client's.
+
+    URL is a SPARQL query endpoint; without one, the profile's, a file or the demo graph. A few harmless queries are
+    sent, to this endpoint only. Exit status: 0, or 1 where the clients are answered differently, or 2 for an error.
+    """
+    if url is not None and endpoint is not None:
+        raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
+    return Check(Common(graph, url or endpoint, profile, None, json, verbose))
 
 
 @app.command(epilog=_example(f"{PROGRAM} demo"))

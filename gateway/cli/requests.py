@@ -106,10 +106,17 @@ class Serve:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """What can this endpoint do, and how must it be asked?"""
+
+    common: Common
+
+
+@dataclass(frozen=True, slots=True)
 class Demo:
     """What does a model's session look like?"""
 
     verbose: int
 
 
-Request = Demo | Schema | Search | Bfs | Describe | Intersect | Serve
+Request = Check | Demo | Schema | Search | Bfs | Describe | Intersect | Serve

@@ -13,25 +13,31 @@ from urllib.parse import urlsplit
 
 from rich.console import Console, RenderableType
 
-from gateway.api import open_gateway
+from gateway.api import connect, load, open_gateway
 from gateway.cli import render, subgraph
 from gateway.cli.explained import print_explained
 from gateway.cli.output import louder, print_json, print_note
-from gateway.cli.requests import Bfs, Common, Demo, Describe, Intersect, Request, Schema, Search, Serve
+from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Intersect, Request, Schema, Search, Serve
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, GatewayError, quoted
+from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.telemetry import Record
+from gateway.transport.base import Transport
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+AnyTransport = TypeVar("AnyTransport", bound=Transport)
 Result = TypeVar("Result")
 
+DIFFERENT = 1
+"""The exit status of a check whose two clients were answered differently."""
 
-def do(request: Request) -> None:
-    """Do what a command line asks for.
+
+def do(request: Request) -> int:
+    """Do what a command line asks for, and return the exit status.
 
     Raises:
         GatewayError: It cannot be done; the text is for the person who typed it.
@@ -75,9 +81,12 @@ def do(request: Request) -> None:
             )
         case Serve(common, address):
             _serve(common, address)
+        case Check(common):
+            return _check(common)
         case Demo(verbose):
             louder(verbose)
             _demo()
+    return 0
 
 
 async def _known_schema(gateway: Gateway, *, explain: bool) -> SchemaResult:
@@ -110,6 +119,38 @@ def _serve(common: Common, address: tuple[str, int] | None) -> None:
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
     print_note(f"Serving {what} at {url} to this machine only (loopback). Stop with Ctrl-C.")
     _run(gateway, serve_http(gateway, host, port))
+
+
+def _check(common: Common) -> int:
+    # SPARQLWrapper is needed here and nowhere else.
+    from gateway.checking.check import check_endpoint, check_graph  # noqa: PLC0415
+    from gateway.cli import checked  # noqa: PLC0415
+
+    louder(common.verbose)
+    name = common.profile or (DEFAULT if common.graph or common.endpoint else DEMO)
+    profile = load_profile(name)
+    if common.graph and common.endpoint:
+        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+    url = common.endpoint or ("" if common.graph else profile.endpoint.url)
+    if url:
+        report = asyncio.run(_closing(connect(url, profile), lambda http: check_endpoint(http, profile)))
+    else:
+        with Waiting(quiet=common.as_json) as waiting:
+            transport, _ = load(common.graph, profile, waiting.loading)
+        place = ", ".join(Path(path).name for path in common.graph) if common.graph else "the demo graph"
+        report = asyncio.run(_closing(transport, lambda graph: check_graph(graph, place, profile)))
+    if common.as_json:
+        print_json(compact_json(report.as_json()))
+    else:
+        _console().print(checked.report(report))
+    return 0 if report.agrees else DIFFERENT
+
+
+async def _closing(transport: AnyTransport, work: Callable[[AnyTransport], Awaitable[Result]]) -> Result:
+    try:
+        return await work(transport)
+    finally:
+        await transport.close()
 
 
 def _demo() -> None:

@@ -31,7 +31,7 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iris": lambda values: " ".join(render.iri(value) for value in values),
     "iri_list": lambda values: ", ".join(render.iri(value) for value in values),
 }
-_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral"})
+_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral", "fuseki", "virtuoso", "blazegraph"})
 
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
 _INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MULTILINE)
@@ -61,7 +61,8 @@ class Template:
     Attributes:
         name: The file's name without its suffix.
         summary: What it asks, in a sentence.
-        dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, or ``lateral`` (1.1 with LATERAL).
+        dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, ``lateral`` (1.1 with LATERAL), or the
+            engine whose own functions it uses.
         limit: The parameter that bounds its rows.
     """
 

@@ -1,0 +1,235 @@
+"""The whole check, of an endpoint or of a graph in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyoxigraph
+
+from gateway.checking import probes
+from gateway.checking.claims import Claim, Claims, Report, not_determined
+from gateway.checking.comparing import Comparer
+from gateway.checking.evidence import Evidence, gather
+from gateway.checking.independent import OtherClient
+from gateway.checking.prober import SECONDS_EACH, Prober
+from gateway.checking.probes import determined
+from gateway.checking.suggesting import settings_for
+from gateway.checking.text_search import text_search
+from gateway.errors import NoQueryEndpoint
+from gateway.graph.budget import Deadline
+from gateway.settings.address import without_query
+from gateway.settings.profile import Endpoint, EngineName, Graphs, Profile
+from gateway.sparql.engines import HABITS, manners
+from gateway.sparql.finding import find_query_endpoint
+from gateway.sparql.store import SparqlStore
+from gateway.transport.http import Http
+from gateway.transport.inprocess import InProcess
+
+_HERE = "the graph is in this process"
+
+
+async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = SECONDS_EACH) -> Report:
+    """Find out what an endpoint can do, and how it must be asked.
+
+    Args:
+        http: The way to it.
+        profile: What the operator says about it already.
+        seconds_each: Time for one probe; one that takes longer leaves its claim undetermined.
+
+    Raises:
+        Fault: It is not reached, or it is no SPARQL endpoint.
+    """
+    prober = Prober.of(http, profile.endpoint, seconds_each)
+    await _reach(http, prober)
+    evidence = await gather(http, prober)
+    http.manners = manners(profile.endpoint, _asked_as(profile.endpoint, evidence))
+    claims = await _claims(http, prober, profile, evidence)
+    wants_union = _wants_union(profile, evidence, claims)
+    return Report(
+        place=without_query(http.url),
+        claims=claims,
+        comparisons=await _comparer(http, prober, profile, evidence, claims).compared(claims.triples),
+        warnings=tuple(_warnings(profile, evidence, claims, wants_union=wants_union)),
+        settings=settings_for(http.url, evidence.recognised.engine, claims, _graphs(profile, wants_union=wants_union)),
+    )
+
+
+async def _reach(http: Http, prober: Prober) -> None:
+    """Make sure that there is an endpoint; where it is at another URL, say which.
+
+    Raises:
+        Fault: There is none.
+    """
+    try:
+        await probes.alive(prober)
+    except NoQueryEndpoint as fault:
+        found = await find_query_endpoint(http, Deadline.after(prober.seconds_each))
+        if found is not None and found != http.url:
+            raise NoQueryEndpoint(fault.wrong, next_step=f"The query endpoint is {found}") from None
+        raise
+
+
+async def check_graph(transport: InProcess, place: str, profile: Profile) -> Report:
+    """Find out the same of a graph in this process, as far as it makes sense there.
+
+    Args:
+        transport: The way to it.
+        place: What to call it.
+        profile: How it is read.
+    """
+    prober = Prober.of(transport, profile.endpoint, SECONDS_EACH)
+    graphs = await determined(probes.named_graphs(prober))
+    claims = Claims(
+        engine=Claim("oxigraph", f"{_HERE}, under this engine"),
+        version=Claim(pyoxigraph.__version__, "the version of pyoxigraph"),
+        post=not_determined(f"{_HERE}: nothing is sent"),
+        get=not_determined(f"{_HERE}: nothing is sent"),
+        row_cap=await determined(probes.row_cap(prober, profile.limits.query_rows)),
+        time_limit=Claim("none", f"{_HERE}, and a query ends with its call"),
+        deadline=Claim("kept here", "the engine's output is stopped when the time of a call is up"),
+        lateral=await determined(probes.lateral(prober)),
+        rdf_1_2=await determined(probes.rdf_1_2(prober)),
+        text_search=await determined(text_search(prober, "oxigraph", profile.roles.name)),
+        named_graphs=replace(graphs, why=f"{graphs.why}; names of graphs are folded away when files are loaded"),
+        union_default_graph=await determined(probes.union_default_graph(prober, graphs)),
+        triples=await determined(probes.triples(prober)),
+    )
+    return Report(place, claims, (), tuple(_empty(claims.triples)), "")
+
+
+async def _claims(http: Http, prober: Prober, profile: Profile, evidence: Evidence) -> Claims:
+    engine = evidence.recognised.engine
+    everything = http.over_all_graphs()
+    try:
+        bare = prober.through(everything)
+        graphs = await determined(probes.named_graphs(bare))
+        union = _told_union(await determined(probes.union_default_graph(bare, graphs)), evidence)
+    finally:
+        await everything.close()
+    return Claims(
+        engine=_engine(evidence),
+        version=await _version(prober, evidence),
+        post=await _takes(http, prober, "POST"),
+        get=await _takes(http, prober, "GET"),
+        row_cap=await determined(probes.row_cap(prober, profile.limits.query_rows)),
+        time_limit=evidence.time_limit,
+        deadline=_deadline(http, profile.endpoint, evidence),
+        lateral=await determined(probes.lateral(prober)),
+        rdf_1_2=await determined(probes.rdf_1_2(prober)),
+        text_search=await determined(text_search(prober, engine, profile.roles.name)),
+        named_graphs=graphs,
+        union_default_graph=union,
+        triples=_told_triples(await determined(probes.triples(prober)), evidence),
+    )
+
+
+def _engine(evidence: Evidence) -> Claim:
+    recognised = evidence.recognised
+    if recognised.engine == "unknown":
+        return not_determined(recognised.evidence)
+    return Claim(recognised.engine, recognised.evidence)
+
+
+async def _version(prober: Prober, evidence: Evidence) -> Claim:
+    recognised = evidence.recognised
+    if recognised.version:
+        return Claim(recognised.version, recognised.version_evidence)
+    if recognised.engine == "fuseki":
+        return await determined(probes.version_of_jena(prober))
+    return not_determined("it does not tell")
+
+
+async def _takes(http: Http, prober: Prober, method: str) -> Claim:
+    other = http.by("post" if method == "POST" else "get")
+    try:
+        return await determined(probes.takes(prober.through(other), method))
+    finally:
+        await other.close()
+
+
+def _asked_as(endpoint: Endpoint, evidence: Evidence) -> EngineName:
+    return evidence.recognised.engine if endpoint.engine == "auto" else endpoint.engine
+
+
+def _deadline(http: Http, endpoint: Endpoint, evidence: Evidence) -> Claim:
+    """Say how the endpoint is told the time that is left; to try whether it obeys would take a heavy query."""
+    engine = _asked_as(endpoint, evidence)
+    habits, told = HABITS[engine], http.manners
+    if told.tells_time:
+        way = f"header {told.timeout_header}" if told.timeout_header else f"form parameter {told.timeout_parameter}"
+        said = endpoint.timeout_parameter or endpoint.timeout_header
+        return Claim(
+            f"{way}, in {told.timeout_unit}",
+            "the profile says so" if said else f"what {habits.name} is known to take; not tried",
+        )
+    if habits.cuts_at_deadline:
+        return Claim("none is sent", f"{habits.name} would answer it with a part of the rows")
+    if engine == "unknown":
+        return Claim("none is sent", "the engine is not recognised, and the profile names no parameter")
+    return Claim("none is sent", f"no way to tell {habits.name} is known here, and the profile names none")
+
+
+def _told_union(union: Claim, evidence: Evidence) -> Claim:
+    """Put the service description's word beside what was found."""
+    if not evidence.is_union or union.value is None:
+        return union
+    if union.value:
+        return replace(union, why=f"{union.why}; its service description says so too")
+    return not_determined(f"its service description says that it is, but {union.why}")
+
+
+def _told_triples(triples: Claim, evidence: Evidence) -> Claim:
+    """Put the server's own number beside what was counted."""
+    if evidence.triples is None or triples.value is None:
+        return triples
+    return replace(triples, why=f"{triples.why}; the server's own number is {evidence.triples:,}")
+
+
+def _graphs(profile: Profile, *, wants_union: bool) -> Graphs:
+    return "union" if wants_union else profile.endpoint.graphs
+
+
+def _wants_union(profile: Profile, evidence: Evidence, claims: Claims) -> bool:
+    """Tell whether the graph that is asked is empty and Fuseki's name for all named graphs would help."""
+    return (
+        evidence.recognised.engine == "fuseki"
+        and profile.endpoint.graphs == "default"
+        and claims.triples.value == 0
+        and bool(claims.named_graphs.value)
+        and claims.union_default_graph.value is False
+    )
+
+
+def _comparer(http: Http, prober: Prober, profile: Profile, evidence: Evidence, claims: Claims) -> Comparer:
+    known = profile.endpoint.model_copy(
+        update={
+            "engine": _asked_as(profile.endpoint, evidence),
+            "lateral": "auto" if claims.lateral.value is None else bool(claims.lateral.value),
+        }
+    )
+    store = SparqlStore(http, profile.model_copy(update={"endpoint": known}))
+    return Comparer(store, OtherClient(http), prober, profile)
+
+
+def _warnings(profile: Profile, evidence: Evidence, claims: Claims, *, wants_union: bool) -> Iterator[str]:
+    recognised, pinned = evidence.recognised.engine, profile.endpoint.engine
+    if pinned not in {"auto", "unknown", recognised}:
+        yield f"The profile says {pinned}; the evidence: {recognised} ({evidence.recognised.evidence})."
+    cap = claims.row_cap
+    rows = profile.limits.query_rows if "query_rows" in profile.limits.model_fields_set else 0
+    if cap.value is not None and not cap.at_least and rows >= int(cap.value):
+        yield f"limits.query_rows = {rows} is not below the row cap of {cap.value}."
+    if profile.endpoint.lateral is True and claims.lateral.value is False:
+        yield "The profile says that the engine takes LATERAL, and it does not."
+    if HABITS[recognised].cuts_silently and profile.endpoint.trusted:
+        yield f"A time-out of {HABITS[recognised].name} cuts answers without a sign, unless it is set otherwise."
+    if wants_union:
+        yield "The graph that is asked is empty; the triples are in named graphs."
+    else:
+        yield from _empty(claims.triples)
+
+
+def _empty(triples: Claim) -> Iterator[str]:
+    if triples.value == 0 and not triples.at_least:
+        yield "The graph that is asked is empty."

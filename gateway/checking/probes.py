@@ -1,0 +1,152 @@
+"""The probes, one claim each. A probe that fails leaves its claim undetermined; it is never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from gateway.checking.claims import Claim, not_determined
+from gateway.checking.prober import Prober, number_of, value_of
+from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
+from gateway.sparql.dialect import BOUND_ROWS
+
+_USUAL_CAP = 10_000
+_MOST_ROWS = 100_000
+"""Rows that are read at most to find a cap: what `check/rows` can make."""
+
+_COUNTED = (1_000_000, 10_000)
+"""Bounds of a count: the first that is counted in time."""
+
+_GRAPHS = 10
+_SAMPLED = 10
+
+
+async def determined(probe: Awaitable[Claim]) -> Claim:
+    """Return what a probe finds out, or why it finds nothing."""
+    try:
+        return await probe
+    except Fault as fault:
+        return not_determined(fault.wrong)
+
+
+async def alive(prober: Prober) -> None:
+    """Ask for one row that every SPARQL engine has.
+
+    Raises:
+        Fault: It is not answered as SPARQL has it.
+    """
+    rows = await prober.rows("alive", 1)
+    if number_of(rows, "alive") != 1:
+        raise EndpointFault("What answers is no SPARQL endpoint: it gets the simplest query wrong.")
+
+
+async def takes(prober: Prober, method: str) -> Claim:
+    """Tell whether queries are taken by a method that the prober's transport sends them by."""
+    try:
+        await alive(prober)
+    except NoQueryEndpoint as fault:
+        return Claim(False, fault.wrong)
+    return Claim(True, f"a query sent by {method} was answered")
+
+
+async def row_cap(prober: Prober, query_rows: int) -> Claim:
+    """Find the number of rows that the endpoint sends at most, without reading many."""
+    proven = 0
+    for asked in sorted({_USUAL_CAP + 1, min(query_rows + 1, _MOST_ROWS)}):
+        try:
+            came = len(await prober.rows("check/rows", asked))
+        except AnswerCut as cut:
+            return _told_cap(cut)
+        except Fault as fault:
+            if not proven:
+                raise
+            return Claim(proven, f"{proven:,} rows came; {asked:,} were asked for next: {fault.wrong}", at_least=True)
+        if came < asked:
+            again = len(await prober.rows("check/rows", asked))
+            if came != again:
+                return not_determined(f"of {asked:,} rows {came:,} came, and {again:,} when asked again")
+            return Claim(came, f"of {asked:,} rows that exist only {came:,} came, twice, and without a sign")
+        proven = asked
+    return Claim(proven, f"{proven:,} rows were asked for, and came", at_least=True)
+
+
+def _told_cap(cut: AnswerCut) -> Claim:
+    if cut.row_cap is None:
+        return not_determined("an answer was cut, and the endpoint does not say at how many rows")
+    return Claim(cut.row_cap, "the endpoint said so when it cut an answer")
+
+
+async def lateral(prober: Prober) -> Claim:
+    """Tell whether LATERAL is taken, and means what it should."""
+    try:
+        rows = await prober.rows("lateral/probe", 5)
+    except QueryRefused:
+        return Claim(False, "a query with it is refused")
+    if len(rows) == BOUND_ROWS:
+        return Claim(True, "a query with it has the right rows")
+    return Claim(False, f"a query with it has {len(rows)} rows where {BOUND_ROWS} are right")
+
+
+async def rdf_1_2(prober: Prober) -> Claim:
+    """Tell whether triple terms of RDF 1.2 are taken."""
+    try:
+        rows = await prober.rows("check/rdf_1_2", 2)
+    except QueryRefused:
+        return Claim(False, "a query with a triple term is refused")
+    if len(rows) == 1 and "term" in rows[0] and rows[0]["term"]["type"] == "triple":
+        return Claim(True, "a triple term came back as one")
+    return Claim(False, "a query with a triple term is taken, but does not give it back")
+
+
+async def named_graphs(prober: Prober) -> Claim:
+    """Count the named graphs that are shown, up to a bound."""
+    try:
+        rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
+    except QueryRefused:
+        return Claim(0, "a query with GRAPH is refused")
+    names = sorted({value_of(row, "g") for row in rows})
+    if not names:
+        return Claim(0, "GRAPH finds none")
+    many = len(names) > _GRAPHS
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - a few are enough to know it by
+    return Claim(len(names), f"GRAPH finds {shown}", at_least=many)
+
+
+async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
+    """Tell whether the default graph holds what the named graphs hold, by a few of their triples."""
+    if not graphs.value:
+        return not_determined("there are no named graphs" if graphs.is_known else "no named graph was found")
+    sample = [
+        (value_of(row, "s"), value_of(row, "p"), value_of(row, "o"))
+        for row in await prober.rows("check/in_named_graphs", _SAMPLED)
+    ]
+    if not sample:
+        return not_determined("no triple of a named graph could be had")
+    rows = await prober.rows("check/present", len(sample) + 1, triples=sample)
+    present = {(value_of(row, "s"), value_of(row, "p"), value_of(row, "o")) for row in rows}
+    absent = len(set(sample) - present)
+    if absent:
+        return Claim(False, f"of {len(set(sample))} triples of named graphs, the default graph lacks {absent}")
+    return Claim(True, f"the default graph has each of {len(set(sample))} triples of named graphs that were looked for")
+
+
+async def triples(prober: Prober) -> Claim:
+    """Count the triples of the graph, up to a bound."""
+    faults: list[Fault] = []
+    for bound in _COUNTED:
+        try:
+            count = number_of(await prober.rows("check/triples", 1, most=bound + 1), "count")
+        except Fault as fault:
+            faults.append(fault)
+            continue
+        if count > bound:
+            return Claim(bound, f"counted up to {bound:,}", at_least=True)
+        return Claim(count, "counted")
+    raise faults[-1]
+
+
+async def version_of_jena(prober: Prober) -> Claim:
+    """Ask Jena for its version."""
+    rows = await prober.rows("check/version_of_jena", 1)
+    if len(rows) == 1 and "version" in rows[0]:
+        return Claim(rows[0]["version"]["value"], "Jena's own function for it")
+    return not_determined("it does not tell")

@@ -1,0 +1,86 @@
+"""Whether a text index answers. Only a bound row proves one: a missing index is often silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.checking.claims import Claim, not_determined
+from gateway.checking.prober import Prober, value_of
+from gateway.errors import QueryRefused
+from gateway.graph.values import Iri
+from gateway.settings.profile import EngineName
+from gateway.sparql.engines import HABITS
+
+_WORD = re.compile(r"[A-Za-z]{4,24}")
+"""A word that needs no escape in any query language of a text index."""
+
+_NAMES = 50
+_TRIED = 3
+_HITS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """A kind of text index.
+
+    Attributes:
+        name: What it is asked by.
+        template: The template that asks it.
+        quoted: Makes its query of a word.
+    """
+
+    name: str
+    template: str
+    quoted: Callable[[str], str]
+
+
+_INDEXES: Mapping[EngineName, _Index] = {
+    "fuseki": _Index("text:query", "check/text_fuseki", str),
+    "virtuoso": _Index("bif:contains", "check/text_virtuoso", '"{}"'.format),
+    "blazegraph": _Index("bds:search", "check/text_blazegraph", str),
+}
+
+
+async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:
+    """Ask the engine's text index for words that names have.
+
+    Args:
+        prober: Asks the endpoint.
+        engine: The engine.
+        predicates: What names nodes.
+    """
+    index = _INDEXES.get(engine)
+    if index is None:
+        known = (
+            "the engine is not recognised"
+            if engine == "unknown"
+            else f"no text index of {HABITS[engine].name} is known here"
+        )
+        return not_determined(known)
+    words = _words(
+        [
+            (value_of(row, "p"), value_of(row, "v"))
+            for row in await prober.rows("check/names", _NAMES, predicates=predicates)
+        ]
+    )
+    if not words:
+        return not_determined("no name has a word to search for")
+    for predicate, word in words:
+        try:
+            rows = await prober.rows(index.template, _HITS, predicate=predicate, word=index.quoted(word))
+        except QueryRefused:
+            return Claim(False, f"{index.name} is refused")
+        if any("n" in row for row in rows):
+            return Claim(index.name, f"{index.name} found a node by the word {word}")
+        if rows:
+            return Claim(False, f"{index.name} binds nothing: there is no index")
+    return not_determined(f"{index.name} is taken, but found nothing for {len(words)} words that names have")
+
+
+def _words(names: Sequence[tuple[Iri, str]]) -> list[tuple[Iri, str]]:
+    """Return the longest words of names, each with the predicate of its name; a long one is no stop word."""
+    found = {word: predicate for predicate, text in names for word in _WORD.findall(text)}
+    longest = sorted(found, key=lambda word: (-len(word), word))[:_TRIED]
+    return [(found[word], word) for word in longest]

@@ -1,0 +1,91 @@
+"""How a check looks at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from gateway.checking.claims import Claim, Comparison, Report
+from gateway.cli.render import STRONG, WARNING, sections, warned
+from gateway.cli.text import clean
+from gateway.sparql.engines import HABITS
+
+_FAINT = "dim"
+_TITLES: Mapping[str, str] = {
+    "engine": "Engine",
+    "version": "Version",
+    "post": "POST",
+    "get": "GET",
+    "row_cap": "Row cap",
+    "time_limit": "Time-out",
+    "deadline": "Time left",
+    "lateral": "LATERAL",
+    "rdf_1_2": "RDF 1.2",
+    "text_search": "Text search",
+    "named_graphs": "Named graphs",
+    "union_default_graph": "Default is union",
+    "triples": "Triples",
+}
+
+
+def report(answer: Report) -> RenderableType:
+    """Show what a check found out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style=STRONG, no_wrap=True)
+    table.add_column(overflow="fold", width=24)
+    table.add_column(overflow="fold", style=_FAINT)
+    for name, claim in answer.claims.by_name().items():
+        table.add_row(_TITLES[name], _value(name, claim), Text(clean(claim.why)))
+    settings: list[RenderableType] = []
+    if answer.settings:
+        # Whole lines, however long: they are there to be copied.
+        settings = [Text("For the profile:\n", STRONG), Text(answer.settings.rstrip(), no_wrap=True, overflow="ignore")]
+    return sections(
+        [Text.assemble((clean(answer.place), STRONG), " answers SPARQL queries.")],
+        [table],
+        [*map(_compared, answer.comparisons)],
+        [*map(warned, answer.warnings)],
+        settings,
+    )
+
+
+def _value(name: str, claim: Claim) -> Text:
+    if claim.value is None:
+        return Text("not determined", WARNING)
+    return Text(clean(_words(name, claim)))
+
+
+def _words(name: str, claim: Claim) -> str:
+    value = claim.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return _number(name, value, at_least=claim.at_least)
+    if name == "engine":
+        return next((habits.name for engine, habits in HABITS.items() if engine == value), str(value))
+    return str(value)
+
+
+def _number(name: str, value: int, *, at_least: bool) -> str:
+    if name == "row_cap":
+        return f"none up to {value:,} rows" if at_least else f"{value:,} rows"
+    if name == "time_limit":
+        return f"{value:,} s"
+    return f"at least {value:,}" if at_least else f"{value:,}"
+
+
+def _compared(comparison: Comparison) -> RenderableType:
+    about = clean(comparison.about)
+    if comparison.not_compared:
+        return Text.assemble(("? ", WARNING), f"{about}: not compared, {clean(comparison.not_compared)}")
+    if not comparison.differences:
+        return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, SPARQLWrapper has the same")
+    lines = "".join(f"\n    {clean(difference)}" for difference in comparison.differences)
+    return Text.assemble(
+        ("≠ ", f"{STRONG} red"),
+        f"{about}: this gateway has {comparison.ours:,}, SPARQLWrapper {comparison.theirs:,}",
+        (lines, "red"),
+    )

@@ -1,0 +1,267 @@
+"""Checks of endpoints that no real server stands for here: other engines, and such as lie."""
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from gateway.api import connect
+from gateway.checking.check import check_endpoint
+from gateway.checking.claims import Claim, Report
+from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
+from gateway.settings.profile import Endpoint, Limits, Profile
+from tests.checking.pretender import EX, TRIPLES, Page, Pretender
+from tests.servers.loopback import free_port
+from tests.transport.fake_endpoint import Handler, fake_endpoint
+
+pytestmark = pytest.mark.anyio
+
+QUICK = Profile(limits=Limits(query_rows=1_000))
+
+
+async def checked(handler: Handler, profile: Profile = QUICK, path: str = "/sparql") -> Report:
+    async with fake_endpoint(handler) as endpoint:
+        http = connect(endpoint.url.replace("/sparql", path), profile)
+        try:
+            return await check_endpoint(http, profile)
+        finally:
+            await http.close()
+
+
+def snippet(report: Report) -> Profile:
+    """Return the profile that the suggested settings are."""
+    return Profile.model_validate_json(json.dumps(tomllib.loads(report.settings)))
+
+
+async def test_a_nameless_endpoint_is_claimed_to_be_no_engine_and_the_rest_is_found_out() -> None:
+    report = await checked(Pretender())
+    claims = report.claims
+    assert claims.engine.as_json() == {"not_determined": "nothing that it shows names an engine"}
+    assert not claims.version.is_known
+    assert (claims.post.value, claims.get.value) == (True, True)
+    assert (claims.row_cap.value, claims.row_cap.at_least) == (10_001, True)
+    assert not claims.time_limit.is_known
+    assert claims.deadline.value == "none is sent"
+    assert (claims.lateral.value, claims.rdf_1_2.value) == (True, True)
+    assert claims.text_search.as_json() == {"not_determined": "the engine is not recognised"}
+    assert claims.named_graphs.value == 0
+    assert not claims.union_default_graph.is_known
+    assert (claims.triples.value, claims.triples.at_least) == (TRIPLES, False)
+    assert report.agrees
+    assert [comparison.about for comparison in report.comparisons if comparison.not_compared] == []
+    assert len(report.comparisons) == 7
+    assert snippet(report).endpoint.lateral is True
+    assert snippet(report).limits.query_rows == 10_000
+
+
+async def test_nothing_is_sent_to_any_other_place_and_little_in_all() -> None:
+    async with fake_endpoint(Pretender()) as endpoint:
+        http = connect(endpoint.url, QUICK)
+        await check_endpoint(http, QUICK)
+        await http.close()
+    assert len(endpoint.received) <= 40
+    assert {request.path.partition("?")[0] for request in endpoint.received} == {"/sparql"}
+
+
+async def test_every_probe_has_a_limit() -> None:
+    async with fake_endpoint(Pretender()) as endpoint:
+        http = connect(endpoint.url, QUICK)
+        await check_endpoint(http, QUICK)
+        await http.close()
+    assert endpoint.queries
+    assert all("\nLIMIT " in query for query in endpoint.queries)
+
+
+QLEVER: dict[str, Page] = {
+    "/sparql?cmd=stats": {
+        "text": json.dumps({"name-index": "small", "num-triples-normal": TRIPLES, "git-hash-server": "abc"}),
+        "content_type": "application/json",
+    },
+    "/sparql?cmd=get-settings": {"text": json.dumps({"default-query-timeout": "30s"}), "content_type": "text/plain"},
+}
+
+
+async def test_qlever_is_recognised_by_its_statistics_and_tells_its_time_out() -> None:
+    report = await checked(Pretender(pages=QLEVER, refused=("LATERAL", "<<(")))
+    assert report.claims.engine.as_json() == {"value": "qlever", "evidence": "what it answers to cmd=stats"}
+    assert report.claims.time_limit.value == 30
+    assert (report.claims.lateral.value, report.claims.rdf_1_2.value) == (False, False)
+    assert f"the server's own number is {TRIPLES}" in report.claims.triples.why
+
+
+async def test_graphdb_is_not_trusted_because_its_time_out_cuts_without_a_sign() -> None:
+    report = await checked(Pretender({"Server": "GraphDB/10.8.4 RDF4J/4.3.15"}), path="/repositories/one")
+    assert (report.claims.engine.value, report.claims.version.value) == ("graphdb", "10.8.4")
+    assert report.claims.deadline.value == "none is sent"
+    assert any("without a sign" in warning for warning in report.warnings)
+    assert snippet(report).endpoint.trusted is False
+
+
+@pytest.mark.parametrize(
+    ("rest", "engine"), [({"status": 404}, "rdf4j"), ({"text": "[]"}, None), ({"status": 401}, None)]
+)
+async def test_rdf4j_is_told_by_its_protocol_unless_it_may_be_graphdb(rest: Page, engine: str | None) -> None:
+    pages: dict[str, Page] = {"/protocol": {"text": "12"}, "/rest/repositories": rest}
+    report = await checked(Pretender(pages=pages), path="/repositories/one")
+    assert report.claims.engine.value == engine
+    assert "RDF4J's protocol" in report.claims.engine.why
+
+
+async def test_a_cap_that_nobody_tells_is_found_all_the_same() -> None:
+    report = await checked(Pretender(cap=700), Profile())
+    assert (report.claims.row_cap.value, report.claims.row_cap.at_least) == (700, False)
+    assert "without a sign" in report.claims.row_cap.why
+    assert snippet(report).limits.query_rows == 630
+
+
+async def test_a_setting_that_is_not_below_the_cap_is_warned_of() -> None:
+    report = await checked(Pretender(cap=700), QUICK)
+    assert "limits.query_rows = 1000 is not below the row cap of 700." in report.warnings
+
+
+async def test_a_cap_that_changes_is_not_claimed() -> None:
+    caps = iter(range(500, 1_000))
+
+    def cut(query: str, answer: dict[str, Any]) -> None:
+        if "VALUES ?e" in query:
+            del answer["results"]["bindings"][next(caps) :]
+
+    claim = (await checked(Pretender(twist={"": cut}))).claims.row_cap
+    assert not claim.is_known
+    assert "500 came, and 501 when asked again" in claim.why
+
+
+async def test_an_engine_that_takes_words_and_not_their_meaning_is_not_believed() -> None:
+    def forget(query: str, answer: dict[str, Any]) -> None:
+        if "LATERAL" in query:
+            answer["results"]["bindings"] *= 2
+        if "<<(" in query:
+            answer["results"]["bindings"] = [{}]
+
+    claims = (await checked(Pretender(twist={"": forget}))).claims
+    assert (claims.lateral.value, claims.rdf_1_2.value) == (False, False)
+
+
+async def test_a_lying_name_does_not_make_a_text_index() -> None:
+    report = await checked(Pretender({"Fuseki-Request-Id": "1"}))
+    assert report.claims.engine.value == "fuseki"
+    assert not report.claims.version.is_known
+    assert not report.claims.text_search.is_known
+
+
+async def test_a_text_query_that_binds_nothing_proves_that_there_is_no_index() -> None:
+    def no_operation(query: str, answer: dict[str, Any]) -> None:
+        if "jena.apache.org/text" in query:
+            answer["results"]["bindings"] = [{}]
+
+    claim = (await checked(Pretender({"Fuseki-Request-Id": "1"}, twist={"": no_operation}))).claims.text_search
+    assert claim == Claim(False, "text:query binds nothing: there is no index")
+
+
+async def test_names_of_two_engines_at_once_are_none() -> None:
+    report = await checked(Pretender({"Fuseki-Request-Id": "1", "Server": "Virtuoso/07.20.3229"}))
+    assert "contradicts itself" in report.claims.engine.why
+    assert not report.claims.engine.is_known
+
+
+async def test_a_pin_against_the_evidence_is_warned_of() -> None:
+    profile = Profile(endpoint=Endpoint(engine="blazegraph", lateral=True), limits=QUICK.limits)
+    report = await checked(Pretender({"Fuseki-Request-Id": "1"}, refused=("LATERAL",)), profile)
+    assert report.claims.engine.value == "fuseki"
+    assert report.warnings[0].startswith("The profile says blazegraph; the evidence: fuseki")
+    assert "The profile says that the engine takes LATERAL, and it does not." in report.warnings
+
+
+async def test_an_endpoint_that_takes_only_get_is_said_to() -> None:
+    report = await checked(Pretender(methods=("GET",)))
+    assert (report.claims.post.value, report.claims.get.value) == (False, True)
+    assert snippet(report).endpoint.method == "get"
+    assert report.agrees
+
+
+async def test_a_probe_that_fails_is_not_determined_and_the_others_are() -> None:
+    pretender = Pretender()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        if any(word in str(form.get("query")) for word in ("LATERAL", "GRAPH", "COUNT(")):
+            return web.Response(status=500)
+        return await pretender(request)
+
+    claims = (await checked(handle)).claims
+    for claim in (claims.lateral, claims.named_graphs, claims.triples):
+        assert claim.as_json() == {"not_determined": "The endpoint failed with HTTP status 500."}
+    assert claims.rdf_1_2.value is True
+
+
+async def test_answers_that_differ_are_told_plainly() -> None:
+    def forge(query: str, answer: dict[str, Any]) -> None:
+        if "BIND(<" in query:
+            answer["results"]["bindings"] = answer["results"]["bindings"][1:]
+        if "COUNT(*)" in query:
+            answer["results"]["bindings"][0]["count"]["value"] = "11"
+
+    # Both clients are this gateway by name, so the twist goes by the shape of the query.
+    report = await checked(Pretender(twist={"": forge}))
+    assert not report.agrees
+    different = [comparison for comparison in report.comparisons if comparison.differences]
+    assert different
+    assert any(line.startswith("only this gateway has http") for one in different for line in one.differences)
+
+
+async def test_the_other_client_follows_no_redirect() -> None:
+    pretender = Pretender()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        if "BIND(<" in str(form.get("query")):
+            return web.Response(status=307, headers={"Location": f"{EX}elsewhere"})
+        return await pretender(request)
+
+    edges = [one for one in (await checked(handle)).comparisons if one.about.startswith("edges")]
+    assert {one.not_compared for one in edges} == {"SPARQLWrapper got HTTP status 307"}
+
+
+async def test_an_endpoint_that_is_not_there_is_an_error() -> None:
+    http = connect(f"http://127.0.0.1:{free_port()}/sparql", QUICK)
+    with pytest.raises(NetworkFault):
+        await check_endpoint(http, QUICK)
+    await http.close()
+
+
+async def test_a_page_beside_the_query_endpoint_names_it() -> None:
+    pretender = Pretender()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path != "/ds/sparql":
+            return web.Response(text="<html></html>", content_type="text/html")
+        return await pretender(request)
+
+    with pytest.raises(NoQueryEndpoint, match=r"The query endpoint is http://127\.0\.0\.1:\d+/ds/sparql$"):
+        await checked(handle, path="/ds")
+
+
+async def test_what_answers_everything_with_nothing_is_no_endpoint() -> None:
+    def nothing(_: str, answer: dict[str, Any]) -> None:
+        answer["results"]["bindings"] = []
+
+    with pytest.raises(EndpointFault):
+        await checked(Pretender(twist={"": nothing}))
+
+
+async def test_an_empty_graph_is_warned_of() -> None:
+    pretender = Pretender()
+    pretender.store.clear()
+    report = await checked(pretender)
+    assert report.claims.triples == Claim(0, "counted")
+    assert report.warnings == ("The graph that is asked is empty.",)
+    assert report.comparisons[0].not_compared
+
+
+async def test_claims_say_a_value_or_why_there_is_none() -> None:
+    report = await checked(Pretender())
+    for claim in report.claims.by_name().values():
+        assert claim.why
+        assert set(claim.as_json()) in ({"value", "evidence"}, {"at_least", "evidence"}, {"not_determined"})

@@ -1,0 +1,165 @@
+"""The command `check`: what it prints, and how it ends."""
+
+import asyncio
+import json
+import threading
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.settings.profile import Profile
+from tests.checking.pretender import TRIPLES, Pretender
+from tests.cli.conftest import Run
+from tests.servers.loopback import free_port
+from tests.transport.fake_endpoint import Handler, answering, fake_endpoint
+
+FUSEKI = {"Fuseki-Request-Id": "1"}
+
+
+@contextmanager
+def serving(handler: Handler) -> Iterator[str]:
+    """Run a fake endpoint beside this thread, because a command has an event loop of its own; give its URL."""
+    ready, url = threading.Event(), ""
+    loop = asyncio.new_event_loop()
+    ended = asyncio.Event()
+
+    async def serve() -> None:
+        nonlocal url
+        async with fake_endpoint(handler) as endpoint:
+            url = endpoint.url
+            ready.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield url
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(30)
+        loop.close()
+
+
+def quick(folder: Path, text: str = "") -> Path:
+    """Write a profile under which few rows are asked for."""
+    path = folder / "quick.toml"
+    path.write_text(f"{text}\n[limits]\nquery_rows = 1000\n")
+    return path
+
+
+def test_an_endpoint_is_shown_as_a_table_of_80_columns_with_a_snippet_to_copy(run: Run, tmp_path: Path) -> None:
+    with serving(Pretender(FUSEKI)) as url:
+        ran = run("check", url, "--profile", quick(tmp_path))
+    assert (ran.status, ran.err) == (0, "")
+    assert f"{url} answers SPARQL queries." in ran.out
+    assert "Engine            Apache Jena Fuseki" in ran.out
+    assert "Time-out          not determined" in ran.out
+    assert "the number of triples: 10, SPARQLWrapper has the same" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    snippet = ran.out.partition("For the profile:")[2]
+    profile = Profile.model_validate_json(json.dumps(tomllib.loads(snippet)))
+    assert (profile.endpoint.url, profile.endpoint.engine) == (url, "fuseki")
+
+
+def test_json_is_one_object_on_one_line(run: Run, tmp_path: Path) -> None:
+    with serving(Pretender(FUSEKI)) as url:
+        ran = run("check", url, "--json", "-p", quick(tmp_path))
+    assert ran.out.count("\n") == 1
+    told = json.loads(ran.out)
+    assert told["checked"] == url
+    assert told["reachable"] is True
+    assert told["engine"] == {"value": "fuseki", "evidence": "the header Fuseki-Request-Id"}
+    assert told["triples"]["value"] == TRIPLES
+    assert told["time_limit"].keys() == {"not_determined"}
+    assert told["agrees"] is True
+    assert "null" not in ran.out
+
+
+def test_the_endpoint_may_stand_in_the_profile(run: Run, tmp_path: Path) -> None:
+    with serving(Pretender()) as url:
+        ran = run("check", "--json", "-p", quick(tmp_path, f'[endpoint]\nurl = "{url}"'))
+    assert json.loads(ran.out)["checked"] == url
+
+
+def test_answers_that_differ_end_with_status_1_and_are_shown(run: Run, tmp_path: Path) -> None:
+    def forge(query: str, answer: dict[str, Any]) -> None:
+        if "BIND(<" in query:
+            answer["results"]["bindings"] = answer["results"]["bindings"][1:]
+
+    with serving(Pretender(twist={"": forge})) as url:
+        ran = run("check", url, "-p", quick(tmp_path))
+    assert (ran.status, ran.err) == (1, "")
+    assert "only this gateway has http://example.org/" in " ".join(ran.out.split())
+
+
+def test_an_endpoint_that_is_not_there_is_one_error_with_status_2(run: Run) -> None:
+    ran = run("check", f"http://127.0.0.1:{free_port()}/sparql")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: The endpoint could not be reached.")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_web_page_is_one_error_with_status_2(run: Run) -> None:
+    with serving(answering(b"<html>hello</html>", content_type="text/html")) as url:
+        ran = run("check", url)
+    assert (ran.status, ran.out) == (2, "")
+    assert "may be a web page" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["check", "ftp://example.org/"], "begins with http:// or https://"),
+        (["check", "http://someone:secret@127.0.0.1/"], "a user or a password stands in the URL"),
+        (["check", "http://127.0.0.1/", "-e", "http://127.0.0.1/"], "given twice"),
+        (["check", "http://127.0.0.1/", "-g", "films.ttl"], "Both a graph and an endpoint"),
+        (["check", "-g", "nothing.ttl"], "nothing.ttl"),
+    ],
+)
+def test_a_wrong_command_line_is_one_error_with_status_2(run: Run, argv: list[str], said: str) -> None:
+    ran = run(*argv)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+    assert "secret" not in ran.err
+
+
+def test_a_graph_file_is_checked_too_as_far_as_that_goes(run: Run, films: Path) -> None:
+    ran = run("check", "--graph", films)
+    assert (ran.status, ran.err) == (0, "")
+    assert "films.ttl answers SPARQL queries." in ran.out
+    assert "POST              not determined" in ran.out
+    assert "For the profile" not in ran.out
+
+
+def test_credentials_go_to_both_clients_and_to_no_output(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretender = Pretender()
+    seen: set[str] = set()
+
+    async def handle(request: Any) -> Any:
+        seen.add(request.headers.get("Authorization", ""))
+        return await pretender(request)
+
+    monkeypatch.setenv("TEST_CHECK_TOKEN", "very-secret")
+    profile = quick(tmp_path, '[endpoint]\ntoken = "env:TEST_CHECK_TOKEN"')
+    with serving(handle) as url:
+        ran = run("check", url, "-p", profile, "-vv")
+    assert ran.status == 0
+    assert seen == {"Bearer very-secret"}
+    assert "very-secret" not in ran.out + ran.err
+    assert "SPARQLWrapper has the same" in ran.out
+
+
+def test_what_an_endpoint_writes_cannot_take_over_a_terminal(run: Run, tmp_path: Path) -> None:
+    server = {"Server": "Virtuoso/7.2.\u009b1m"}
+    with serving(Pretender(server)) as url:
+        ran = run("check", url, "-p", quick(tmp_path))
+    assert ran.status == 0
+    assert not any(ord(character) < 32 and character != "\n" for character in ran.out)
