@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.contenders.base import NO_ANSWER, Run, Size, WrongAnswerError
@@ -55,7 +55,12 @@ def median_difference(ours: Samples, theirs: Samples) -> float:
 
 
 async def interleaved(
-    contenders: Mapping[str, Run], rounds: int, *, once: Sequence[str] = (), size: Size | None = None
+    contenders: Mapping[str, Run],
+    rounds: int,
+    *,
+    before: Callable[[], None] = lambda: None,
+    once: Sequence[str] = (),
+    size: Size | None = None,
 ) -> dict[str, Samples]:
     """Let the contenders answer in turn, round after round, after one round that is not counted.
 
@@ -64,6 +69,7 @@ async def interleaved(
     Args:
         contenders: Who runs, by name.
         rounds: Rounds that are counted.
+        before: Done before each run and not counted: caches are emptied.
         once: Those that are too slow to run more than once; they run in the middle of the rounds, not warmed up.
         size: What every contender that makes an answer must come to.
 
@@ -75,6 +81,7 @@ async def interleaved(
         for name in list(contenders)[:: -1 if turn % 2 else 1]:
             if name in once and turn != rounds // 2:
                 continue
+            before()
             sample, answer = await _sampled(contenders[name])
             if size is not None and answer not in {size, NO_ANSWER}:
                 raise WrongAnswerError(f"{name}: {answer}, and {size} is right")

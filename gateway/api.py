@@ -83,8 +83,7 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        store: GraphStore = SparqlStore(transport_to(url, settings), settings)
-        return _over(_cached(store, settings.cache, _CACHE_MEGABYTES), settings, given, [], on_record)
+        return _over(store_over(transport_to(url, settings), settings), settings, given, [], on_record)
     transport, declared = load(source, settings, progress)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
@@ -110,6 +109,11 @@ def transport_to(url: str, profile: Profile) -> Transport:
         ConfigurationError: The URL is none, or the profile's credentials are not for it.
     """
     return Finding(connect(url, profile))
+
+
+def store_over(transport: Transport, profile: Profile) -> GraphStore:
+    """Return the store that `open_gateway` puts over the way to an endpoint."""
+    return _cached(SparqlStore(transport, profile), profile.cache, _CACHE_MEGABYTES)
 
 
 def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:

@@ -12,22 +12,22 @@ from mcp import Client
 from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
-from gateway.api import transport_to
+from gateway.api import store_over, transport_to
 from gateway.engine.exploring import no_progress
 from gateway.engine.gateway import Gateway
 from gateway.engine.hubs import HubRule
 from gateway.engine.topology import Cartographer, Topology
 from gateway.graph.budget import Budget, Deadline
+from gateway.graph.store import GraphStore
 from gateway.server.app import build
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 
 
 @dataclass
 class Ours:
-    """One endpoint behind this gateway, with everything learnt about the endpoint kept and nothing about its graph.
+    """One endpoint behind this gateway, wired as `open_gateway` wires it.
 
     Attributes:
         profile: The profile in force.
@@ -36,14 +36,18 @@ class Ours:
 
     profile: Profile
     wire: RecordingTransport
-    _store: SparqlStore
+    _store: GraphStore
 
     @classmethod
     def at(cls, url: str, profile: str) -> Self:
         """Open an endpoint under a built-in profile."""
         settings = load_profile(profile)
         wire = RecordingTransport(transport_to(url, settings))
-        return cls(settings, wire, SparqlStore(wire, settings))
+        return cls(settings, wire, store_over(wire, settings))
+
+    def forget(self) -> None:
+        """Forget what was read of the graph; what was learnt about the endpoint stays."""
+        self._store.forget()
 
     async def topology(self, question: Question, *, names: bool | None = None) -> Topology:
         """Answer at the engine: before filters, pages, presentation and MCP.
@@ -64,7 +68,7 @@ class Ours:
         return await cartographer.intersection(question.seeds, question.hops, rule, budget, no_progress, via=False)
 
     def gateway(self) -> Gateway:
-        """Return a gateway that remembers no answer."""
+        """Return a gateway that has answered nothing yet; what its store remembers is shared."""
         return Gateway(self._store, self.profile, PrefixMap(self.profile.prefixes))
 
     async def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final
@@ -26,12 +27,20 @@ async def measure(sites: Sites, report: Report) -> None:
     questions = {size: planted(size) for size in SIZES}
     seen: dict[int, Recording] = {}
     runs: dict[str, Run] = {}
+    forgetting: list[Callable[[], None]] = []
+
+    def forget() -> None:
+        for one in forgetting:
+            one()
+
     async with AsyncExitStack() as stack:
         for size, question in questions.items():
             url = sites.at("oxigraph", question.graph).near
             ours = Ours.at(url, question.profile)
             stack.push_async_callback(ours.close)
             await ours.topology(question)
+            ours.forget()
+            forgetting.append(ours.forget)
             with ours.wire.recording() as seen[size]:
                 await ours.topology(question)
             client = await stack.enter_async_context(plain_client(url))
@@ -39,7 +48,7 @@ async def measure(sites: Sites, report: Report) -> None:
             runs[f"ours {size}"] = partial(_answer, ours, question)
             runs[f"bare {size}"] = partial(resend, client, seen[size].requests, concurrency, in_steps=True)
         answer = questions[SIZES[0]]
-        samples = await interleaved(runs, ROUNDS, size=Size(answer.nodes, answer.edges))
+        samples = await interleaved(runs, ROUNDS, before=forget, size=Size(answer.nodes, answer.edges))
     for size, question in questions.items():
         for name in ("ours", "bare"):
             one = samples[f"{name} {size}"]

@@ -95,7 +95,7 @@ async def _counted(
     ours: Ours, gateway: Gateway, tool: str, arguments: Mapping[str, Any]
 ) -> tuple[Recording, Mapping[str, Any]]:
     """Ask a gateway that knows its schema and no answer, and note what it sends."""
-    gateway.forget_snapshots()
+    gateway.forget()
     with ours.wire.recording() as seen:
         answer = await gateway.call(tool, arguments)
     return seen, answer.as_json()

@@ -100,6 +100,7 @@ async def _traversal(site: Site, *, far: bool) -> Race:
     question, url = TWO_HOPS, site.far if far else site.near
     async with AsyncExitStack() as stack:
         ours = await _opened(stack, url, question)
+        ours.forget()
         with ours.wire.recording() as recorded:
             await ours.topology(question)
         clients = {
@@ -115,12 +116,10 @@ async def _traversal(site: Site, *, far: bool) -> Race:
             return size_of(await ours.topology(question))
 
         async def presented() -> Size:
-            gateway.forget_snapshots()
             answer = await gateway.call("bfs_query", arguments)
             return _told(answer.as_json())
 
         async def published() -> Size:
-            gateway.forget_snapshots()
             result = await model.call_tool("bfs_query", arguments)
             return _told(result.structured_content or {})
 
@@ -134,7 +133,7 @@ async def _traversal(site: Site, *, far: bool) -> Race:
             ONE_BY_ONE: partial(walk, clients[ONE_BY_ONE], question, types_are_edges=False),
         }
         size = Size(question.nodes, question.edges)
-        samples = await interleaved(runs, ROUNDS, once=[ONE_BY_ONE], size=size)
+        samples = await interleaved(runs, ROUNDS, before=gateway.forget, once=[ONE_BY_ONE], size=size)
         if far:
             # It walks along P31, so it comes to another answer and has no part in the others' check.
             existing: Run = partial(walk, clients[AS_EXISTING], question, types_are_edges=True)
@@ -148,6 +147,7 @@ async def _intersection(site: Site, *, far: bool) -> Race:
     async with AsyncExitStack() as stack:
         ours = await _opened(stack, url, question)
         # By hand no names are asked for, so the gateway does without them too.
+        ours.forget()
         with ours.wire.recording() as recorded:
             await ours.topology(question, names=False)
         clients = {name: await stack.enter_async_context(plain_client(url)) for name in (BY_HAND, SCRIPT)}
@@ -163,7 +163,8 @@ async def _intersection(site: Site, *, far: bool) -> Race:
         if await _finishes(by_one):
             runs[BY_HAND] = by_one
             clients[BY_HAND].seen = Recording()
-        samples = await interleaved(runs, ROUNDS, size=Size(question.nodes, question.edges))
+        size = Size(question.nodes, question.edges)
+        samples = await interleaved(runs, ROUNDS, before=ours.forget, size=size)
     return Race(site, far, samples, {OURS: recorded} | _per_run(clients, samples))
 
 

@@ -27,6 +27,12 @@ async def test_contenders_take_turns_and_every_other_round_goes_backwards() -> N
     assert {name: len(one.runs) for name, one in found.items()} == {"a": 3, "b": 3}
 
 
+async def test_what_is_to_be_done_before_each_run_is_done() -> None:
+    log: list[str] = []
+    await interleaved({"a": runner(log, "a"), "b": runner(log, "b")}, 1, before=lambda: log.append("-"))
+    assert "".join(log) == "-b-a" + "-a-b"
+
+
 async def test_a_slow_contender_runs_once_among_the_rounds() -> None:
     log: list[str] = []
     found = await interleaved({"a": runner(log, "a"), "slow": runner(log, "s")}, 3, once=["slow"])

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from gateway.api import open_gateway
+from gateway.cache.store import CachedStore
 from gateway.engine.answers import Explain, ToolAnswer
 from gateway.engine.arguments import ALL
 from gateway.engine.explaining import explained
@@ -208,6 +209,20 @@ def test_what_a_cache_notes_on_the_budget_is_in_the_record() -> None:
     budget.note_cache(hits=0, misses=5)
     record = budget.tally.answered(complete=True)
     assert (record.cache_hits, record.cache_misses) == (3, 7)
+
+
+async def test_what_the_cache_had_is_counted_and_not_asked_for() -> None:
+    below = Recorder(InProcess(engine(STAR), max_bytes=1 << 24))
+    records: list[Record] = []
+    store = CachedStore(SparqlStore(below, Profile()), megabytes=1, ttl_seconds=60)
+    gateway = Gateway(store, Profile(), PrefixMap(PREFIXES), on_record=records.append)
+    for _ in range(2):
+        await gateway.bfs_query(["x:hub"], 2, topology_only=True, explain=True)
+        gateway.forget_snapshots()
+    first, second = records
+    assert [sent.sparql for record in records for sent in record.sent] == below.queries
+    assert (first.cache_hits, second.cache_misses, second.queries) == (0, 0, 0)
+    assert second.cache_hits == first.cache_misses > 0
 
 
 async def test_a_page_of_a_kept_answer_costs_what_it_shows() -> None:
