@@ -85,7 +85,8 @@ class Asker:
             Fault: The endpoint did not give a whole answer.
         """
         if self._acquaintance is not None:
-            await self._acquaintance.made(budget.deadline)
+            with budget.tally.waiting():
+                await self._acquaintance.made(budget.deadline)
             self.query_rows = min(self.query_rows, self._acquaintance.query_rows)
         try:
             # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.

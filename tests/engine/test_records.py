@@ -20,12 +20,15 @@ from gateway.engine.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
 from gateway.graph.budget import Budget, Deadline
 from gateway.settings.profile import Endpoint, Hubs, Limits, Profile, Server, Size
+from gateway.sparql.acquaintance import Acquaintance
+from gateway.sparql.asking import Asker
+from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import LOGGER, Milliseconds, Record, Sent, Tally
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from gateway.transport.inprocess import InProcess
-from tests.engine.small import PREFIXES, ROOM, Watched, engine
+from tests.engine.small import PREFIXES, ROOM, Watched, X, engine
 from tests.servers.loopback import free_port
 
 pytestmark = pytest.mark.anyio
@@ -261,6 +264,31 @@ async def test_the_query_that_asks_whether_an_endpoint_is_alive_is_counted() -> 
             await watch.gateway.describe_entity("x:hub", explain=True)
     assert [sent.sparql for record in watch.records for sent in record.sent] == watch.below.queries
     assert "alive" in {sent.template for record in watch.records for sent in record.sent}
+
+
+async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call() -> None:
+    now = 0.0
+
+    def clock() -> float:
+        return now
+
+    class Stranger(Acquaintance):
+        """An endpoint that takes two seconds to be recognised."""
+
+        async def made(self, deadline: Deadline) -> None:  # noqa: ARG002 - the same as the other's
+            """Take the time."""
+            nonlocal now
+            now += 2
+
+    profile = Profile(size=ROOM)
+    below = Recorder(InProcess(engine(STAR), max_bytes=1 << 24))
+    pace = Pace(profile.endpoint)
+    asker = Asker(below, profile, pace, Stranger(below, profile, pace))
+    tally = Tally("bfs_query", clock)
+    budget = Budget(Deadline.after(60, clock), 10, 100, 100, tally=tally)
+    await asker.rows("existing", budget, {"nodes": [f"{X}hub"]})
+    record = tally.answered(complete=True)
+    assert (record.queries, record.ms.waiting, record.ms.own) == (len(below.queries), 2_000, 0)
 
 
 async def test_a_call_that_is_cancelled_leaves_a_record() -> None:
