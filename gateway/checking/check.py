@@ -49,7 +49,9 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     return Report(
         place=without_query(http.url),
         claims=claims,
-        comparisons=await _comparer(http, prober, profile, evidence, claims).compared(claims.triples),
+        comparisons=await _comparer(http, prober, profile, evidence, claims).compared(
+            claims.triples, several=_several(profile.endpoint, claims.named_graphs, claims.union_default_graph)
+        ),
         warnings=tuple(_warnings(profile, evidence, claims, wants_union=wants_union)),
         settings=settings_for(http.url, evidence.recognised.engine, claims, _graphs(profile, wants_union=wants_union)),
     )
@@ -93,7 +95,7 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
         text_search=await determined(text_search(prober, "oxigraph", profile.roles.name)),
         named_graphs=replace(graphs, why=f"{graphs.why}; names of graphs are folded away when files are loaded"),
         union_default_graph=await determined(probes.union_default_graph(prober, graphs)),
-        triples=await determined(probes.triples(prober)),
+        triples=await determined(probes.triples(prober, several=False)),
     )
     return Report(place, claims, (), tuple(_empty(claims.triples)), "")
 
@@ -107,6 +109,7 @@ async def _claims(http: Http, prober: Prober, profile: Profile, evidence: Eviden
         union = _told_union(await determined(probes.union_default_graph(bare, graphs)), evidence)
     finally:
         await everything.close()
+    several = _several(profile.endpoint, graphs, union)
     return Claims(
         engine=_engine(evidence),
         version=await _version(prober, evidence),
@@ -120,7 +123,7 @@ async def _claims(http: Http, prober: Prober, profile: Profile, evidence: Eviden
         text_search=await determined(text_search(prober, engine, profile.roles.name)),
         named_graphs=graphs,
         union_default_graph=union,
-        triples=_told_triples(await determined(probes.triples(prober)), evidence),
+        triples=_told_triples(await determined(probes.triples(prober, several=several)), evidence),
     )
 
 
@@ -188,6 +191,13 @@ def _told_triples(triples: Claim, evidence: Evidence) -> Claim:
 
 def _graphs(profile: Profile, *, wants_union: bool) -> Graphs:
     return "union" if wants_union else profile.endpoint.graphs
+
+
+def _several(endpoint: Endpoint, graphs: Claim, union: Claim) -> bool:
+    """Tell whether the graph that is asked may be put together of several: then a triple may come several times."""
+    if endpoint.graphs == "default":
+        return graphs.value != 0 and union.value is not False
+    return endpoint.graphs == "union" or len(endpoint.graphs) > 1
 
 
 def _wants_union(profile: Profile, evidence: Evidence, claims: Claims) -> bool:

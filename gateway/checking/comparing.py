@@ -50,8 +50,13 @@ class Comparer:
     prober: Prober
     profile: Profile
 
-    async def compared(self, triples: Claim) -> tuple[Comparison, ...]:
-        """Compare the edges and types of a few nodes, and the number of triples where that is known exactly."""
+    async def compared(self, triples: Claim, *, several: bool) -> tuple[Comparison, ...]:
+        """Compare the edges and types of a few nodes, and the number of triples where that is known exactly.
+
+        Args:
+            triples: The number.
+            several: Whether the graph is put together of several.
+        """
         comparisons = []
         try:
             nodes = await self._nodes()
@@ -64,7 +69,7 @@ class Comparer:
         for node in nodes:
             comparisons.append(await _compare(f"edges of {node}", self._our_edges(node), self._their_edges(node)))
             comparisons.append(await _compare(f"types of {node}", self._our_types(node), self._their_types(node)))
-        comparisons.append(await self._counts(triples))
+        comparisons.append(await self._counts(triples, "check/count_distinct" if several else "check/count"))
         return tuple(comparisons)
 
     async def _nodes(self) -> list[Iri]:
@@ -116,23 +121,23 @@ class Comparer:
 
         return ask
 
-    async def _counts(self, triples: Claim) -> Comparison:
+    async def _counts(self, triples: Claim, name: str) -> Comparison:
         about = "the number of triples"
         if triples.value is None or triples.at_least:
             return Comparison(about, not_compared="this gateway did not count them all")
         try:
-            theirs = await self._their_count()
+            theirs = await self._their_count(name)
             if theirs != triples.value:
                 # What was counted first may be out of date.
-                theirs = await self._their_count()
+                theirs = await self._their_count(name)
         except NotAnsweredError as error:
             return Comparison(about, not_compared=str(error))
         ours = int(triples.value)
         differences = () if ours == theirs else (f"this gateway counts {ours:,}, SPARQLWrapper {theirs:,}",)
         return Comparison(about, ours, theirs, differences)
 
-    async def _their_count(self) -> int:
-        rows = await self._theirs("check/count", {}, limit=1)
+    async def _their_count(self, name: str) -> int:
+        rows = await self._theirs(name, {}, limit=1)
         text = rows[0].get("count", "") if len(rows) == 1 else ""
         if not text.isascii() or not text.isdigit():
             raise NotAnsweredError("SPARQLWrapper got no number for a count")

@@ -151,6 +151,7 @@ async def test_fuseki_without_a_text_index_and_with_all_triples_in_named_graphs(
         with running(command, ready_url=f"http://{HOST}:{port}/$/ping", log=tmp_path / "log", cwd=tmp_path):
             found = await checked(url)
             union = await checked(url, Profile(endpoint=Endpoint(graphs="union")))
+            both = await checked(url, Profile(endpoint=Endpoint(graphs=(f"{EX}graph/1", f"{EX}graph/0"))))
             one = await checked(url, Profile(endpoint=Endpoint(graphs=(f"{EX}graph/1",))))
     except ServerUnavailable as error:
         skip_or_fail(error)
@@ -165,6 +166,7 @@ async def test_fuseki_without_a_text_index_and_with_all_triples_in_named_graphs(
     assert agrees_everywhere(union.report)
     assert one.told()["triples"] == len(LINES) / 2
     assert one.told()["named_graphs"] == 2
+    assert both.told()["triples"] == len(LINES)
     assert snippet(one.report).endpoint.graphs == (f"{EX}graph/1",)
 
 
@@ -193,6 +195,20 @@ async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
     }
     assert agrees_everywhere(found.report)
     assert snippet(found.report).endpoint == Endpoint(url=found.url, engine="oxigraph", lateral=True)
+
+
+@pytest.mark.server
+async def test_a_triple_that_is_in_two_of_the_graphs_is_counted_once(tmp_path: Path) -> None:
+    quads = tmp_path / "quads.nq"
+    quads.write_text("".join(f"{line[:-2]} <{EX}graph/{number}> .\n" for line in LINES for number in (0, 1)))
+    try:
+        with running_oxigraph([quads], workdir=tmp_path) as server:
+            both = await checked(server.endpoint, Profile(endpoint=Endpoint(graphs=(f"{EX}graph/0", f"{EX}graph/1"))))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    told = both.told()
+    assert (told["named_graphs"], told["union_default_graph"], told["triples"]) == (2, False, len(LINES))
+    assert agrees_everywhere(both.report)
 
 
 async def test_a_graph_in_this_process() -> None:

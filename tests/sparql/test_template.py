@@ -220,6 +220,18 @@ def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]
         assert found == {predicate for predicate in PREDICATES if rule.allows(predicate)}
 
 
+# The shape that Virtuoso answers wrongly, with status 200
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_template_counts_what_a_limit_bounds_right_under_a_limit_of_its_own(name: str) -> None:
+    query = template.load(name).sample()
+    outermost = query[query.index("SELECT") : query.index("WHERE")]
+    # Without GROUP BY the count then goes no further than the last LIMIT of the query.
+    if "COUNT(" in outermost and "GROUP BY" not in query:
+        assert query.count("LIMIT") == 1
+
+
 # The shape that Blazegraph answers wrongly, with status 200
 
 
