@@ -157,6 +157,9 @@ class FaultProxy:
         ends.clear()
 
     async def _reply(self, request: web.BaseRequest) -> Reply:
+        if request.path.removeprefix("/") not in self._routes:
+            # A client that looks for the query endpoint asks elsewhere too; that is no query.
+            return Answer(b"there is nothing", 404, {"Content-Type": "text/plain"})
         plan = self._plan
         planned, fault = plan.next()
         answer = await self._asked(request) if fault is None or fault.asks else Answer()

@@ -370,6 +370,15 @@ async def test_a_query_in_the_url_is_passed_on_as_one() -> None:
     assert parse_qs(request.path.partition("?")[2]) == {"query": [NOTHING]}
 
 
+async def test_a_path_that_leads_nowhere_is_no_request_of_the_plan() -> None:
+    plan = at((0, CATALOGUE["page-502"]))
+    async with small_server() as server, fault_proxy(server.url, plan) as proxy, aiohttp.ClientSession() as session:
+        async with session.post(proxy.url("elsewhere"), data={"query": NOTHING}) as response:
+            assert response.status == 404
+        assert (plan.asked, server.received) == (0, [])
+        assert (await ask(proxy)).status == 502
+
+
 async def test_a_server_that_is_gone_is_a_failure_that_no_plan_made() -> None:
     async with small_server() as server:
         url = server.url

@@ -80,6 +80,9 @@ class Report:
             Target.none_of("wrong and complete", self._count(Verdict.WRONG)),
             Target.none_of("incomplete and untrue", self._count(Verdict.UNTRUE)),
             Target.none_of("crashed", self._count(Verdict.CRASHED)),
+            Target.none_of(
+                "wrong, untrue or crashed when asked again", sum(one.again in _BAD for one in self.outcomes)
+            ),
             Target.none_of("wrong without any fault or proxy", len(self.unclean)),
             Target.at_least("% complete where no fault was injected", _share(without), 95),
             Target.at_least("% complete over all", _share(self.outcomes), 30),
@@ -102,7 +105,11 @@ class Report:
         return [
             one
             for one in self.outcomes
-            if one.verdict in _BAD or one.lingering or one.seconds > LATE_SECONDS or _fails_by_itself(one)
+            if one.verdict in _BAD
+            or one.again in _BAD
+            or one.lingering
+            or one.seconds > LATE_SECONDS
+            or _fails_by_itself(one)
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -117,6 +124,7 @@ class Report:
             "verdicts": {engine: self._verdicts(engine) for engine in self.engines},
             "faults": {engine: {name: n for e, name, n in self._injected() if e == engine} for engine in self.engines},
             "verdicts_by_fault": self._by_fault(),
+            "asked_again": Counter(one.again.value for one in self.outcomes if one.again),
             "upstream_failures": self.upstream_failures,
             "unclean": self.unclean,
             "tasks": self.tasks,
@@ -134,11 +142,16 @@ class Report:
         for name, counts in self._by_fault().items():
             figures = "".join(f"{counts[verdict.value]:>10,}" for verdict in Verdict)
             lines.append(f"{name:<28}{counts['injected']:>10,}{figures}")
-        lines.append("")
+        again = Counter(one.again.value for one in self.outcomes if one.again)
+        lines += [
+            "",
+            "asked again without a fault: " + ", ".join(f"{n:,} {verdict}" for verdict, n in again.items()),
+            "",
+        ]
         for target in self.targets:
             mark = "ok    " if target.met else "MISSED"
             lines.append(f"{mark} {target.name}: {target.value:g} (wanted {target.wanted})")
-        worst = sorted(self.failures, key=lambda one: (one.verdict not in _BAD, -one.seconds))
+        worst = sorted(self.failures, key=lambda one: (one.verdict not in _BAD and one.again not in _BAD, -one.seconds))
         lines += [f"\n{one.call.engine} {one.verdict}: {one.as_json()}" for one in worst[:_EXAMPLES]]
         lines += self.unclean[:_EXAMPLES]
         return "\n".join([*lines, ""])

@@ -28,6 +28,9 @@ _QUESTIONS = 400
 
 _PATIENCE_S = 60.0
 
+_AGAIN = 0.25
+"""Share of the calls with a fault that are made once more without one."""
+
 Say = Callable[[str], None]
 
 
@@ -56,7 +59,7 @@ def replay(columns: Sequence[Column], failures: Sequence[Mapping[str, Any]], say
     for written in failures:
         question = Question.of_json(written["question"])
         expected = question.expected(library.oracle(by_name[written["engine"]], question.graph))
-        again.append(Call(len(again), written["engine"], written["tight"], question, expected, ()))
+        again.append(Call(len(again), written["engine"], written["tight"], question, expected, (), again=True))
     plans = [written["plan"] for written in failures]
     return asyncio.run(_run(columns, again, report, say, slots=1, plans=plans))
 
@@ -76,7 +79,7 @@ def _calls(columns: Sequence[Column], count: int, seed: int) -> Iterator[Call]:
         graph = dice.choices(graphs, shares)[0]
         question, expected = next(pools[column.name, graph])
         tight = graph == "random" and dice.random() < 0.4
-        yield Call(number, column.name, tight, question, expected, due_at(question, dice))
+        yield Call(number, column.name, tight, question, expected, due_at(question, dice), dice.random() < _AGAIN)
 
 
 class _Library:

@@ -27,6 +27,7 @@ class Call:
         question: What is asked.
         expected: What is right.
         due: At which of its requests faults are due; which faults, the deck says when it is made.
+        again: Whether it is made once more where a fault happened, without one, by a gateway that forgot nothing.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Call:
     question: Question
     expected: Expected
     due: tuple[int, ...]
+    again: bool = False
 
 
 class Deck:

@@ -34,6 +34,7 @@ class Outcome:
         detail: How it differs, or what it says is missing.
         seconds: How long it took.
         lingering: Whether a request of it was still open a second after its answer.
+        again: What the answer was worth when the same was asked once more, without a fault; None where it was not.
     """
 
     call: Call
@@ -43,6 +44,7 @@ class Outcome:
     detail: str
     seconds: float
     lingering: bool
+    again: Verdict | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it so that a report can hold it, and `--replay` can make the call again."""
@@ -57,6 +59,7 @@ class Outcome:
             "detail": self.detail,
             "seconds": round(self.seconds, 3),
             "lingering": self.lingering,
+            "again": self.again.value if self.again else None,
         }
 
 
@@ -126,7 +129,14 @@ class Slot:
         seconds = time.monotonic() - begun
         lingering = not await self._settled()
         deck.take_back(plan)
-        return Outcome(call, written, tuple(plan.injected), verdict, detail, seconds, lingering)
+        again = None
+        if call.again and plan.injected:
+            await self.proxy.begin(Plan())
+            # What a fault left in the cache must not be believed; pages would only repeat an answer.
+            gateway.forget_snapshots()
+            again, further = await self._answered(gateway, call, clean)
+            detail = f"{detail}; again: {again} {further}"
+        return Outcome(call, written, tuple(plan.injected), verdict, detail, seconds, lingering, again)
 
     @staticmethod
     async def _answered(gateway: Gateway, call: Call, clean: Clean) -> tuple[Verdict, str]:

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -101,6 +102,10 @@ def test_a_run_without_a_flaw_passes() -> None:
         (report(*[outcome(Verdict.RIGHT)] * 99, outcome(Verdict.WRONG, "refused")), "wrong and complete"),
         (report(*[outcome(Verdict.RIGHT)] * 99, outcome(Verdict.UNTRUE, "refused")), "incomplete and untrue"),
         (report(*[outcome(Verdict.RIGHT)] * 99, outcome(Verdict.CRASHED, "refused")), "crashed"),
+        (
+            report(outcome(Verdict.RIGHT), replace(outcome(Verdict.RIGHT, "refused"), again=Verdict.WRONG)),
+            "wrong, untrue or crashed when asked again",
+        ),
         (
             report(*[outcome(Verdict.RIGHT)] * 94, *[outcome(Verdict.ERROR)] * 6),
             "% complete where no fault was injected",
