@@ -7,6 +7,7 @@ as every SPARQL 1.1 endpoint may be.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 
 from gateway.errors import Fault, NetworkFault
@@ -52,20 +53,23 @@ class Acquaintance:
         """Look once which engine it is, before the first query; a fault is no reason not to ask."""
         if self._remote is None or not self._attempts:
             return
-        async with self._looking:
-            if self._attempts:
-                await self._look(self._remote, deadline)
+        # Who comes meanwhile waits for it, but no longer than its own call may take.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(deadline.seconds_left), self._looking:
+                if self._attempts:
+                    await self._look(self._remote, deadline)
 
     async def _look(self, remote: Remote, deadline: Deadline) -> None:
         brief = Deadline.after(min(_SECONDS, deadline.seconds_left * _SHARE), deadline.clock)
+        self._attempts -= 1
         try:
             async with self._pace.turn(brief):
                 glimpse = await remote.look(DESCRIPTION, brief)
         except NetworkFault:
             # Nobody was there to be looked at; whoever asks hears of that soon enough.
+            self._attempts += 1
             return
         except Fault as fault:
-            self._attempts -= 1
             _log.info("the engine could not be recognised: %s", fault)
             return
         self._attempts = 0
