@@ -17,6 +17,8 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
 
+pytestmark = pytest.mark.large
+
 NODES = 600
 NAMESPACE = "https://example.org/a/namespace/of/ordinary/length/"
 

@@ -14,6 +14,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EndpointFault, Fault, GatewayError, NetworkFault, QueryRefused
 from gateway.graph.budget import Deadline, deadline_passed
 from gateway.settings.profile import Limits, Profile, Size
+from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
@@ -95,6 +96,10 @@ class Session:
             return None
 
 
+async def at_once(_seconds: float) -> None:
+    """Pause before a retry for no time at all."""
+
+
 @functools.cache
 def oracle() -> OracleGraph:
     return OracleGraph(corpus_triples())
@@ -113,7 +118,8 @@ def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Sess
     profile = Profile(size=ROOM, limits=Limits(query_rows=request.param, batch=7, facts_batch=5, requests=5_000))
     with asyncio.Runner() as runner:
         transport = Unreliable(InProcess(graph.engine, max_bytes=1 << 24))
-        gateway = Gateway(SparqlStore(transport, profile), profile, PrefixMap({}))
+        store = SparqlStore(transport, profile, Pace(profile.endpoint, sleep=at_once))
+        gateway = Gateway(store, profile, PrefixMap({}))
         runner.run(gateway.describe_schema())
         yield Session(runner, gateway, transport)
         runner.run(gateway.close())
