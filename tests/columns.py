@@ -1,15 +1,13 @@
-"""The engines that one test runs on: in this process, an Oxigraph server and a Fuseki, each with the same graphs."""
+"""The engines that one test runs on, in this process and behind HTTP, each with the same graphs."""
 
 import functools
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
-import pyoxigraph
-
-from gateway import resources
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.settings.profile import Profile
@@ -19,70 +17,96 @@ from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, load_files
-from tests.random_graphs import write_corpus
-from tests.servers.fuseki import FusekiServer, running_fuseki
+from tests.graphs import asserted_files, blazegraph_files, graph_files
+from tests.servers.blazegraph import running_blazegraph
+from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
-from tests.shared_data import shared_data_or_none
+from tests.servers.virtuoso import running_virtuoso
 
-ColumnName = Literal["in-process", "oxigraph", "fuseki"]
-COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki")
+ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph"]
+COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph")
 
-_SHARED = {
-    "medlit": "medlit.ttl.gz",
-    "movies": "movies.ttl.gz",
-    "wd50k": "wd50k.nt.gz",
-    "codex-m": "codex-m.nt.gz",
-}
-_FIXTURES = ("medical", "films", "wikidata-slice", "awkward")
-_MEGABYTE = 1 << 20
+_VIRTUOSO_ROWS: Final = 9_000
+"""Below the row cap of 10,000 that Debian's Virtuoso has."""
+
+_MEGABYTE: Final = 1 << 20
 
 
-ODD_TRIPLES = (
-    "<http://ex.org/a> <http://ex.org/p> <http://ex.org/docs/../report>",
-    "<http://ex.org/docs/../report> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/Report>",
-    "<http://ex.org/docs/../report> <http://ex.org/p> <http://ex.org/c>",
-    "<http://ex.org/d> <http://ex.org/p> <http://ex.org/c>",
-    "<http://ex.org/a> <http://ex.org/p> <urn:a/../b>",
-    "<urn:a/../b> <http://ex.org/p> <http://ex.org/e>",
-    "<http://ex.org/a> <http://ex.org/p> <http://EX.org/upper>",
-    "<http://EX.org/upper> <http://ex.org/p> <http://ex.org/f>",
-)
-"""IRIs that some engine takes for others in a query, though it keeps them as they are when it loads N-Triples."""
+@dataclass(frozen=True)
+class Asked:
+    """How a graph is asked for at an engine.
+
+    Attributes:
+        endpoint: The URL.
+        graphs: The named graphs that together are the graph; none for the default graph.
+        query_rows: Rows that one query may return at most; None where the engine has no cap.
+    """
+
+    endpoint: str
+    graphs: tuple[str, ...] = ()
+    query_rows: int | None = None
+
+    def settle(self, profile: Profile) -> Profile:
+        """Return a profile with what this engine needs."""
+        update: dict[str, object] = {}
+        if self.graphs:
+            update["endpoint"] = profile.endpoint.model_copy(update={"graphs": self.graphs})
+        if self.query_rows is not None:
+            rows = min(profile.limits.query_rows, self.query_rows)
+            update["limits"] = profile.limits.model_copy(update={"query_rows": rows})
+        return profile.model_copy(update=update)
 
 
 @dataclass(frozen=True)
 class Column:
-    """One engine that holds every graph of the tests."""
+    """One engine that holds every graph of the tests.
+
+    Attributes:
+        name: The engine.
+        files: The files of each graph, as this engine was given them.
+        annotated: Whether the engine knows RDF 1.2, so that annotations are among what it holds.
+    """
 
     name: ColumnName
-    _endpoint: Callable[[str], str] | None
     files: Mapping[str, Sequence[Path]]
+    annotated: bool = True
+    _asked: Callable[[str], Asked] | None = field(default=None, repr=False)
 
     def url(self, graph: str) -> str:
         """Return the URL of a graph's query endpoint; only engines behind HTTP have one."""
-        assert self._endpoint is not None
-        return self._endpoint(graph)
+        assert self._asked is not None
+        return self._asked(graph).endpoint
 
     def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
         """Open a gateway over a graph; its prefixes are the profile's, and the files' too in process.
 
         Args:
             graph: The graph's name.
-            profile: The profile; the built-in defaults where not given.
+            profile: The profile, to which the engine's own settings are added; the built-in defaults where not given.
             through: The URL of a proxy that stands before the graph's endpoint.
         """
         settings = profile or Profile()
-        if self._endpoint is not None:
-            return open_gateway(endpoint=through or self._endpoint(graph), profile=settings)
+        if self._asked is not None:
+            asked = self._asked(graph)
+            return open_gateway(endpoint=through or asked.endpoint, profile=asked.settle(settings))
         loaded = _loaded(tuple(self.files[graph]))
         prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
         return Gateway(SparqlStore(self.transport(graph), settings), settings, PrefixMap(prefixes))
 
     def transport(self, graph: str) -> Transport:
         """Return a transport to a graph, for a store that a test puts together itself."""
-        if self._endpoint is not None:
-            return Http(self._endpoint(graph), max_bytes=64 * _MEGABYTE)
-        return InProcess(_loaded(tuple(self.files[graph])).engine, max_bytes=64 * _MEGABYTE)
+        if self._asked is None:
+            return InProcess(_loaded(tuple(self.files[graph])).engine, max_bytes=64 * _MEGABYTE)
+        asked = self._asked(graph)
+        return Http(asked.endpoint, max_bytes=64 * _MEGABYTE, graphs=asked.graphs)
+
+    def in_process(self) -> "Column":
+        """Return the engine of this process over the same files."""
+        return Column("in-process", self.files, self.annotated)
+
+    def kept(self, iri: str) -> str:
+        """Return an IRI of the test data in the form in which this engine was given it."""
+        return unicodedata.normalize("NFC", iri) if self.name == "blazegraph" else iri
 
 
 @functools.cache
@@ -95,48 +119,41 @@ def declared_prefixes(path: Path) -> dict[str, str]:
     return dict(_loaded((path,)).prefixes[0][1])
 
 
-def graph_files(folder: Path) -> dict[str, list[Path]]:
-    """Return the files of every graph that is there, by the graph's name; the random graphs are one graph."""
-    files = {name: [resources.folder("fixtures") / f"{name}.ttl"] for name in _FIXTURES}
-    for name, file in _SHARED.items():
-        path = shared_data_or_none(file)
-        if path is not None:
-            files[name] = [path]
-    odd = folder / "odd.nt"
-    odd.write_text("".join(f"{line} .\n" for line in ODD_TRIPLES), encoding="utf-8")
-    files["odd"] = [odd]
-    corpus = folder / "random.nt"
-    write_corpus(corpus)
-    files["random"] = [corpus]
-    return files
-
-
 @contextmanager
 def column(name: ColumnName, workdir: Path, graphs: Collection[str] | None = None) -> Iterator[Column]:
     """Start an engine with every graph, or with some, and stop it again."""
-    files = {graph: paths for graph, paths in graph_files(workdir).items() if graphs is None or graph in graphs}
+    make = {"virtuoso": asserted_files, "blazegraph": blazegraph_files}.get(name, graph_files)
+    files = {graph: paths for graph, paths in make(workdir).items() if graphs is None or graph in graphs}
+    annotated = make is graph_files
     with ExitStack() as servers:
-        endpoint: Callable[[str], str] | None = None
-        if name == "fuseki":
-            fuseki: FusekiServer = servers.enter_context(running_fuseki(files, workdir=workdir))
-            endpoint = fuseki.endpoint
-        elif name == "oxigraph":
-
-            @functools.cache
-            def started(graph: str) -> str:
-                place = workdir / graph
-                place.mkdir()
-                return servers.enter_context(running_oxigraph(files[graph], workdir=place)).endpoint
-
-            endpoint = started
-        yield Column(name, endpoint, files)
+        asked = None if name == "in-process" else _start(name, files, workdir, servers)
+        yield Column(name, files, annotated, asked)
 
 
-@functools.cache
-def existing_nodes(graph: str) -> tuple[str, ...]:
-    """Return the IRIs of a fixture that are subject or object of a triple, sorted, read without the gateway."""
-    path = resources.folder("fixtures") / f"{graph}.ttl"
-    with path.open("rb") as stream:
-        quads = list(pyoxigraph.parse(stream, pyoxigraph.RdfFormat.TURTLE))
-    terms = (term for quad in quads for term in (quad.subject, quad.object))
-    return tuple(sorted({term.value for term in terms if isinstance(term, pyoxigraph.NamedNode)}))
+def _start(
+    name: ColumnName, files: Mapping[str, Sequence[Path]], workdir: Path, servers: ExitStack
+) -> Callable[[str], Asked]:
+    """Start an engine, and return how each graph is asked for there."""
+    if name == "fuseki":
+        fuseki = servers.enter_context(running_fuseki(files, workdir=workdir))
+        return lambda graph: Asked(fuseki.endpoint(graph))
+    if name == "virtuoso":
+        named = {_named(graph): paths for graph, paths in files.items()}
+        virtuoso = servers.enter_context(running_virtuoso(named, workdir=workdir))
+        return lambda graph: Asked(virtuoso.endpoint, (_named(graph),), _VIRTUOSO_ROWS)
+    if name == "blazegraph":
+        blazegraph = servers.enter_context(running_blazegraph(files, workdir=workdir))
+        return lambda graph: Asked(blazegraph.endpoint(graph))
+
+    # An Oxigraph serves one graph; it is started when that is first asked for.
+    @functools.cache
+    def oxigraph(graph: str) -> Asked:
+        place = workdir / graph
+        place.mkdir()
+        return Asked(servers.enter_context(running_oxigraph(files[graph], workdir=place)).endpoint)
+
+    return oxigraph
+
+
+def _named(graph: str) -> str:
+    return f"urn:graph:{graph}"

@@ -32,7 +32,13 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="session")
+def reference(engine: Column) -> Column:
+    """The engine in this process, over the very files that the engine under test was given."""
+    return engine.in_process()
+
+
+@pytest.fixture(scope="session")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
-    """The engine in this process alone, to compare another with."""
+    """The engine in this process alone."""
     with column("in-process", tmp_path_factory.mktemp("embedded")) as started:
         yield started

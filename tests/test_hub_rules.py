@@ -1,7 +1,6 @@
 """Traversals and intersections under the hub rules equal the naive oracle's, on every engine; paths are shortest."""
 
 import asyncio
-import functools
 import itertools
 import re
 from collections import defaultdict
@@ -18,8 +17,9 @@ from gateway.errors import InputError, QueryRefused
 from gateway.settings.profile import Hubs, Profile, Size
 from tests.columns import Column
 from tests.engine.small import Watched, over
-from tests.oracle import Edge, OracleGraph, bfs, degree, intersect
-from tests.random_graphs import IntersectionQuestion, Question, corpus_triples, intersections, questions
+from tests.oracle import Edge, bfs, degree, intersect
+from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
+from tests.random_session import Corpus
 
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
@@ -32,17 +32,13 @@ thorough = settings(
 limits = st.integers(1, 12)
 
 
-@functools.cache
-def oracle() -> OracleGraph:
-    return OracleGraph(corpus_triples())
-
-
 @dataclass(frozen=True)
 class Session:
     """A gateway over the random graphs, on an event loop that lasts for all examples of a test."""
 
     runner: asyncio.Runner
     gateway: Gateway
+    corpus: Corpus
 
     def bfs(self, question: Question, **rules: int) -> BfsResult | None:
         """Ask for a neighbourhood; None where no seed exists."""
@@ -61,7 +57,7 @@ def session(engine: Column) -> Iterator[Session]:
     """Open a gateway over the random graphs."""
     with asyncio.Runner() as runner:
         gateway = engine.open("random", WHOLE)
-        yield Session(runner, gateway)
+        yield Session(runner, gateway, Corpus(engine))
         runner.run(gateway.close())
 
 
@@ -84,7 +80,8 @@ def told(answer: Subgraph, cause: str) -> dict[str, str]:
 @thorough
 @given(question=questions(), max_degree=limits)
 def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: Question, max_degree: int) -> None:
-    expected = bfs(oracle(), question.seeds, question.max_hops, max_degree)
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    expected = bfs(oracle, question.seeds, question.max_hops, max_degree)
     answer = session.bfs(question, max_degree=max_degree)
     if answer is None:
         assert not expected.distance
@@ -94,7 +91,7 @@ def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: 
     assert edges_of(answer) == expected.edges
     assert (answer.blank_node_edges or 0) == expected.blank_node_edges
     hubs = told(answer, "hub_not_expanded")
-    assert hubs == {hub: str(degree(oracle(), hub)) for hub in sorted(expected.hubs)[:20]}
+    assert hubs == {hub: str(degree(oracle, hub)) for hub in sorted(expected.hubs)[:20]}
     assert answer.complete == (not expected.hubs)
 
 
@@ -103,7 +100,8 @@ def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: 
 def test_an_intersection_around_hubs_equals_the_oracles(
     session: Session, question: IntersectionQuestion, max_degree: int
 ) -> None:
-    expected = intersect(oracle(), question.seeds, question.k, max_degree)
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    expected = intersect(oracle, question.seeds, question.k, max_degree)
     session.gateway.forget_snapshots()
     try:
         answer = session.runner.run(
@@ -114,7 +112,7 @@ def test_an_intersection_around_hubs_equals_the_oracles(
         return
     assert {node.id for node in answer.nodes} == expected.nodes
     assert edges_of(answer) == expected.edges
-    assert all(degree(oracle(), hub) > max_degree for hub in told(answer, "hub_not_expanded"))
+    assert all(degree(oracle, hub) > max_degree for hub in told(answer, "hub_not_expanded"))
 
 
 @thorough
@@ -122,8 +120,9 @@ def test_an_intersection_around_hubs_equals_the_oracles(
 def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
     session: Session, question: Question, most: int
 ) -> None:
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
     answer = session.bfs(question, max_edges_per_node=most)
-    free = bfs(oracle(), question.seeds, question.max_hops)
+    free = bfs(oracle, question.seeds, question.max_hops)
     if answer is None:
         assert not free.distance
         return
@@ -141,7 +140,7 @@ def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
         shown[edge[2]].add(edge)
     expanded = {node for node, at in _distances(answer, edges).items() if at < question.max_hops}
     for node in expanded:
-        count = degree(oracle(), node)
+        count = degree(oracle, node)
         if count > most:
             assert capped.get(node, str(count)) == str(count)
             assert len(shown[node]) >= most
@@ -169,7 +168,8 @@ def _distances(answer: BfsResult, edges: set[Edge]) -> dict[str, int]:
 def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
     session: Session, question: IntersectionQuestion
 ) -> None:
-    expected = intersect(oracle(), question.seeds, question.k)
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    expected = intersect(oracle, question.seeds, question.k)
     session.gateway.forget_snapshots()
     try:
         answer = session.runner.run(
@@ -184,9 +184,9 @@ def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
         assert [path[-1] for path in node.via] == list(question.seeds)
         for path, seed in zip(node.via, question.seeds, strict=True):
             assert path[0] == node.id
-            assert len(path) - 1 == bfs(oracle(), [seed], question.k).distance[node.id]
+            assert len(path) - 1 == bfs(oracle, [seed], question.k).distance[node.id]
             for step, following in itertools.pairwise(path):
-                ends = {end for edge in oracle().edges_of(step) for end in (edge[0], edge[2])}
+                ends = {end for edge in oracle.edges_of(step) for end in (edge[0], edge[2])}
                 assert following in ends
 
 

@@ -30,7 +30,7 @@ def reading_little(rows: int) -> Profile:
 
 @pytest.mark.parametrize("rows", [10, 60, 61, 120, 121, 122])
 async def test_a_hub_comes_whole_however_few_rows_one_query_returns(engine: Column, rows: int) -> None:
-    expected = bfs(OracleGraph.from_files([AWKWARD]), [HUB], 1)
+    expected = bfs(OracleGraph.from_files(engine.files["awkward"]), [HUB], 1)
     async with engine.open("awkward", reading_little(rows)) as gateway:
         answer = await gateway.bfs_query([f"<{HUB}>"], 1, topology_only=True)
     assert answer.complete, answer.incomplete

@@ -1,7 +1,6 @@
 """Every traversal and intersection on 200 random graphs equals the naive oracle's, on every engine."""
 
 import asyncio
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,8 +12,9 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.profile import Cache, Profile, Size
 from tests.columns import Column
-from tests.oracle import OracleGraph, bfs, entity_type, intersect
-from tests.random_graphs import IntersectionQuestion, Question, corpus_triples, intersections, questions
+from tests.oracle import bfs, entity_type, intersect
+from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
+from tests.random_session import Corpus
 
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000), cache=Cache(megabytes=0))
 """No page, no prefix: every ID is a whole IRI, as the oracle has it. No cache: `cache/test_agreement.py` has it."""
@@ -28,17 +28,13 @@ thorough = settings(
 )
 
 
-@functools.cache
-def oracle() -> OracleGraph:
-    return OracleGraph(corpus_triples())
-
-
 @dataclass(frozen=True)
 class Session:
     """A gateway over the random graphs, on an event loop that lasts for all examples of a test."""
 
     runner: asyncio.Runner
     gateway: Gateway
+    corpus: Corpus
 
     def answer(self, question: Question | IntersectionQuestion) -> BfsResult | IntersectionResult | None:
         """Ask a question; None where it is refused, with advice, because no seed exists."""
@@ -58,14 +54,15 @@ def session(engine: Column) -> Iterator[Session]:
     """Open a gateway over the random graphs."""
     with asyncio.Runner() as runner:
         gateway = engine.open("random", WHOLE)
-        yield Session(runner, gateway)
+        yield Session(runner, gateway, Corpus(engine))
         runner.run(gateway.close())
 
 
 @thorough
 @given(question=questions())
 def test_a_traversal_equals_the_oracles(session: Session, question: Question) -> None:
-    expected = bfs(oracle(), question.seeds, question.max_hops)
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    expected = bfs(oracle, question.seeds, question.max_hops)
     answer = session.answer(question)
     if answer is None:
         assert not expected.distance
@@ -81,14 +78,15 @@ def test_a_traversal_equals_the_oracles(session: Session, question: Question) ->
     assert (answer.blank_node_edges or 0) == expected.blank_node_edges
     assert answer.complete
     for node in answer.nodes:
-        assert node.entity_type == (entity_type(oracle(), node.id) or "untyped")
+        assert node.entity_type == (entity_type(oracle, node.id) or "untyped")
     assert answer.schema_summary.predicates_found == sorted({predicate for _, predicate, _ in expected.edges})
 
 
 @thorough
 @given(question=intersections())
 def test_an_intersection_equals_the_oracles(session: Session, question: IntersectionQuestion) -> None:
-    expected = intersect(oracle(), question.seeds, question.k)
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    expected = intersect(oracle, question.seeds, question.k)
     answer = session.answer(question)
     if answer is None:
         assert len(expected.missing) == len(set(question.seeds))

@@ -54,12 +54,14 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 _INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
 _REAL_FORM = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE_FORM = re.compile(r"[+-]?[0-9]+(?:\.0*)?")
 _ZERO_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)(?:\.0+|(\.\d*?[1-9])0+)(?=$|Z|[+-])")
 _UTC_OFFSET = re.compile(r"(\d)[+-]00:00$")
 
 _FLOAT = f"{XSD}float"
 _DECIMAL = f"{XSD}decimal"
-_SPECIAL = frozenset({"INF", "-INF", "NaN"})
+_SPECIAL = {"INF": "INF", "+INF": "INF", "-INF": "-INF", "Infinity": "INF", "-Infinity": "-INF", "NaN": "NaN"}
+"""Numbers that JSON has none for; `Infinity` is how engines in Java write a number that is too large."""
 
 _EXACT_INTEGERS = 2**53
 _DIGITS = 40
@@ -108,7 +110,12 @@ def _integer(text: str, original: str) -> JsonScalar:
 
 def _real(text: str, original: str, datatype: str) -> JsonScalar:
     if not _REAL_FORM.fullmatch(text):
-        return {"+INF": "INF"}.get(text, text if text in _SPECIAL else original)
+        return _SPECIAL.get(text, original)
+    if datatype == _DECIMAL and _WHOLE_FORM.fullmatch(text):
+        # One engine keeps large integers as decimals; as a float such a number would be another one.
+        whole = _integer(text.partition(".")[0], original)
+        if isinstance(whole, str):
+            return whole
     number = _single(float(text)) if datatype == _FLOAT else float(text)
     if not math.isfinite(number):
         if datatype == _DECIMAL:

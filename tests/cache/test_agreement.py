@@ -1,7 +1,6 @@
 """The cache in front of each engine: cold and warm, every question has the oracle's answer, and is asked once."""
 
 import asyncio
-import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,8 +18,9 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from tests.columns import Column
-from tests.oracle import OracleGraph, bfs, intersect
-from tests.random_graphs import IntersectionQuestion, Question, corpus_triples, intersections, questions
+from tests.oracle import bfs, intersect
+from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
+from tests.random_session import Corpus
 
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
@@ -30,11 +30,6 @@ thorough = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-@functools.cache
-def oracle() -> OracleGraph:
-    return OracleGraph(corpus_triples())
 
 
 @dataclass
@@ -61,6 +56,7 @@ class Session:
     runner: asyncio.Runner
     gateway: Gateway
     transport: Counted
+    corpus: Corpus
 
     def ask(self, question: Question | IntersectionQuestion) -> tuple[Mapping[str, Any] | None, list[str]]:
         """Ask a question that was not asked before, as far as pages go; return what a reader gets, and what was sent.
@@ -89,7 +85,7 @@ def opened(column: Column) -> Iterator[Session]:
     with asyncio.Runner() as runner:
         gateway = Gateway(store, WHOLE, PrefixMap({}))
         runner.run(gateway.describe_schema())
-        yield Session(runner, gateway, transport)
+        yield Session(runner, gateway, transport, Corpus(column))
         runner.run(gateway.close())
 
 
@@ -112,13 +108,14 @@ def triples(answer: Mapping[str, Any]) -> set[tuple[str, str, str]]:
 @thorough
 @given(question=questions())
 def test_a_traversal_is_asked_once_and_answered_alike_cold_and_warm(session: Session, question: Question) -> None:
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
     session.gateway.forget()
     cold, sent = session.ask(question)
     warm, sent_again = session.ask(question)
     assert sent
     assert sent_again == []
     assert warm == cold
-    expected = bfs(oracle(), question.seeds, question.max_hops)
+    expected = bfs(oracle, question.seeds, question.max_hops)
     assert (cold is None) == (not expected.distance)
     if cold is not None:
         assert cold["complete"] is True
@@ -131,6 +128,7 @@ def test_a_traversal_is_asked_once_and_answered_alike_cold_and_warm(session: Ses
 def test_an_intersection_is_answered_alike_cold_and_warm_and_expands_no_node_again(
     session: Session, question: IntersectionQuestion
 ) -> None:
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
     session.gateway.forget()
     cold, sent = session.ask(question)
     warm, sent_again = session.ask(question)
@@ -138,7 +136,7 @@ def test_an_intersection_is_answered_alike_cold_and_warm_and_expands_no_node_aga
     # A set of nodes that a blank node spoils is no whole answer, so it is asked for again as well.
     assert not any("SELECT ?s ?p ?o" in query and "UNION" in query for query in sent_again)
     assert warm == cold
-    expected = intersect(oracle(), question.seeds, question.k)
+    expected = intersect(oracle, question.seeds, question.k)
     if cold is None:
         assert len(expected.missing) == len(set(question.seeds))
         return
@@ -152,9 +150,10 @@ def test_an_intersection_is_answered_alike_cold_and_warm_and_expands_no_node_aga
 def test_what_earlier_questions_left_behind_changes_no_answer(
     embedded_session: Session, question: Question, other: IntersectionQuestion
 ) -> None:
+    oracle = embedded_session.corpus.oracle
     # Nothing is forgotten: each question meets whatever those before it have left.
     answer, _ = embedded_session.ask(question)
-    expected = bfs(oracle(), question.seeds, question.max_hops)
+    expected = bfs(oracle, question.seeds, question.max_hops)
     assert (answer is None) == (not expected.distance)
     if answer is not None:
         assert answer["complete"] is True
@@ -162,7 +161,7 @@ def test_what_earlier_questions_left_behind_changes_no_answer(
         assert triples(answer) == expected.edges
     common, _ = embedded_session.ask(other)
     if common is not None:
-        among = intersect(oracle(), other.seeds, other.k)
+        among = intersect(oracle, other.seeds, other.k)
         assert common["complete"] is True
         assert {node["id"] for node in common["nodes"]} == among.nodes
         assert triples(common) == among.edges

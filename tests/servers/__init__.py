@@ -1,4 +1,4 @@
-"""Real SPARQL servers on loopback for the tests: Jena Fuseki and Oxigraph.
+"""Real SPARQL servers on loopback for the tests: Jena Fuseki, Oxigraph, Virtuoso and Blazegraph.
 
 Nothing here is part of the package that users install.
 """

@@ -7,20 +7,23 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.servers.database import LoadError
 from tests.servers.fuseki import running_fuseki
 from tests.servers.java import find_java
-from tests.servers.maven import RELEASES, ChecksumMismatchError, fuseki_jar
+from tests.servers.loaded import LoadError
+from tests.servers.maven import BLAZEGRAPH, FUSEKI, ChecksumMismatchError, runnable_jar
 from tests.servers.oxigraph import find_oxigraph
 from tests.servers.process import ServerStartError
 from tests.servers.unavailable import ServerUnavailable
+from tests.servers.virtuoso import find_virtuoso
+
+_JARS = (*FUSEKI.values(), BLAZEGRAPH)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the two commands and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.servers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("install", help="fetch both Fuseki jars; check Java and Oxigraph")
+    commands.add_parser("install", help="fetch the jars and Virtuoso; check Java and Oxigraph")
     fuseki = commands.add_parser("fuseki", help="load graph files and serve them until Ctrl-C")
     fuseki.add_argument("--graph", type=Path, action="append", required=True, metavar="FILE")
     fuseki.add_argument("--port", type=int, default=3030)
@@ -37,12 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def install() -> int:
     """Fetch and check everything, one line each; return 1 when something is missing."""
     checks: list[tuple[str, Callable[[], object]]] = [
-        *((f"Fuseki {version}", lambda version=version: fuseki_jar(version).name) for version in RELEASES),
-        *(
-            (f"Java for {release.version}", lambda release=release: _java(release.java))
-            for release in RELEASES.values()
-        ),
+        *((release.artifact, lambda release=release: runnable_jar(release).name) for release in _JARS),
+        *((f"Java for {release.file_name}", lambda release=release: _java(release.java)) for release in _JARS),
         ("Oxigraph", lambda: find_oxigraph().name),
+        ("Virtuoso", lambda: find_virtuoso().server.name),
     ]
     found = [_check(subject, check) for subject, check in checks]
     return 0 if all(found) else 1

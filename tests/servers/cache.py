@@ -1,7 +1,9 @@
 """The folder `.servers/` of the checkout: fetched jars and loaded databases, shared by processes."""
 
 import fcntl
-from collections.abc import Iterator
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -23,6 +25,31 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     with (folder / f"{name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def kept(key: str, fill: Callable[[Path], None]) -> Path:
+    """Return a folder of `.servers/data/`, filled once by whoever asks for it first, or not at all."""
+    folder = CACHE / "data" / key
+    if not folder.exists():
+        with locked(folder.parent, "load"):
+            if not folder.exists():
+                with tempfile.TemporaryDirectory(dir=folder.parent, prefix="load-") as scratch:
+                    content = Path(scratch) / "content"
+                    content.mkdir()
+                    fill(content)
+                    content.rename(folder)
+    return folder
+
+
+def fingerprint(loader: bytes, graphs: Mapping[str, Sequence[Path]]) -> str:
+    """Return a hash of what decides the content of a database: how it is loaded, and the files of each graph."""
+    digest = hashlib.sha256(loader)
+    for name, files in graphs.items():
+        digest.update(f"\n{name}".encode())
+        for file in files:
+            with file.open("rb") as content:
+                digest.update(f"\n{file.suffixes} ".encode() + hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:24]
 
 
 def copy_sparsely(source: Path, target: Path) -> None:

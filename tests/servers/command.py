@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.servers.java import find_java
-from tests.servers.maven import RELEASES, fuseki_jar
+from tests.servers.maven import FUSEKI, runnable_jar
 
 
 def fuseki_command(version: str, *, port: int, config: Path) -> list[str | Path]:
@@ -13,12 +13,13 @@ def fuseki_command(version: str, *, port: int, config: Path) -> list[str | Path]
         ServerUnavailable: there is no Java new enough or no jar.
         ChecksumMismatchError: the jar is not the pinned one.
     """
-    java = find_java(RELEASES[version].java)
+    release = FUSEKI[version]
+    java = find_java(release.java)
     return [
         java.path,
         "-Xmx1g",
         *java.quiet_options,
-        *("-cp", fuseki_jar(version)),
+        *("-cp", runnable_jar(release)),
         "org.apache.jena.fuseki.main.cmds.FusekiMainCmd",
         *("--localhost", "--port", str(port), "--ping", "--config", config),
     ]

@@ -10,6 +10,7 @@ from typing import Final
 
 from tests.servers.cache import CACHE, CHECKOUT, copy_sparsely, locked
 from tests.servers.command import fuseki_command
+from tests.servers.loaded import LoadError
 from tests.servers.loopback import HOST, free_port, send
 from tests.servers.process import running
 
@@ -25,10 +26,6 @@ _TYPES: Final = {
 }
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _LOAD_TIMEOUT_S: Final = 600.0
-
-
-class LoadError(Exception):
-    """Fuseki refused a file; the text is its own."""
 
 
 def configuration(directories: Mapping[str, Path]) -> str:

@@ -52,7 +52,8 @@ def send(
         connection.close()
 
 
-def ask(endpoint: str, query: str, *, accept: str = "text/csv") -> Answer:
-    """Send a SPARQL query as a form."""
+def ask(endpoint: str, query: str, *, accept: str = "text/csv", graph: str = "", timeout_s: float = 30.0) -> Answer:
+    """Send a SPARQL query as a form, to one named graph if its IRI is given."""
+    form = {"query": query} | ({"default-graph-uri": graph} if graph else {})
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": accept}
-    return send("POST", endpoint, body=urlencode({"query": query}).encode(), headers=headers)
+    return send("POST", endpoint, body=urlencode(form).encode(), headers=headers, timeout_s=timeout_s)

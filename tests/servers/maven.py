@@ -1,4 +1,4 @@
-"""Fuseki's runnable jar, fetched once by Maven and held to a pinned checksum."""
+"""Runnable jars of servers, fetched once by Maven and held to pinned checksums."""
 
 import hashlib
 import shutil
@@ -11,8 +11,6 @@ from typing import Final
 from tests.servers.cache import CACHE, locked
 from tests.servers.unavailable import ServerUnavailable
 
-_GROUP: Final = "org.apache.jena"
-_ARTIFACT: Final = "jena-fuseki-server"
 # 2.10 copies the jar alone. Later versions first read its POM, and that of its parent, which is not always to be had.
 _PLUGINS: Final = (
     "org.apache.maven.plugins:maven-dependency-plugin:2.10:copy",
@@ -23,8 +21,10 @@ _FETCH_TIMEOUT_S: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A Fuseki release that the tests know: its number, the jar's sha256, the Java it needs."""
+    """A release that the tests know: its coordinates, the jar's sha256, the Java it needs."""
 
+    group: str
+    artifact: str
     version: str
     sha256: str
     java: int
@@ -32,30 +32,40 @@ class Release:
     @property
     def file_name(self) -> str:
         """The jar's name, in Maven's repository as here."""
-        return f"{_ARTIFACT}-{self.version}.jar"
+        return f"{self.artifact}-{self.version}.jar"
 
 
-RELEASES: Final = {
+def _fuseki(version: str, sha256: str, java: int) -> Release:
+    return Release("org.apache.jena", "jena-fuseki-server", version, sha256, java)
+
+
+FUSEKI: Final = {
     release.version: release
     for release in (
-        Release("6.2.0", "2c92c598e65ab69d99820052e05f4277ed1d77980a8845f87545ad35b71a76ee", 21),
-        Release("5.6.0", "d28c1eaf703122ee628895a460c20fa4aa60a892f435d403ea8c036f241da1f8", 17),
+        _fuseki("6.2.0", "2c92c598e65ab69d99820052e05f4277ed1d77980a8845f87545ad35b71a76ee", 21),
+        _fuseki("5.6.0", "d28c1eaf703122ee628895a460c20fa4aa60a892f435d403ea8c036f241da1f8", 17),
     )
 }
+BLAZEGRAPH: Final = Release(
+    "com.blazegraph",
+    "blazegraph-jar",
+    "2.1.5",
+    "8f38b1dae5ad92b0c786b92d1f260a18a4ca64151b62c8d5017dd59b743e131e",
+    17,
+)
 
 
 class ChecksumMismatchError(Exception):
     """A jar is not the pinned one. It has been deleted."""
 
 
-def fuseki_jar(version: str, *, folder: Path = CACHE) -> Path:
+def runnable_jar(release: Release, *, folder: Path = CACHE) -> Path:
     """Return the release's jar, fetching it where it is absent, and verified in either case.
 
     Raises:
         ServerUnavailable: Maven is absent or could not fetch it.
         ChecksumMismatchError: the jar, fetched or found, is not the pinned one.
     """
-    release = RELEASES[version]
     jar = folder / release.file_name
     if not jar.exists():
         # Maven's local repository is not made for two processes at a time.
@@ -101,7 +111,7 @@ def _fetch(release: Release, jar: Path, repository: Path) -> None:
                 raise ServerUnavailable(f"Maven could not fetch {release.file_name}: {failures[-1]}")
         finally:
             # The second copy, 57 MB; and a bad one must not be served again.
-            cached = repository.joinpath(*_GROUP.split("."), _ARTIFACT, release.version)
+            cached = repository.joinpath(*release.group.split("."), release.artifact, release.version)
             shutil.rmtree(cached, ignore_errors=True)
         fetched = Path(folder) / release.file_name
         verify(fetched, release.sha256)
@@ -114,7 +124,7 @@ def _copy(maven: str, plugin: str, release: Release, folder: Path, repository: P
         maven,
         *("-q", "-B", "-U", "--strict-checksums", plugin),
         f"-Dmaven.repo.local={repository}",
-        f"-Dartifact={_GROUP}:{_ARTIFACT}:{release.version}:jar",
+        f"-Dartifact={release.group}:{release.artifact}:{release.version}:jar",
         f"-DoutputDirectory={folder}",
     ]
     try:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.database import LoadError
 from tests.servers.fuseki import FusekiServer, running_fuseki
+from tests.servers.loaded import LoadError
 from tests.servers.loopback import HOST, ask, send
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

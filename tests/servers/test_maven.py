@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.maven import ChecksumMismatchError, fuseki_jar, verify
+from tests.servers.maven import FUSEKI, ChecksumMismatchError, runnable_jar, verify
 from tests.servers.unavailable import ServerUnavailable
 
 FAKE_MAVEN = """#!/bin/sh
@@ -26,7 +26,7 @@ def test_a_cached_jar_that_is_not_the_pinned_one_is_refused_and_deleted(tmp_path
     jar = tmp_path / "jena-fuseki-server-6.2.0.jar"
     jar.write_bytes(b"wrong")
     with pytest.raises(ChecksumMismatchError, match="deleted unused"):
-        fuseki_jar("6.2.0", folder=tmp_path)
+        runnable_jar(FUSEKI["6.2.0"], folder=tmp_path)
     assert not jar.exists()
 
 
@@ -41,14 +41,14 @@ def test_a_fetched_jar_that_is_not_the_pinned_one_never_reaches_the_cache(
     monkeypatch.setenv("PATH", f"{binaries}{os.pathsep}{os.environ['PATH']}")
     folder = tmp_path / "cache"
     with pytest.raises(ChecksumMismatchError):
-        fuseki_jar("6.2.0", folder=folder)
+        runnable_jar(FUSEKI["6.2.0"], folder=folder)
     assert not list(folder.glob("**/*.jar"))
 
 
 def test_without_maven_the_jar_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ServerUnavailable, match="install Maven"):
-        fuseki_jar("6.2.0", folder=tmp_path)
+        runnable_jar(FUSEKI["6.2.0"], folder=tmp_path)
 
 
 def test_a_failing_maven_is_unavailability_with_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,4 +57,4 @@ def test_a_failing_maven_is_unavailability_with_its_own_words(tmp_path: Path, mo
     maven.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(ServerUnavailable, match=r"could not fetch.*Unknown host repo\.example"):
-        fuseki_jar("6.2.0", folder=tmp_path)
+        runnable_jar(FUSEKI["6.2.0"], folder=tmp_path)

@@ -123,7 +123,7 @@ def oracle_of(column: Column, graph: str) -> OracleGraph:
 def draw(graph: str, oracle: OracleGraph, dice: random.Random, count: int) -> list[tuple[Question, Expected]]:
     """Draw so many questions about a graph, and what is right."""
     drawn: list[tuple[Question, Expected]] = []
-    ids = _ids_of_random(dice) if graph == "random" else _ids_of_one(graph, oracle, dice)
+    ids = _ids_of_random(oracle, dice) if graph == "random" else _ids_of_one(graph, oracle, dice)
     while len(drawn) < count:
         question = _question(graph, ids, dice)
         # What lies around the seeds has to be fetched, however small an intersection is.
@@ -158,12 +158,16 @@ def _question(graph: str, ids: Ids, dice: random.Random) -> Question:
             return Question(graph, "describe_entities", ids(dice.randint(2, 12)))
 
 
-def _ids_of_random(dice: random.Random) -> Ids:
+def _ids_of_random(oracle: OracleGraph, dice: random.Random) -> Ids:
     """Draw from one of the random graphs, now and then what does not exist."""
+    # An engine that knows no annotations, or one form of a text only, was not given all of them.
+    there = [
+        (graph, [node for node in (*graph.nodes, *graph.evidence[:1]) if node in oracle.nodes]) for graph in corpus()
+    ]
 
     def ids(count: int) -> tuple[str, ...]:
-        graph = dice.choice([one for one in corpus() if len(one.nodes) >= count])
-        chosen = dice.sample([*graph.nodes, *graph.evidence[:1]], count)
+        graph, nodes = dice.choice([(one, nodes) for one, nodes in there if len(nodes) >= count])
+        chosen = dice.sample(nodes, count)
         if dice.random() < 0.15:
             chosen[dice.randrange(count)] = dice.choice([f"{graph.namespace}missing", *graph.ghosts])
         return tuple(chosen)

@@ -129,6 +129,25 @@ def test_what_no_json_number_can_say_is_text(text: str, value: str) -> None:
     assert typed(text, "double") == value
 
 
+@pytest.mark.parametrize(("text", "value"), [("Infinity", "INF"), ("-Infinity", "-INF")])
+def test_infinity_as_java_writes_it_is_that_of_xml_schema(text: str, value: str) -> None:
+    assert typed(text, "double") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("9007199254740991", 9007199254740991),
+        ("9007199254740993", "9007199254740993"),
+        ("-9007199254740993.0", "-9007199254740993"),
+        ("+12345678901234567890123", "12345678901234567890123"),
+        ("9007199254740993.5", 9007199254740993.5),
+    ],
+)
+def test_a_large_decimal_without_a_fraction_keeps_its_digits(text: str, value: object) -> None:
+    assert typed(text, "decimal") == value
+
+
 def test_a_decimal_beyond_every_double_is_its_digits_and_not_infinite() -> None:
     assert typed("1" * 400, "decimal") == "1" * 400
 

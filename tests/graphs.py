@@ -1,0 +1,136 @@
+"""The graphs of the tests, as files that an engine can load."""
+
+import functools
+import gzip
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final, cast
+
+import pyoxigraph
+
+from gateway import resources
+from tests.random_graphs import write_corpus
+from tests.shared_data import shared_data_or_none
+
+FIXTURES: Final = ("medical", "films", "wikidata-slice", "awkward")
+ODD_TRIPLES: Final = (
+    "<http://ex.org/a> <http://ex.org/p> <http://ex.org/docs/../report>",
+    "<http://ex.org/docs/../report> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/Report>",
+    "<http://ex.org/docs/../report> <http://ex.org/p> <http://ex.org/c>",
+    "<http://ex.org/d> <http://ex.org/p> <http://ex.org/c>",
+    "<http://ex.org/a> <http://ex.org/p> <urn:a/../b>",
+    "<urn:a/../b> <http://ex.org/p> <http://ex.org/e>",
+    "<http://ex.org/a> <http://ex.org/p> <http://EX.org/upper>",
+    "<http://EX.org/upper> <http://ex.org/p> <http://ex.org/f>",
+    "<http://ex.org/a> <http://ex.org/p> <http://ex.org/caf\u00e9>",
+    "<http://ex.org/caf\u00e9> <http://ex.org/p> <http://ex.org/g>",
+)
+"""IRIs that some engine takes for others in a query, though it keeps them as they are when it loads N-Triples."""
+
+_SHARED: Final = {
+    "medlit": "medlit.ttl.gz",
+    "movies": "movies.ttl.gz",
+    "wd50k": "wd50k.nt.gz",
+    "codex-m": "codex-m.nt.gz",
+}
+_SHARED_ASSERTED: Final = {**_SHARED, "medlit": "medlit-rdf11.ttl.gz", "movies": "movies-rdf11.ttl.gz"}
+
+_FORMATS: Final = {".ttl": pyoxigraph.RdfFormat.TURTLE, ".nt": pyoxigraph.RdfFormat.N_TRIPLES}
+_REIFIES: Final = pyoxigraph.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
+_BOOLEAN: Final = pyoxigraph.NamedNode("http://www.w3.org/2001/XMLSchema#boolean")
+
+_Statement = tuple[object, object, object]
+
+
+def graph_files(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of every graph that is there, by the graph's name; the random graphs are one graph."""
+    files = {name: [fixture(name)] for name in FIXTURES} | _shared(_SHARED)
+    return files | {"odd": [_write(folder / "odd.nt", _lines(ODD_TRIPLES))], "random": [_random(folder)]}
+
+
+def asserted_files(folder: Path) -> dict[str, list[Path]]:
+    """Return the same graphs for an engine that knows RDF 1.1 only: what is asserted, without annotations."""
+    files = {name: [_write(folder / f"{name}.nt", _lines(asserted(fixture(name))))] for name in FIXTURES}
+    files["odd"] = [_write(folder / "odd.nt", _lines(ODD_TRIPLES))]
+    files["random"] = [_random(folder, triple_terms=False)]
+    return files | _shared(_SHARED_ASSERTED)
+
+
+def blazegraph_files(folder: Path) -> dict[str, list[Path]]:
+    """Return the graphs without annotations as Blazegraph can hold them.
+
+    Canonically equivalent texts are one term to it (its dictionary is sorted by a Unicode collation), in the form that
+    came first: so each text is given in one form. And it refuses a whole file for one ill-typed boolean.
+    """
+    files = asserted_files(folder)
+    for name in (*FIXTURES, "odd", "random"):
+        (file,) = files[name]
+        lines = file.read_text(encoding="utf-8").rstrip("\n").split("\n")
+        kept = (line for line in lines if not line.endswith(f'"maybe"^^{_BOOLEAN} .'))
+        file.write_text("".join(f"{unicodedata.normalize('NFC', line)}\n" for line in kept), encoding="utf-8")
+    return files
+
+
+def fixture(name: str) -> Path:
+    """Return the file of a fixture graph."""
+    return resources.folder("fixtures") / f"{name}.ttl"
+
+
+@functools.cache
+def existing_nodes(path: Path) -> tuple[str, ...]:
+    """Return the IRIs of a file that are subject or object of a triple, sorted, read without the gateway."""
+    terms = (term for quad in read(path) for term in (quad.subject, quad.object))
+    return tuple(sorted({term.value for term in terms if isinstance(term, pyoxigraph.NamedNode)}))
+
+
+def read(path: Path) -> Iterator[pyoxigraph.Quad]:
+    """Read Turtle or N-Triples, gzipped or not."""
+    zipped = path.suffix == ".gz"
+    suffix = Path(path.stem).suffix if zipped else path.suffix
+    with cast("IO[bytes]", gzip.open(path) if zipped else path.open("rb")) as stream:
+        yield from pyoxigraph.parse(stream, _FORMATS[suffix])
+
+
+def asserted(path: Path) -> Iterator[str]:
+    """Yield the triples of a file as RDF 1.1 has them, each once, without annotations.
+
+    A reifier is left out with everything that is said of it or points to it, as in `random_graphs.corpus_triples`: no
+    edge comes or goes by that. Base directions of texts are left out as well; literals are otherwise as written.
+    """
+    quads = list(read(path))
+    reifiers = {quad.subject for quad in quads if quad.predicate == _REIFIES}
+    kept: dict[_Statement, None] = {
+        (quad.subject, quad.predicate, _without_direction(quad.object)): None
+        for quad in quads
+        if not isinstance(quad.object, pyoxigraph.Triple)
+        and quad.subject not in reifiers
+        and quad.object not in reifiers
+    }
+    return (" ".join(map(str, statement)) for statement in kept)
+
+
+def _without_direction(term: object) -> object:
+    if isinstance(term, pyoxigraph.Literal) and term.direction is not None:
+        return pyoxigraph.Literal(term.value, language=term.language)
+    return term
+
+
+def _shared(names: Mapping[str, str]) -> dict[str, list[Path]]:
+    found = {name: shared_data_or_none(file) for name, file in names.items()}
+    return {name: [path] for name, path in found.items() if path is not None}
+
+
+def _random(folder: Path, *, triple_terms: bool = True) -> Path:
+    path = folder / "random.nt"
+    write_corpus(path, triple_terms=triple_terms)
+    return path
+
+
+def _lines(statements: Iterator[str] | Sequence[str]) -> str:
+    return "".join(f"{statement} .\n" for statement in statements)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path

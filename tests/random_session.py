@@ -1,0 +1,38 @@
+"""What a test about the random graphs needs of an engine: seeds as it was given them, and the right answers."""
+
+import functools
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from hypothesis import assume
+
+from tests.columns import Column
+from tests.oracle import OracleGraph, read_triples
+from tests.random_graphs import IntersectionQuestion, Question
+
+Asked = TypeVar("Asked", Question, IntersectionQuestion)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The random graphs as one engine holds them."""
+
+    column: Column
+
+    @property
+    def oracle(self) -> OracleGraph:
+        """The right answers, over the file that the engine was given."""
+        return _oracle(*self.column.files["random"])
+
+    def kept(self, question: Asked) -> Asked:
+        """Return a question with its seeds as the engine was given them."""
+        seeds = tuple(map(self.column.kept, question.seeds))
+        if isinstance(question, IntersectionQuestion):
+            assume(len(set(seeds)) > 1)
+        return replace(question, seeds=seeds)
+
+
+@functools.cache
+def _oracle(file: Path) -> OracleGraph:
+    return OracleGraph(read_triples(file))

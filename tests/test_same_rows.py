@@ -1,0 +1,203 @@
+"""Every template gives the same rows on every engine as in this process, over the same files.
+
+This is how an engine shows that answers a query wrongly with status 200 (field notes, `blazegraph.md`).
+"""
+
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+from gateway.errors import QueryRefused
+from gateway.graph.budget import Deadline
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Edges
+from gateway.sparql import template
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.results import Binding, decode, literal
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_plain_iri
+from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_TYPE, RDFS
+from gateway.transport.base import Transport
+from tests.columns import Column
+from tests.graphs import existing_nodes, read
+from tests.test_same_values import AWKWARD, DIFFERENT
+
+pytestmark = pytest.mark.anyio
+
+GRAPHS = ("medical", "films", "wikidata-slice", "awkward", "random")
+ROWS = 8_999
+"""Below every row cap, and more than any answer here has."""
+
+LACKING = {"virtuoso": {"lateral", "sparql-1.2"}, "blazegraph": {"lateral", "sparql-1.2"}}
+"""Dialects that an engine does not take, and says so."""
+
+Values = Mapping[str, Parameter]
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is asked about in one graph.
+
+    Attributes:
+        nodes: All IRIs that no engine rewrites, but those whose values an engine is known to change.
+        triples: The triples of three such IRIs.
+        rules: Edge rules: the default one, and one with an allow-list.
+    """
+
+    nodes: Sequence[str]
+    triples: Sequence[Triple]
+    rules: Sequence[Values]
+
+    @property
+    def batches(self) -> list[list[str]]:
+        """Several nodes, one, none that exists, and one of either kind."""
+        one, none = self.nodes[len(self.nodes) // 2], "https://example.org/no-node"
+        return [self.spread(120), [one], [none], [one, none]]
+
+    def spread(self, count: int) -> list[str]:
+        """Return about so many nodes, from all over the graph."""
+        return list(self.nodes[:: max(1, len(self.nodes) // count)])
+
+    @property
+    def ruled(self) -> list[Values]:
+        """Each batch under each rule."""
+        return [{"nodes": batch, **rule} for batch in self.batches for rule in self.rules]
+
+    @property
+    def bounded(self) -> list[Values]:
+        """Small batches under each rule, with a bound for each node."""
+        batches = [self.spread(15), *self.batches[1:]]
+        return [{"nodes": batch, "most": 1_000, **rule} for batch in batches for rule in self.rules]
+
+    @property
+    def single(self) -> list[Values]:
+        """One node each, under each rule."""
+        return [{"node": [node], **rule} for node in self.spread(8) for rule in self.rules]
+
+
+@functools.cache
+def sample(file: Path, left_out: frozenset[str]) -> Sample:
+    """Read a graph file, and choose."""
+    nodes = [iri for iri in existing_nodes(file) if is_plain_iri(iri) and iri not in left_out]
+    triples = [
+        (quad.subject.value, quad.predicate.value, quad.object.value)
+        for quad in read(file)
+        if isinstance(quad.subject, pyoxigraph.NamedNode) and isinstance(quad.object, pyoxigraph.NamedNode)
+    ]
+    plain = [triple for triple in triples if all(map(is_plain_iri, triple))]
+    allowing = Edges(allowed=(plain[0][1], "https://example.org/"))
+    if file.stem == "wikidata-slice":
+        allowing = load_profile("wikidata-local").edges
+    rules = [EdgeRule.of(edges).parameters for edges in (Edges(), allowing)]
+    return Sample(nodes, plain, rules)
+
+
+def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
+    """Return for each template the parameters with which it is asked."""
+    about: list[Values] = [{"nodes": batch} for batch in there.batches]
+    once: list[Values] = [{}]
+    # Which edges come is the engine's choice, unless all do; how many there are is not.
+    counted: list[Values] = [*there.bounded, {**there.bounded[0], "most": 2}]
+    middle = there.triples[len(there.triples) // 2]
+    return _about_nodes(there, about) | {
+        "alive": once,
+        "blank_content": about,
+        "degrees": counted,
+        "echo": about,
+        "edge_counts": there.single,
+        "edges": there.ruled,
+        "edges_between": [{**values, "nodes": there.nodes[:400]} for values in there.single],
+        "edges_out": there.ruled,
+        "edges_page": [{**values, "after": after} for values in there.single for after in ([], [middle])],
+        "edges_some": there.bounded,
+        "evidence_annotations": [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}],
+        "evidence_kinds": once,
+        "evidence_statements": [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}],
+        "existing": about,
+        "lateral/degrees": counted,
+        "lateral/edges_some": there.bounded,
+        "lateral/probe": once,
+        "neighbours": there.ruled,
+        "schema_predicates": [_only(rule, "excepted", "markers") | {"scan": 1_000_000} for rule in there.rules],
+        "schema_types": [_only(rule, "markers") | {"types": [RDF_TYPE], "scan": 1_000_000} for rule in there.rules],
+        "search": _searches(there),
+        "search_some": _searches(there),
+    }
+
+
+def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[Values]]:
+    labels = [f"{RDFS}label"]
+    roles: list[Values] = [{"exact": [], "endings": ["mentions", "confidence"]}, {"exact": labels, "endings": []}]
+    excepted: list[Values] = [{"also": []}, {"also": NO_EDGES}]
+    predicates = sorted({predicate for _, predicate, _ in there.triples})
+    return {
+        "facts": [{**values, "predicates": [RDF_TYPE, *NAME_PREDICATES]} for values in about],
+        "literals": [{**values, **also} for values in about for also in excepted],
+        "mentions": [{**values, **role} for values in about for role in roles],
+        "predicate_labels": [
+            {"nodes": predicates, "via": "http://wikiba.se/ontology#directClaim", "names": labels},
+        ],
+    }
+
+
+def _only(values: Values, *names: str) -> dict[str, Parameter]:
+    return {name: values[name] for name in names}
+
+
+def _searches(there: Sample) -> list[Values]:
+    types = sorted({value for _, predicate, value in there.triples if predicate == RDF_TYPE})[:2]
+    return [
+        {"predicates": names, "words": words, "type_predicates": [RDF_TYPE], "types": given, "any_type": not given}
+        for names in (NAME_PREDICATES, NAME_PREDICATES[:1])
+        for words in (["a"], ["in", "a"], ["no such word"])
+        for given in ([], types)
+    ]
+
+
+def test_every_template_is_asked(embedded: Column) -> None:
+    assert sorted(questions(sample(*embedded.files["medical"], frozenset()))) == template.names()
+
+
+@pytest.mark.parametrize("name", template.names())
+@pytest.mark.parametrize("graph", GRAPHS)
+async def test_a_template_has_the_same_rows_on_every_engine(
+    engine: Column, reference: Column, graph: str, name: str
+) -> None:
+    there, here = engine.transport(graph), reference.transport(graph)
+    text = template.load(name)
+    changed = frozenset(AWKWARD + node for node, _ in DIFFERENT.get(engine.name, ()))
+    try:
+        for values in questions(sample(*engine.files[graph], changed))[name]:
+            query = text.render({**values, "rows": ROWS})
+            if text.dialect in LACKING.get(engine.name, ()):
+                with pytest.raises(QueryRefused):
+                    await there.select(query, Deadline.after(100))
+                continue
+            expected, given = [await _rows(transport, query, text.variables) for transport in (here, there)]
+            assert given == expected, query
+    finally:
+        await there.close()
+        await here.close()
+
+
+async def _rows(transport: Transport, query: str, variables: Sequence[str]) -> Counter[tuple[object, ...]]:
+    rows = decode(await transport.select(query, Deadline.after(100)), variables)
+    return Counter(tuple(sorted((key, _value(term)) for key, term in row.items())) for row in rows)
+
+
+def _value(term: Binding) -> tuple[str, ...]:
+    """Return what a term means: the label of a blank node means nothing, and a number is its value."""
+    if term["type"] == "uri":
+        return ("iri", term["value"])
+    if term["type"] == "bnode":
+        return ("blank",)
+    if term["type"] == "triple":
+        return ("triple", repr(term["value"]))
+    found = literal(term)
+    return ("literal", repr(found.json), found.language)
