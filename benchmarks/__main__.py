@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -35,12 +36,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = [name for name in options.parts if name not in PARTS]
     if wrong:
         parser.error(f"no such part: {', '.join(wrong)}; there are {', '.join(PARTS)}")
+    # Whoever ends a run still hears what it showed, and its servers are stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = Report()
     try:
         asyncio.run(_run(options.parts or list(PARTS), report))
     except ServerUnavailable as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except KeyboardInterrupt:
+        return 130
     finally:
         # A run takes long: what it showed before something failed is told all the same.
         _tell(report, options.json)
