@@ -18,7 +18,7 @@ from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Asking
-from gateway.terms.iri import may_be_rewritten
+from gateway.terms.iri import composed, may_be_rewritten
 from gateway.transport.base import Transport
 
 _log = logging.getLogger(__name__)
@@ -189,7 +189,7 @@ class Asker:
         """
         doubtful = [iri for iri in dict.fromkeys(iris) if may_be_rewritten(iri)]
         new = [iri for iri in doubtful if iri not in self._kept_as_is]
-        size = min(_ECHOED, self.query_rows)
+        size = max(1, min(_ECHOED, self.query_rows // 2))
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
             faults |= await self._echo(new[start : start + size], budget)
@@ -199,7 +199,9 @@ class Asker:
     async def _echo(self, iris: Sequence[str], budget: Budget) -> dict[str, Fault]:
         """Learn how the endpoint reads some IRIs; return those about which that could not be learnt, and why."""
         try:
-            rows = await self.rows("echo", budget, {"nodes": iris})
+            # Beside its composed form, an IRI does not come back from an engine to which the two are one.
+            together = dict.fromkeys([*map(composed, iris), *iris])
+            rows = await self.rows("echo", budget, {"nodes": list(together)})
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:

@@ -8,6 +8,7 @@ characters, and then the endpoint's word decides (field notes, ``embedded.md`` 4
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
 
@@ -45,8 +46,11 @@ def may_be_rewritten(text: str) -> bool:
     """Tell whether an engine may take this IRI in a query for another one.
 
     Fuseki resolves IRIs in queries, but not all that it loads: dot segments, ``http:x`` without an authority, and
-    ``file:`` paths. What it then finds nothing for is not absent.
+    ``file:`` paths. What it then finds nothing for is not absent. Blazegraph sorts its terms by a Unicode collation, so
+    that an IRI is the same term to it as the one in Unicode's composed form (`composed`).
     """
+    if composed(text) != text:
+        return True
     if "/." not in text and _ORDINARY.match(text):
         return False
     scheme, _, rest = text.partition(":")
@@ -58,6 +62,11 @@ def may_be_rewritten(text: str) -> bool:
         or scheme == "file"
         or (scheme in _HIERARCHICAL and not authority)
     )
+
+
+def composed(text: str) -> str:
+    """Return an IRI in the form in which letters and their marks are one sign where there is one (Unicode's NFC)."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def local_name(iri: str) -> str:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.terms.iri import is_iri, is_plain_iri, local_name
+from gateway.terms.iri import is_iri, is_plain_iri, local_name, may_be_rewritten
 
 ANY_CHARACTER = st.characters(exclude_categories=())
 ANY_TEXT = st.text(ANY_CHARACTER, max_size=30)
@@ -103,6 +103,11 @@ def test_everyday_iris_are_plain(text: str) -> None:
 @pytest.mark.parametrize("text", ["a:%zz", "a:%", "a:\u00e9", "a:\ue000", "http://[::1]/", "no-scheme"])
 def test_an_iri_that_some_engine_may_refuse_is_not_plain(text: str) -> None:
     assert not is_plain_iri(text)
+
+
+def test_an_iri_that_has_a_composed_form_may_be_rewritten() -> None:
+    assert may_be_rewritten("http://example.org/cafe\u0301")
+    assert not may_be_rewritten("http://example.org/caf\u00e9")
 
 
 @pytest.mark.parametrize(
