@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replay", type=Path, metavar="FILE", help="make the failed calls of a report again")
     options = parser.parse_args(arguments)
     # Thousands of connections break here, and each break is logged.
-    logging.getLogger("gateway").setLevel(logging.ERROR)
+    logging.getLogger("gateway").setLevel(logging.CRITICAL)
     least = options.least if options.least is not None else _LEAST * options.calls // _CALLS
     with tempfile.TemporaryDirectory(prefix="soak-") as folder, ExitStack() as servers:
         columns = []

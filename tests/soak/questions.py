@@ -22,7 +22,7 @@ GRAPHS: Final[Sequence[str]] = (
 )
 
 DEADLINE_SECONDS: Final = 2.0
-_REST_SECONDS: Final = 0.1
+_REST_SECONDS: Final = 0.01
 _SHARES: Final = {"random": 0.55, "medlit": 0.25, "codex-m": 0.2}
 _HOPS: Final = {"random": (1, 2, 3, 4, 5), "medlit": (1, 2, 3), "codex-m": (1, 1, 2)}
 _MAX_DEGREES: Final = {"random": (2, 3, 6), "medlit": (10, 30), "codex-m": (50, 100)}

@@ -1,6 +1,7 @@
 """A soak from its first call to its report."""
 
 import asyncio
+import gc
 import hashlib
 import math
 import random
@@ -16,6 +17,7 @@ from gateway.errors import GatewayError
 from tests.columns import Column, ColumnName
 from tests.oracle import OracleGraph
 from tests.soak.leaks import held, left_over, tasks_of_the_gateway
+from tests.soak.pulse import Pulse
 from tests.soak.questions import GRAPHS, Expected, Question, draw, endless, oracle_of, profile_for, share_of
 from tests.soak.report import Report
 from tests.soak.schedule import Call, due_at, plan_of_json
@@ -34,7 +36,9 @@ _AGAIN = 0.25
 Say = Callable[[str], None]
 
 
-def soak(columns: Sequence[Column], *, calls: int, seed: int, least: int, say: Say) -> Report:
+def soak(
+    columns: Sequence[Column], *, calls: int, seed: int, least: int, say: Say, graphs: Sequence[str] = GRAPHS
+) -> Report:
     """Make seeded calls through the fault proxy, eight at a time, and report.
 
     Args:
@@ -43,11 +47,18 @@ def soak(columns: Sequence[Column], *, calls: int, seed: int, least: int, say: S
         seed: What everything is drawn from.
         least: How often each fault has to happen on each engine.
         say: Told how far it is.
+        graphs: What is asked about.
     """
     report = Report(seed, [column.name for column in columns], least)
-    planned = list(_calls(columns, calls, seed))
+    planned = list(_calls(columns, graphs, calls, seed))
     say(f"{len({call.question for call in planned})} questions drawn")
-    return asyncio.run(_run(columns, planned, report, say))
+    # What is expected is hundreds of thousands of objects, and looking through them would take a second now and then.
+    gc.collect()
+    gc.freeze()
+    try:
+        return asyncio.run(_run(columns, planned, report, say))
+    finally:
+        gc.unfreeze()
 
 
 def replay(columns: Sequence[Column], failures: Sequence[Mapping[str, Any]], say: Say) -> Report:
@@ -64,8 +75,7 @@ def replay(columns: Sequence[Column], failures: Sequence[Mapping[str, Any]], say
     return asyncio.run(_run(columns, again, report, say, slots=1, plans=plans))
 
 
-def _calls(columns: Sequence[Column], count: int, seed: int) -> Iterator[Call]:
-    graphs = [graph for graph in GRAPHS if all(graph in column.files for column in columns)]
+def _calls(columns: Sequence[Column], graphs: Sequence[str], count: int, seed: int) -> Iterator[Call]:
     dice = random.Random(seed)  # noqa: S311 - a seeded run, not a secret
     library = _Library(seed)
     pools: dict[tuple[str, str], Iterator[tuple[Question, Expected]]] = {}
@@ -127,8 +137,9 @@ async def _run(
     before = held()
     graphs = sorted({call.question.graph for call in calls})
     async with AsyncExitStack() as opened:
+        pulse = await opened.enter_async_context(Pulse())
         places = [
-            await opened.enter_async_context(Slot(columns, graphs, report.seed, place / slots))
+            await opened.enter_async_context(Slot(columns, graphs, report.seed, place / slots, pulse))
             for place in range(slots)
         ]
         begun = time.monotonic()
@@ -144,6 +155,7 @@ async def _run(
             for place, slot in enumerate(places):
                 tasks.create_task(work(slot, calls[place::slots]))
         report.seconds = time.monotonic() - begun
+        report.blocked = pulse.worst
         report.tasks += tasks_of_the_gateway()
         report.connections = sum([await slot.close_gateways() for slot in places])
         report.upstream_failures = sum(slot.proxy.upstream_failures for slot in places if slot.proxy)

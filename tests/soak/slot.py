@@ -12,6 +12,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from tests.columns import Column, ColumnName
 from tests.faults.proxy import FaultProxy, Plan, fault_proxy
+from tests.soak.pulse import Pulse
 from tests.soak.questions import Question, profile_for
 from tests.soak.schedule import Call, Deck, plan_as_json, planned
 from tests.soak.verdict import Verdict, judge
@@ -34,6 +35,7 @@ class Outcome:
         detail: How it differs, or what it says is missing.
         seconds: How long it took.
         lingering: Whether a request of it was still open a second after its answer.
+        blocked: For how much of it the process did nothing at all.
         again: What the answer was worth when the same was asked once more, without a fault; None where it was not.
     """
 
@@ -44,6 +46,7 @@ class Outcome:
     detail: str
     seconds: float
     lingering: bool
+    blocked: float = 0.0
     again: Verdict | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -58,6 +61,7 @@ class Outcome:
             "verdict": self.verdict.value,
             "detail": self.detail,
             "seconds": round(self.seconds, 3),
+            "blocked": round(self.blocked, 3),
             "lingering": self.lingering,
             "again": self.again.value if self.again else None,
         }
@@ -66,7 +70,7 @@ class Outcome:
 class Slot:
     """A proxy before every endpoint, and a gateway to each; one call at a time."""
 
-    def __init__(self, columns: Sequence[Column], graphs: Sequence[str], seed: int, share: float) -> None:
+    def __init__(self, columns: Sequence[Column], graphs: Sequence[str], seed: int, share: float, pulse: Pulse) -> None:
         """Prepare a slot.
 
         Args:
@@ -74,7 +78,9 @@ class Slot:
             graphs: The graphs that are asked about.
             seed: What the order of the faults is drawn from.
             share: The slot's place among the slots, from 0 to 1.
+            pulse: That of the process.
         """
+        self._pulse = pulse
         self._columns = columns
         self._graphs = graphs
         self._decks = {column.name: Deck(f"{seed} {column.name}", share) for column in columns}
@@ -127,6 +133,7 @@ class Slot:
         begun = time.monotonic()
         verdict, detail = await self._answered(gateway, call, clean)
         seconds = time.monotonic() - begun
+        blocked = self._pulse.missed_since(begun)
         lingering = not await self._settled()
         deck.take_back(plan)
         again = None
@@ -136,7 +143,7 @@ class Slot:
             gateway.forget_snapshots()
             again, further = await self._answered(gateway, call, clean)
             detail = f"{detail}; again: {again} {further}"
-        return Outcome(call, written, tuple(plan.injected), verdict, detail, seconds, lingering, again)
+        return Outcome(call, written, tuple(plan.injected), verdict, detail, seconds, lingering, blocked, again)
 
     @staticmethod
     async def _answered(gateway: Gateway, call: Call, clean: Clean) -> tuple[Verdict, str]:
