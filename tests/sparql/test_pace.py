@@ -42,11 +42,17 @@ def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:
     assert sizes == [200, 400, 400, 400]
 
 
-def test_a_slow_answer_and_a_batch_that_was_not_full_are_no_reason_to_grow() -> None:
+def test_a_slow_answer_and_one_about_half_a_batch_are_no_reason_to_grow() -> None:
     size = BatchSize.starting_at(100)
     size.worked(100, 5.0)
-    size.worked(99, 0.1)
+    size.worked(50, 0.1)
     assert size.now == 100
+
+
+def test_a_batch_grows_to_twice_what_was_answered_though_it_was_not_full() -> None:
+    size = BatchSize.starting_at(500)
+    size.worked(493, 0.1)
+    assert size.now == 986
 
 
 def test_no_batch_ever_has_more_than_a_thousand_ids() -> None:
