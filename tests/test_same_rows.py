@@ -18,7 +18,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Edges
 from gateway.sparql import template
 from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import Binding, decode, literal
+from gateway.sparql.results import BlankTerm, IriTerm, Term, TripleTerm, decode, literal
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_plain_iri
 from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_TYPE, RDFS
@@ -220,13 +220,13 @@ async def _rows(transport: Transport, query: str, variables: Sequence[str]) -> C
     return Counter(tuple(sorted((key, _value(term)) for key, term in row.items())) for row in rows)
 
 
-def _value(term: Binding) -> tuple[str, ...]:
+def _value(term: Term) -> tuple[str, ...]:
     """Return what a term means: the label of a blank node means nothing, and a number is its value."""
-    if term["type"] == "uri":
-        return ("iri", term["value"])
-    if term["type"] == "bnode":
+    if isinstance(term, IriTerm):
+        return ("iri", term.value)
+    if isinstance(term, BlankTerm):
         return ("blank",)
-    if term["type"] == "triple":
-        return ("triple", repr(term["value"]))
+    if isinstance(term, TripleTerm):
+        return ("triple", repr(term.value))
     found = literal(term)
     return ("literal", repr(found.json), found.language)

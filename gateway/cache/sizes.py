@@ -7,11 +7,12 @@ holds. `tests/cache/test_sizes.py` compares with what Python allocates.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
 from sys import getsizeof
 from typing import Any
 
-from gateway.graph.values import WHOLE, Degree, Existence, Neighbourhood, NodeFacts
+from gateway.graph.values import WHOLE, Degree, Existence, Iri, Neighbourhood, NodeFacts
 
 _SMALL = 100
 """Bytes of an answer that is a number or a flag."""
@@ -37,7 +38,13 @@ def _of_edges(answer: Neighbourhood) -> int:
 
 
 def _of_facts(answer: NodeFacts) -> int:
-    return _SMALL + getsizeof(answer.types) + sum(map(getsizeof, answer.types)) + getsizeof(answer.name)
+    return _SMALL + _of_types(answer.types) + getsizeof(answer.name)
+
+
+@lru_cache(maxsize=4096)
+def _of_types(types: tuple[Iri, ...]) -> int:
+    """Return the bytes of a node's types; thousands of nodes have the same."""
+    return getsizeof(types) + sum(map(getsizeof, types))
 
 
 def _of_number(_: Degree | Existence) -> int:

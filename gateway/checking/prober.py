@@ -84,7 +84,7 @@ def value_of(row: Row, variable: str) -> str:
     """
     if variable not in row:
         raise EndpointFault("The endpoint's rows lack what the query asked for.")
-    return row[variable]["value"]
+    return row[variable].value
 
 
 def number_of(rows: Sequence[Row], variable: str) -> int:

@@ -8,6 +8,7 @@ from gateway.checking.claims import Claim, not_determined
 from gateway.checking.prober import Prober, number_of, value_of
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
 from gateway.sparql.dialect import BOUND_ROWS
+from gateway.sparql.results import TripleTerm
 
 _USUAL_CAP = 10_000
 _MOST_ROWS = 100_000
@@ -95,7 +96,7 @@ async def rdf_1_2(prober: Prober) -> Claim:
         rows = await prober.rows("check/rdf_1_2", 2)
     except QueryRefused:
         return Claim(False, "a query with a triple term is refused")
-    if len(rows) == 1 and "term" in rows[0] and rows[0]["term"]["type"] == "triple":
+    if len(rows) == 1 and isinstance(rows[0].get("term"), TripleTerm):
         return Claim(True, "a triple term came back as one")
     return Claim(False, "a query with a triple term is taken, but does not give it back")
 
@@ -157,5 +158,5 @@ async def version_of_jena(prober: Prober) -> Claim:
     """Ask Jena for its version."""
     rows = await prober.rows("check/version_of_jena", 1)
     if len(rows) == 1 and "version" in rows[0]:
-        return Claim(rows[0]["version"]["value"], "Jena's own function for it")
+        return Claim(rows[0]["version"].value, "Jena's own function for it")
     return not_determined("it does not tell")

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
 from gateway.errors import EndpointFault, Fault, QueryRefused
@@ -84,31 +85,36 @@ class Batches(Generic[Key, Answer]):
     async def run(self, keys: Iterable[Key]) -> dict[Key, Answer]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys."""
         distinct = list(dict.fromkeys(keys))
-        legal = [key for key in distinct if all(is_iri(iri) for iri in _iris(key))]
-        rewritten = await self.vet(iri for key in legal for iri in _iris(key))
+        legal = [key for key in distinct if _is_legal(key)]
+        rewritten = await self.vet(chain.from_iterable(map(_iris, legal)))
         answers: dict[Key, Answer] = {}
-        for key in legal:
+        for key in legal if rewritten else ():
             faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
             if faults:
                 answers |= self._failed([key], faults[0])
         waiting = deque(key for key in legal if key not in answers)
 
+        part = self.size.part(len(waiting), self.at_once)
+
         async def work() -> None:
             while waiting:
-                answers.update(await self._one(self._next_batch(waiting), []))
+                answers.update(await self._one(self._next_batch(waiting, part), []))
 
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(min(self.at_once, math.ceil(len(waiting) / self.size.now))):
+            for _ in range(min(self.at_once, self._batches(waiting, part))):
                 tasks.create_task(work())
-        illegal = [key for key in distinct if key not in answers]
-        if illegal:
+        if len(answers) < len(distinct):
+            illegal = [key for key in distinct if key not in answers]
             refused = QueryRefused("An IRI of the graph is none by the SPARQL grammar, so it cannot be asked for.")
             answers |= self._failed(illegal, refused)
         return answers
 
-    def _next_batch(self, waiting: deque[Key]) -> Sequence[Key]:
+    def _batches(self, waiting: deque[Key], part: int) -> int:
+        return math.ceil(len(waiting) / min(part, self.size.now)) if waiting else 0
+
+    def _next_batch(self, waiting: deque[Key], part: int) -> Sequence[Key]:
         """Take keys for one query, so that the batches that are left get the same size."""
-        batches = math.ceil(len(waiting) / self.size.now)
+        batches = self._batches(waiting, part)
         return [waiting.popleft() for _ in range(math.ceil(len(waiting) / batches))]
 
     async def _one(self, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
@@ -122,11 +128,12 @@ class Batches(Generic[Key, Answer]):
             return self._failed(batch, failures[-1])
         begun = self.clock()
         try:
-            answers = self._read(batch, await self.ask(batch), Mark())
+            rows = await self.ask(batch)
+            answers = self._read(batch, rows, Mark())
         except Fault as fault:
             return await self._after(fault, batch, failures)
         failures.clear()
-        self.size.worked(len(batch), self.clock() - begun)
+        self.size.worked(len(batch), len(rows), self.clock() - begun)
         return answers
 
     async def _after(self, fault: Fault, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
@@ -217,6 +224,10 @@ def batched(
         split,
         tally=budget.tally,
     )
+
+
+def _is_legal(key: str | tuple[str, ...]) -> bool:
+    return is_iri(key) if isinstance(key, str) else all(map(is_iri, key))
 
 
 def _iris(key: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class DegreeReader:
             # Where a sub-select stands for each node, one without edges has a row too.
             counts = dict.fromkeys(batch, 0) if lateral or not mark.whole else {}
             for row in rows:
-                counts[row["n"]["value"]] = int(row["degree"]["value"])
+                counts[row["n"].value] = int(row["degree"].value)
             if not counts.keys() <= set(batch):
                 raise KeyError("n")
             return {node: Degree(counts[node], counts[node] <= at_most, mark) for node in batch}

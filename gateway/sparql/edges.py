@@ -13,7 +13,7 @@ from gateway.sparql.degrees import DegreeReader
 from gateway.sparql.dialect import Dialect
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.paging import Pages
-from gateway.sparql.results import Row, edge_of, is_iri
+from gateway.sparql.results import BlankTerm, IriTerm, Row, edge_of, is_iri
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25
@@ -21,9 +21,6 @@ _BRANCHES = 25
 
 _OBJECTS = 500
 """Nodes in one query that asks which of them a node points to."""
-
-
-_BOTH_IRIS = ("uri", "uri")
 
 
 class EdgeReader:
@@ -66,7 +63,7 @@ class EdgeReader:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             for row in rows:
-                found[row["n"]["value"]][edge_of(row)] = None
+                found[row["n"].value][edge_of(row)] = None
             return {node: _capped(list(edges), most, mark) for node, edges in found.items()}
 
         asking: Batches[Iri, Neighbourhood] = batched(
@@ -85,7 +82,7 @@ class EdgeReader:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             for row in rows:
-                if row["o"]["value"] in inside:
+                if row["o"].value in inside:
                     edge = edge_of(row)
                     found[edge.subject][edge] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
@@ -133,10 +130,9 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
     # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
     once: dict[str, str] = {node: node for node in batch}
     for row in rows:
-        subject, value = row["s"], row["o"]
-        kinds = (subject["type"], value["type"])
-        if kinds == _BOTH_IRIS:
-            start, predicate, end = subject["value"], row["p"]["value"], value["value"]
+        subject, target = row["s"], row["o"]
+        if isinstance(subject, IriTerm) and isinstance(target, IriTerm):
+            start, predicate, end = subject.value, row["p"].value, target.value
             edge = Edge(once.setdefault(start, start), once.setdefault(predicate, predicate), once.setdefault(end, end))
             # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
             # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
@@ -147,7 +143,7 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
                 outgoing[edge] = None
             if incoming is not None:
                 incoming[edge] = None
-        elif "bnode" in kinds:
+        elif isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
             edge = edge_of(row)
             blank[edge.subject if is_iri(subject) else edge.object].add(edge)
     return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}

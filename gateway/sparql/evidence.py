@@ -10,7 +10,7 @@ from gateway.graph.budget import Budget
 from gateway.graph.values import Edge, Evidence, Iri, Mark, Resource, Value
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import batched
-from gateway.sparql.results import Row, value
+from gateway.sparql.results import Row, Term, is_iri, value
 from gateway.terms.vocabulary import RDF, RDF_TYPE
 
 _TEMPLATES = {"annotation": "evidence_annotations", "statement": "evidence_statements"}
@@ -23,7 +23,7 @@ _FRESH_SECONDS = 300.0
 class _Found:
     """The statements of one edge by their node, which may be named or blank."""
 
-    statements: dict[tuple[str, str], dict[Iri, dict[Value, None]]] = field(default_factory=dict)
+    statements: dict[Term, dict[Iri, dict[Value, None]]] = field(default_factory=dict)
     mark: Mark = field(default_factory=Mark)
 
 
@@ -53,7 +53,7 @@ class EvidenceReader:
             if not all("kind" in row for row in rows):
                 raise EndpointFault("The endpoint's rows are not about what the query asked for.")
             # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
-            self._kinds = (now, tuple(sorted({row["kind"]["value"] for row in rows} & _TEMPLATES.keys())))
+            self._kinds = (now, tuple(sorted({row["kind"].value for row in rows} & _TEMPLATES.keys())))
         return self._kinds[1]
 
     async def _one_way(self, kind: str, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, _Found]:
@@ -64,12 +64,11 @@ class EvidenceReader:
 def _read(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, _Found]:
     found = {edge: _Found(mark=mark) for edge in batch}
     for row in rows:
-        edge = Edge(row["s"]["value"], row["p"]["value"], row["o"]["value"])
-        node = (row["r"]["type"], row["r"]["value"])
-        properties = found[edge].statements.setdefault(node, {})
+        edge = Edge(row["s"].value, row["p"].value, row["o"].value)
+        properties = found[edge].statements.setdefault(row["r"], {})
         item = value(row["v"])
-        if item is not None and not (row["k"]["value"] == RDF_TYPE and item == _STATEMENT):
-            properties.setdefault(row["k"]["value"], {})[item] = None
+        if item is not None and not (row["k"].value == RDF_TYPE and item == _STATEMENT):
+            properties.setdefault(row["k"].value, {})[item] = None
     return found
 
 
@@ -79,8 +78,8 @@ def _merged(answers: Iterable[_Found]) -> Evidence:
     mark = Mark()
     for way, answer in enumerate(answers):
         mark = mark if answer.mark.whole else answer.mark
-        for (kind, label), properties in answer.statements.items():
-            statements.setdefault((kind, label) if kind == "uri" else (way, label), {}).update(properties)
+        for node, properties in answer.statements.items():
+            statements.setdefault(node if is_iri(node) else (way, node), {}).update(properties)
     return Evidence(
         tuple(
             {predicate: tuple(values) for predicate, values in properties.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import (
@@ -13,37 +13,18 @@ from gateway.graph.values import (
     Iri,
     Mark,
     NodeFacts,
-    Resource,
     Value,
 )
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Answer, Batches, batched
-from gateway.sparql.results import Binding, Row, is_blank, value
+from gateway.sparql.facts import Facts
+from gateway.sparql.results import Row, Term, is_blank, value
 from gateway.terms.folding import compact
-from gateway.terms.literals import Literal, in_best_language, sorted_values
 from gateway.terms.vocabulary import REIFICATION
 
 Found = dict[Iri, dict[Iri, dict[Value, None]]]
 """Distinct values by node and predicate, in the order they came."""
-
-
-def best_name(properties: Mapping[Iri, Iterable[Value]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
-    """Return the display name: the first name predicate that has one, in the best language, the first by code point."""
-    for predicate in predicates:
-        texts = [item for item in properties.get(predicate, ()) if isinstance(item, Literal)]
-        if len(texts) == 1:
-            return str(texts[0].json)
-        if texts:
-            return str(sorted_values(str(text.json) for text in in_best_language(texts, languages))[0])
-    return ""
-
-
-def _types_in(properties: Mapping[Iri, Iterable[Value]], predicates: Collection[Iri]) -> tuple[Iri, ...]:
-    found = [
-        item.iri for predicate in predicates for item in properties.get(predicate, ()) if isinstance(item, Resource)
-    ]
-    return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
 
 
 class NodeReader:
@@ -60,32 +41,18 @@ class NodeReader:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
             found = dict.fromkeys(batch, False)
             for row in rows:
-                if row["n"]["value"] not in found:
-                    raise KeyError(row["n"]["value"])
-                found[row["n"]["value"]] = True
+                if row["n"].value not in found:
+                    raise KeyError(row["n"].value)
+                found[row["n"].value] = True
             return {node: Existence(exists, mark) for node, exists in found.items()}
 
         return await self._asking("existing", budget, read).run(ids)
 
     async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name where names are asked for."""
-        types = self._profile.edges.types
-        predicates = [*self._profile.edges.types, *(self._profile.roles.name if names else ())]
-        languages = self._profile.names.languages
-
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
-            return {
-                node: NodeFacts(
-                    _types_in(properties, types),
-                    best_name(properties, self._profile.roles.name, languages) if names else "",
-                    mark,
-                )
-                if properties
-                else NodeFacts(mark=mark)
-                for node, properties in _values(batch, rows).items()
-            }
-
-        return await self._asking("facts", budget, read, predicates=predicates).run(ids)
+        types, names_ = self._profile.edges.types, self._profile.roles.name if names else ()
+        read = Facts(types, names_, self._profile.names.languages).read
+        return await self._asking("facts", budget, read, predicates=[*types, *names_]).run(ids)
 
     async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> tuple[Mapping[Iri, str], bool]:
         """Return the labels that terms of the schema have: their own, or those of the entity behind a predicate.
@@ -94,13 +61,7 @@ class NodeReader:
             The labels, and whether they are all that there are.
         """
         names = self._profile.roles.name
-
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
-            return {
-                node: NodeFacts(name=best_name(properties, names, self._profile.names.languages), mark=mark)
-                for node, properties in _values(batch, rows).items()
-            }
-
+        read = Facts((), names, self._profile.names.languages).read
         asking = (
             self._asking("predicate_labels", budget, read, via=via, names=names)
             if via
@@ -147,9 +108,9 @@ class NodeReader:
         skipped = {*REIFICATION}
         by_node: dict[Iri, dict[Iri, dict[str, list[Row]]]] = {node: {} for node in batch}
         for row in rows:
-            if row["p"]["value"] not in skipped:
-                blanks = by_node[row["n"]["value"]].setdefault(row["p"]["value"], {})
-                blanks.setdefault(row["b"]["value"], []).append(row)
+            if row["p"].value not in skipped:
+                blanks = by_node[row["n"].value].setdefault(row["p"].value, {})
+                blanks.setdefault(row["b"].value, []).append(row)
         return {
             node: Description(
                 {predicate: tuple(_blank(group) for group in blanks.values()) for predicate, blanks in found.items()},
@@ -164,7 +125,7 @@ def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> Found:
     for row in rows:
         item = value(row["v"])
         if item is not None:
-            found[row["n"]["value"]].setdefault(row["p"]["value"], {})[item] = None
+            found[row["n"].value].setdefault(row["p"].value, {})[item] = None
     return found
 
 
@@ -183,15 +144,15 @@ def _blank(rows: Sequence[Row]) -> BlankNode:
     for row in rows:
         if "q" not in row:
             continue
-        predicate, target = row["q"]["value"], row["v"]
+        predicate, target = row["q"].value, row["v"]
         if not is_blank(target):
             own[predicate].update(_single(target))
             continue
-        inner = below[predicate].setdefault(target["value"], {})
+        inner = below[predicate].setdefault(target.value, {})
         if "r" in row:
             if is_blank(row["w"]):
-                cut.add(target["value"])
-            inner.setdefault(row["r"]["value"], {}).update(_single(row["w"]))
+                cut.add(target.value)
+            inner.setdefault(row["r"].value, {}).update(_single(row["w"]))
     properties: dict[Iri, tuple[Value, ...]] = {predicate: tuple(values) for predicate, values in own.items()}
     for predicate, blanks in below.items():
         nested = tuple(
@@ -202,7 +163,7 @@ def _blank(rows: Sequence[Row]) -> BlankNode:
     return BlankNode(properties)
 
 
-def _single(binding: Binding) -> dict[Value, None]:
+def _single(binding: Term) -> dict[Value, None]:
     item = value(binding)
     return {} if item is None else {item: None}
 

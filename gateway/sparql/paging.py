@@ -26,7 +26,7 @@ class Pages:
         try:
             await self._read(node, edges, budget)
             rows = await self._asker.rows("edge_counts", budget, {"node": [node], **self._rule.parameters})
-            counts = {row["kind"]["value"]: int(row["count"]["value"]) for row in rows}
+            counts = {row["kind"].value: int(row["count"].value) for row in rows}
             # An engine whose order is not its comparison would skip edges between two pages: the sum tells.
             loops = sum(edge.subject == edge.object for edge in edges)
             if counts.get("out", 0) + counts.get("in", 0) - loops == len(edges):

@@ -70,7 +70,7 @@ class ReachReader:
 
     async def _neighbours(self, frontier: Sequence[Iri], budget: Budget) -> _Neighbours:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
-            nodes = {row["n"]["value"] for row in rows if is_iri(row["n"])}
+            nodes = {row["n"].value for row in rows if is_iri(row["n"])}
             if len(nodes) < len(rows) and mark.whole:
                 mark = Mark(_blanks())
             return dict.fromkeys(batch, _Neighbours(nodes, mark))

@@ -6,16 +6,12 @@ A row is believed only when the whole body parsed. `gateway.transport.marks` has
 from __future__ import annotations
 
 import codecs
-import gc
 import json
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from itertools import chain
-from operator import itemgetter
-from typing import Any, NotRequired, TypedDict, cast
+from collections.abc import Iterable
+from typing import Any
 
-import pydantic_core
+import msgspec
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Edge, Resource
@@ -23,15 +19,77 @@ from gateway.terms.literals import Literal
 from gateway.terms.vocabulary import RDF, XSD
 from gateway.transport import marks
 
-Binding = TypedDict(
-    "Binding",
-    {"type": str, "value": str, "datatype": NotRequired[str], "xml:lang": NotRequired[str]},
-)
-Row = dict[str, Binding]
+
+class _Term(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """A bound RDF term; the collector need not look at it, because it is part of no cycle."""
+
+
+class IriTerm(_Term, frozen=True, gc=False, tag="uri"):
+    """A bound IRI."""
+
+    value: str
+
+
+class BlankTerm(_Term, frozen=True, gc=False, tag="bnode"):
+    """A bound blank node; its label means something within one answer."""
+
+    value: str
+
+
+class LiteralTerm(_Term, frozen=True, gc=False, tag="literal"):
+    """A bound literal.
+
+    Attributes:
+        value: Its lexical form.
+        datatype: The IRI of its datatype, where the engine tells one.
+        language: Its language tag, as the engine keeps it.
+    """
+
+    value: str
+    datatype: str | None = None
+    language: str | None = msgspec.field(default=None, name="xml:lang")
+
+
+class TypedLiteralTerm(LiteralTerm, frozen=True, gc=False, tag="typed-literal"):
+    """A bound literal as some engines still call it."""
+
+
+class TripleTerm(_Term, frozen=True, gc=False, tag="triple"):
+    """A bound triple (RDF 1.2).
+
+    Attributes:
+        value: Its three terms as JSON, which nobody here reads.
+    """
+
+    value: Any
+
+
+Term = IriTerm | BlankTerm | LiteralTerm | TypedLiteralTerm | TripleTerm
+Row = dict[str, Term]
+
+
+class _Head(msgspec.Struct):
+    vars: list[str]
+
+
+class _Results(msgspec.Struct):
+    bindings: list[Row]
+
+
+class _Meta(msgspec.Struct):
+    total: Any = msgspec.field(default=None, name="result-size-total")
+
+
+class _Answer(msgspec.Struct):
+    head: _Head
+    results: _Results
+    meta: _Meta | None = None
+
+
+_decoder = msgspec.json.Decoder(_Answer)
 
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_TERM_TYPES = frozenset({"uri", "bnode", "literal", "typed-literal", "triple"})
 _LESS = "Ask for fewer seeds or hops, or try again later."
 _START = 64
 _LEADING = b"\xef\xbb\xbf \t\r\n"
@@ -50,84 +108,47 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
             `GaveUp` where the engine says why it ends.
         AnswerCut: The engine itself says that there are more rows (QLever does).
     """
-    fault = None
-    answer: Any = None
-    half_pairs = _ESCAPED_SURROGATE.search(body) is not None
+    answer: _Answer | EndpointFault
     try:
-        with _collector_paused():
-            answer = _parsed_with_half_pairs(body) if half_pairs else _parsed(body)
+        answer = _parsed_with_half_pairs(body) if _ESCAPED_SURROGATE.search(body) else _parsed(body)
+    except msgspec.ValidationError:
+        # JSON, and something else than rows of terms. A kind of term that nobody here knows is no answer either: it
+        # would be left out without a word.
+        answer = _no_answer()
     except (ValueError, RecursionError):
-        fault = _unreadable(body)
-    if fault is not None:
+        answer = _unreadable(body)
+    if isinstance(answer, EndpointFault):
         # Raised here and not where it was caught: the error of the parser holds the whole body.
-        raise fault
-    try:
-        rows = answer["results"]["bindings"]
-        known = set(answer["head"]["vars"])
-        total = answer.get("meta", {}).get("result-size-total")
-        sound = isinstance(rows, list) and _are_rows(rows)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise _no_answer() from error
-    if not sound:
+        raise answer
+    if not set(answer.head.vars).issuperset(variables):
         raise _no_answer()
-    if not known.issuperset(variables):
-        raise _no_answer()
+    rows = answer.results.bindings
+    total = answer.meta.total if answer.meta else None
     if isinstance(total, int) and total > len(rows):
         raise AnswerCut("The endpoint sent only a part of an answer and said so.", next_step=_LESS)
-    if half_pairs:
-        _mend(rows)
-    return cast("list[Row]", rows)
+    return rows
 
 
-def _parsed(body: bytes) -> Any:
-    """Parse JSON in two thirds of the time and of the memory of `json.loads`: equal short texts are one object."""
-    return pydantic_core.from_json(body.removeprefix(codecs.BOM_UTF8), cache_strings="all")
+def _parsed(body: bytes) -> _Answer:
+    return _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
 
 
-def _parsed_with_half_pairs(body: bytes) -> Any:
-    """Parse JSON that may escape half a surrogate pair, which only `json.loads` takes; its bytes are strictly UTF-8."""
-    return json.loads(body.decode("utf-8-sig"))
+def _parsed_with_half_pairs(body: bytes) -> _Answer:
+    """Parse JSON that may escape half a surrogate pair, which only `json.loads` takes; its bytes are strictly UTF-8.
 
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the cyclic garbage collector from walking a growing answer again and again, which takes a third of the time.
-
-    The parser never lets another thread run, so nobody else allocates meanwhile. Two threads that come here at once
-    at worst parse one answer with the collector on.
+    An unpaired surrogate, which no encoding can write, is replaced.
     """
-    running = gc.isenabled()
-    if running:
-        gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
+    return msgspec.convert(_mended(json.loads(body.decode("utf-8-sig"))), _Answer)
 
 
-def _are_rows(rows: list[Any]) -> bool:
-    """Tell whether these are rows of terms; a KeyError or TypeError says that they are not.
-
-    It walks the answer in the loops of the interpreter's own functions: no line of Python runs for each term.
-    """
-    terms = list(chain.from_iterable(map(dict.values, rows)))
-    if not {dict}.issuperset(map(type, terms)):
-        return False
-    # A kind of term that nobody here knows would be left out of an answer without a word.
-    kinds = set(map(itemgetter("type"), terms))
-    if not kinds <= _TERM_TYPES:
-        return False
-    with_value = [term for term in terms if term["type"] != "triple"] if "triple" in kinds else terms
-    return {str}.issuperset(map(type, map(itemgetter("value"), with_value)))
-
-
-def _mend(rows: list[dict[str, Any]]) -> None:
-    """Replace unpaired surrogates, which JSON can escape and no other encoding can write."""
-    for row in rows:
-        for term in row.values():
-            if isinstance(term.get("value"), str):
-                term["value"] = term["value"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    if isinstance(value, dict):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    return value
 
 
 def _unreadable(body: bytes) -> EndpointFault:
@@ -152,35 +173,35 @@ def _no_answer() -> EndpointFault:
     )
 
 
-def is_iri(binding: Binding | None) -> bool:
+def is_iri(term: Term | None) -> bool:
     """Tell whether a variable is bound to an IRI."""
-    return binding is not None and binding["type"] == "uri"
+    return isinstance(term, IriTerm)
 
 
-def is_blank(binding: Binding | None) -> bool:
+def is_blank(term: Term | None) -> bool:
     """Tell whether a variable is bound to a blank node."""
-    return binding is not None and binding["type"] == "bnode"
+    return isinstance(term, BlankTerm)
 
 
 def edge_of(row: Row) -> Edge:
     """Return the triple that a row's ?s, ?p and ?o are."""
-    return Edge(row["s"]["value"], row["p"]["value"], row["o"]["value"])
+    return Edge(row["s"].value, row["p"].value, row["o"].value)
 
 
-def literal(binding: Binding) -> Literal:
+def literal(term: LiteralTerm) -> Literal:
     """Return a bound literal, its datatype left away where it says no more than that this is text."""
-    datatype = binding.get("datatype", "")
+    datatype = term.datatype
     return Literal(
-        binding["value"],
-        "" if datatype in _PLAIN_TYPES else datatype,
-        binding.get("xml:lang", "").lower(),
+        term.value,
+        "" if datatype is None or datatype in _PLAIN_TYPES else datatype,
+        (term.language or "").lower(),
     )
 
 
-def value(binding: Binding) -> Literal | Resource | None:
+def value(term: Term) -> Literal | Resource | None:
     """Return a bound literal or IRI; None for a blank node or a triple term, which have no value of their own."""
-    if binding["type"] in {"literal", "typed-literal"}:
-        return literal(binding)
-    if binding["type"] == "uri":
-        return Resource(binding["value"])
+    if isinstance(term, LiteralTerm):
+        return literal(term)
+    if isinstance(term, IriTerm):
+        return Resource(term.value)
     return None

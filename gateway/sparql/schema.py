@@ -72,9 +72,9 @@ class SchemaReader:
             rows, whole = cut.rows, False
         try:
             # A scan that finds nothing is one empty group on some engines, and no row on others.
-            if len(rows) == 1 and variable not in rows[0] and int(rows[0]["count"]["value"]) == 0:
+            if len(rows) == 1 and variable not in rows[0] and int(rows[0]["count"].value) == 0:
                 rows = ()
-            counts = {row[variable]["value"]: int(row["count"]["value"]) for row in rows}
+            counts = {row[variable].value: int(row["count"].value) for row in rows}
         except (KeyError, ValueError) as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
         return counts, whole and sum(counts.values()) <= limit

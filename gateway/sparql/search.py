@@ -47,9 +47,7 @@ class SearchReader:
             rows, truncated = cut.rows, True
         synonyms = set(roles.synonym)
         try:
-            hits = tuple(
-                Hit(row["n"]["value"], row["v"]["value"], is_synonym=row["p"]["value"] in synonyms) for row in rows
-            )
+            hits = tuple(Hit(row["n"].value, row["v"].value, is_synonym=row["p"].value in synonyms) for row in rows)
         except KeyError as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
         named = ", ".join(words)

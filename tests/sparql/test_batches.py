@@ -20,7 +20,7 @@ from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.asking import Overflow
 from gateway.sparql.batches import Batches
 from gateway.sparql.pace import BatchSize
-from gateway.sparql.results import Row
+from gateway.sparql.results import IriTerm, LiteralTerm, Row
 
 pytestmark = pytest.mark.anyio
 
@@ -34,14 +34,14 @@ class Answer:
 
 
 def row(key: str, number: int) -> Row:
-    return {"n": {"type": "uri", "value": key}, "v": {"type": "literal", "value": str(number)}}
+    return {"n": IriTerm(key), "v": LiteralTerm(str(number))}
 
 
 def read(batch: Sequence[str], rows: Sequence[Row], mark: Mark) -> dict[str, Answer]:
     """Sort rows by key; like every reader, it fails on a row that belongs to no key of the batch."""
     found: dict[str, list[str]] = {key: [] for key in batch}
     for each in rows:
-        found[each["n"]["value"]].append(each["v"]["value"])
+        found[each["n"].value].append(each["v"].value)
     return {key: Answer(tuple(values), mark) for key, values in found.items()}
 
 

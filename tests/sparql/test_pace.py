@@ -37,28 +37,28 @@ def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:
     size = BatchSize.starting_at(100)
     sizes = []
     for _ in range(4):
-        size.worked(size.now, 0.2)
+        size.worked(size.now, 0, 0.2)
         sizes.append(size.now)
     assert sizes == [200, 400, 400, 400]
 
 
 def test_a_slow_answer_and_one_about_half_a_batch_are_no_reason_to_grow() -> None:
     size = BatchSize.starting_at(100)
-    size.worked(100, 5.0)
-    size.worked(50, 0.1)
+    size.worked(100, 0, 5.0)
+    size.worked(50, 0, 0.1)
     assert size.now == 100
 
 
 def test_a_batch_grows_to_twice_what_was_answered_though_it_was_not_full() -> None:
     size = BatchSize.starting_at(500)
-    size.worked(493, 0.1)
+    size.worked(493, 0, 0.1)
     assert size.now == 986
 
 
 def test_no_batch_ever_has_more_than_a_thousand_ids() -> None:
     size = BatchSize.starting_at(500)
     for _ in range(10):
-        size.worked(size.now, 0.1)
+        size.worked(size.now, 0, 0.1)
     assert size.now == 1_000
 
 
@@ -70,7 +70,7 @@ def test_a_batch_that_was_too_much_is_halved_for_those_that_follow_and_recovers(
     size.failed(25)
     size.failed(12)
     assert size.now == 10
-    size.worked(10, 0.1)
+    size.worked(10, 0, 0.1)
     assert size.now == 20
 
 
@@ -78,6 +78,23 @@ def test_a_small_part_that_fails_does_not_shrink_below_what_is_remembered() -> N
     size = BatchSize.starting_at(5)
     size.failed(1)
     assert size.now == 5
+
+
+def test_a_long_answer_is_asked_for_in_parts_that_go_at_once_and_a_short_one_is_not() -> None:
+    size = BatchSize.fixed(100)
+    assert [size.part(ids, at_once=4) for ids in (0, 1, 100, 500)] == [0, 1, 100, 500]
+    size.worked(10, 10_000, 0.1)
+    assert size.rows_for_an_id == 1_000
+    assert [size.part(ids, at_once=4) for ids in (1, 4, 5, 8, 12, 16, 500)] == [1, 4, 3, 4, 4, 4, 125]
+
+
+def test_the_latest_answer_counts_most_for_what_is_expected() -> None:
+    size = BatchSize.fixed(100)
+    size.worked(10, 10_000, 0.1)
+    size.worked(10, 0, 0.1)
+    assert 300 < size.rows_for_an_id < 400
+    size.worked(100, 0, 0.1)
+    assert size.rows_for_an_id < 100
 
 
 def test_what_was_learnt_about_a_kind_of_query_is_kept() -> None:

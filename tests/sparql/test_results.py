@@ -6,21 +6,36 @@ from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Resource
-from gateway.sparql.results import Binding, decode, is_blank, is_iri, literal, value
+from gateway.sparql.results import (
+    BlankTerm,
+    IriTerm,
+    LiteralTerm,
+    TripleTerm,
+    TypedLiteralTerm,
+    decode,
+    is_blank,
+    is_iri,
+    literal,
+    value,
+)
 from gateway.terms.literals import Literal
 from gateway.terms.vocabulary import RDF, XSD
 
-IRI: Binding = {"type": "uri", "value": "http://example.org/a"}
-BLANK: Binding = {"type": "bnode", "value": "b0"}
-TEXT: Binding = {"type": "literal", "value": "caf\u00e9 \U0001f600", "xml:lang": "en-US"}
-ROWS = [{"s": IRI, "o": TEXT}, {"s": BLANK}, {}]
+IRI = {"type": "uri", "value": "http://example.org/a"}
+BLANK = {"type": "bnode", "value": "b0"}
+TEXT = {"type": "literal", "value": "caf\u00e9 \U0001f600", "xml:lang": "en-US"}
+IRI_TERM = IriTerm("http://example.org/a")
+BLANK_TERM = BlankTerm("b0")
+TEXT_TERM = LiteralTerm("caf\u00e9 \U0001f600", language="en-US")
+JSON_ROWS = [{"s": IRI, "o": TEXT}, {"s": BLANK}, {}]
+ROWS = [{"s": IRI_TERM, "o": TEXT_TERM}, {"s": BLANK_TERM}, {}]
 
 
 def body(rows: object) -> bytes:
     return json.dumps({"head": {"vars": ["s", "o"]}, "results": {"bindings": rows}}).encode()
 
 
-WHOLE = body(ROWS)
+WHOLE = body(JSON_ROWS)
 BEGUN = WHOLE[: WHOLE.index(b"]}}") - 4]
 
 FUSEKI = (
@@ -51,7 +66,7 @@ def test_layout_order_and_further_keys_do_not_matter() -> None:
     assert (
         decode(
             json.dumps(
-                {"y": [], "results": {"x": 1, "bindings": ROWS}, "head": {"vars": [], "link": []}}, indent=4
+                {"y": [], "results": {"x": 1, "bindings": JSON_ROWS}, "head": {"vars": [], "link": []}}, indent=4
             ).encode()
         )
         == ROWS
@@ -102,6 +117,7 @@ def test_an_engine_that_gave_up_after_some_rows_is_told_as_that(rows: bytes, mar
         b'{"results":{"bindings":[{},5]}}',
         b's\tp\to\n<a:a>\t<a:b>\t"c"\n',
         b"<?xml version='1.0'?><sparql/>",
+        b'{"results":{"bindings":' + b"9" * 5000 + b"}}",
         b"\xff\xfe\xfa",
         b"\x1f\x8b\x08\x00compressed",
     ],
@@ -124,7 +140,6 @@ def test_anything_else_is_no_answer(answer: bytes) -> None:
         WHOLE + b"x",
         WHOLE.replace(b"caf", b"\xe9\xe9\xe9"),
         BEGUN + b"SPARQL-QUERY: queryStr=SELECT\njava.lang.NullPointerException",
-        b'{"results":{"bindings":' + b"9" * 5000 + b"}}",
     ],
 )
 def test_an_answer_that_began_and_does_not_parse_is_broken_and_may_be_asked_for_again(answer: bytes) -> None:
@@ -136,7 +151,11 @@ def test_an_answer_that_began_and_does_not_parse_is_broken_and_may_be_asked_for_
 
 @pytest.mark.parametrize("sent", [0, 1, 3])
 def test_fewer_rows_than_the_engine_says_there_are_is_a_cut_answer(sent: int) -> None:
-    answer = {"head": {"vars": ["s", "o"]}, "results": {"bindings": ROWS[:sent]}, "meta": {"result-size-total": sent}}
+    answer = {
+        "head": {"vars": ["s", "o"]},
+        "results": {"bindings": JSON_ROWS[:sent]},
+        "meta": {"result-size-total": sent},
+    }
     assert len(decode(json.dumps(answer).encode())) == sent
     answer["meta"] = {"result-size-total": sent + 1}
     with pytest.raises(AnswerCut) as caught:
@@ -191,33 +210,32 @@ def test_a_binding_that_is_none_makes_the_body_no_answer(binding: object) -> Non
 def test_a_triple_term_is_a_binding_though_it_has_no_value_of_its_own() -> None:
     term = {"type": "triple", "value": {"subject": IRI, "predicate": IRI, "object": TEXT}}
     (row,) = decode(body([{"s": term}]))
-    assert row == {"s": term}
+    assert row == {"s": TripleTerm(term["value"])}
     assert value(row["s"]) is None
 
 
 def test_a_variable_is_an_iri_a_blank_node_or_neither() -> None:
-    assert [is_iri(binding) for binding in (IRI, BLANK, TEXT, None)] == [True, False, False, False]
-    assert [is_blank(binding) for binding in (IRI, BLANK, TEXT, None)] == [False, True, False, False]
+    assert [is_iri(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [True, False, False, False]
+    assert [is_blank(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [False, True, False, False]
 
 
 def test_language_tags_are_folded_whatever_the_engine_keeps() -> None:
-    assert literal(TEXT) == Literal("caf\u00e9 \U0001f600", language="en-us")
+    assert literal(TEXT_TERM) == Literal("caf\u00e9 \U0001f600", language="en-us")
 
 
 @pytest.mark.parametrize("datatype", [f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString", ""])
 def test_a_datatype_that_only_says_text_is_left_away(datatype: str) -> None:
-    assert literal({"type": "literal", "value": "x", "datatype": datatype}) == Literal("x")
-    assert literal({"type": "literal", "value": "x", "datatype": datatype, "xml:lang": "DE"}) == Literal(
-        "x", language="de"
-    )
+    assert literal(LiteralTerm("x", datatype)) == Literal("x")
+    assert literal(LiteralTerm("x", datatype, "DE")) == Literal("x", language="de")
 
 
 @pytest.mark.parametrize("kind", ["literal", "typed-literal"])
 def test_a_typed_literal_is_read_under_both_of_its_names(kind: str) -> None:
-    found = value({"type": kind, "value": "5", "datatype": f"{XSD}integer"})
-    assert found == Literal("5", f"{XSD}integer")
+    (row,) = decode(body([{"n": {"type": kind, "value": "5", "datatype": f"{XSD}integer"}}]))
+    assert isinstance(row["n"], TypedLiteralTerm if kind == "typed-literal" else LiteralTerm)
+    assert value(row["n"]) == Literal("5", f"{XSD}integer")
 
 
 def test_an_iri_is_a_resource_and_a_blank_node_has_no_value_of_its_own() -> None:
-    assert value(IRI) == Resource("http://example.org/a")
-    assert value(BLANK) is None
+    assert value(IRI_TERM) == Resource("http://example.org/a")
+    assert value(BLANK_TERM) is None

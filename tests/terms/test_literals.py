@@ -44,6 +44,7 @@ def as_the_engine_keeps_it(value: str, datatype: str) -> Literal:
         output, pyoxigraph.QueryResultsFormat.JSON
     )
     (row,) = results.decode(output.getvalue())
+    assert isinstance(row["v"], results.LiteralTerm)
     return results.literal(row["v"])
 
 

@@ -1,0 +1,59 @@
+"""What a stub needs, out of rows: a node's types and its display name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.graph.values import Iri, Mark, NodeFacts
+from gateway.sparql.results import IriTerm, LiteralTerm, Row, literal
+from gateway.terms.literals import Literal, in_best_language
+
+
+def _best_name(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
+    """Return the display name: the first name predicate that has one, in the best language, the first by code point."""
+    for predicate in predicates:
+        found = texts.get(predicate)
+        if found:
+            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is looked for in the rows of ?n, ?p and ?v.
+
+    Attributes:
+        types: Predicates whose IRIs are types.
+        names: Predicates whose literals are names, the best first.
+        languages: Languages of names, the best first.
+    """
+
+    types: Collection[Iri]
+    names: Sequence[Iri]
+    languages: Sequence[str]
+
+    def read(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
+        """Return the facts of each node of a batch; a KeyError says that a row is about another node."""
+        types: dict[Iri, set[Iri]] = {}
+        names: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
+        # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
+        once: dict[Iri, Iri] = {}
+        for row in rows:
+            node, predicate, term = row["n"].value, row["p"].value, row["v"]
+            if isinstance(term, IriTerm):
+                if predicate in self.types:
+                    types.setdefault(node, set()).add(once.setdefault(term.value, term.value))
+            elif isinstance(term, LiteralTerm):
+                names.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None
+        known = dict.fromkeys(batch, NodeFacts(mark=mark))
+        shared: dict[tuple[tuple[Iri, ...], str], NodeFacts] = {}
+        for node in dict.fromkeys(row["n"].value for row in rows):
+            # Raises where the node was not asked about.
+            known[node]
+            name = _best_name(names[node], self.names, self.languages) if node in names else ""
+            found = (tuple(sorted(types.get(node, ()))), name)
+            if found not in shared:
+                shared[found] = NodeFacts(*found, mark)
+            known[node] = shared[found]
+        return known
