@@ -18,6 +18,9 @@ _FRAMING = frozenset(
 )
 """Headers that are about one connection, or about a packing that the proxy has undone."""
 
+_CANCELS = b"cancelQuery="
+"""What Blazegraph is sent to end a query."""
+
 _PASSED_ON = ("Accept", "Content-Type", "User-Agent")
 
 
@@ -160,6 +163,9 @@ class FaultProxy:
         if request.path.removeprefix("/") not in self._routes:
             # A client that looks for the query endpoint asks elsewhere too; that is no query.
             return Answer(b"there is nothing", 404, {"Content-Type": "text/plain"})
+        if _CANCELS in await request.read():
+            # It is sent behind a call's back, for a query that was given up: no query, and no request of the plan.
+            return await self._asked(request)
         plan = self._plan
         planned, fault = plan.next()
         answer = await self._asked(request) if fault is None or fault.asks else Answer()

@@ -379,6 +379,17 @@ async def test_a_path_that_leads_nowhere_is_no_request_of_the_plan() -> None:
         assert (await ask(proxy)).status == 502
 
 
+async def test_the_end_of_a_query_that_was_given_up_is_no_request_of_the_plan() -> None:
+    plan = at((0, CATALOGUE["stall-before-the-head"]))
+    async with fake_endpoint(answering()) as server, fault_proxy(server.url, plan) as proxy:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(proxy.url(), data={"cancelQuery": "", "queryId": "1"}) as response,
+        ):
+            assert response.status == 200
+        assert (plan.asked, len(server.received)) == (0, 1)
+
+
 async def test_a_server_that_is_gone_is_a_failure_that_no_plan_made() -> None:
     async with small_server() as server:
         url = server.url
