@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from operator import itemgetter
 
 from cachetools import LRUCache
 
@@ -18,12 +18,8 @@ Key = tuple[Hashable, Hashable]
 """A primitive with its parameters, and what it was asked about."""
 
 
-class _Entry(NamedTuple):
-    """An answer, how much memory it takes, and when its time is over on the clock."""
-
-    answer: object
-    size: int
-    until: float
+_Entry = tuple[object, int, float]
+"""An answer, how much memory it takes, and when its time is over on the clock."""
 
 
 class _Bounded(LRUCache[Hashable, _Entry]):
@@ -33,7 +29,7 @@ class _Bounded(LRUCache[Hashable, _Entry]):
     """
 
     def __init__(self, bytes_: int) -> None:
-        super().__init__(bytes_, getsizeof=lambda entry: entry.size)
+        super().__init__(bytes_, getsizeof=itemgetter(1))
         self.evicted = 0
 
     def popitem(self) -> tuple[Hashable, _Entry]:
@@ -64,17 +60,17 @@ class Memory:
         """Return the answer under a key; None where there is none, or its time is over."""
         if key not in self._entries:
             return None
-        entry = self._entries[key]
-        if entry.until <= self._clock():
+        answer, _, until = self._entries[key]
+        if until <= self._clock():
             del self._entries[key]
             return None
-        return entry.answer
+        return answer
 
     def put(self, key: Key, answer: object) -> None:
         """Remember an answer, unless it alone is larger than all that may be remembered."""
         size = size_of(answer) + size_of(key[1]) + _ENTRY
         if size <= self._entries.maxsize:
-            self._entries[key] = _Entry(answer, size, self._clock() + self._ttl)
+            self._entries[key] = (answer, size, self._clock() + self._ttl)
 
     def clear(self) -> None:
         """Forget everything."""
