@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.book import Known
@@ -72,7 +73,7 @@ def resolve(arguments: TraversalArguments, known: Known, topology: Topology | No
     return Filters(node_types, wanted, excluded or frozenset(), tuple(warnings))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kept:
     """What filters leave of a topology.
 
@@ -81,14 +82,21 @@ class Kept:
         edges: Edges in order.
         levels: Nodes by distance.
         warnings: What a reader should know.
-        content: A hash of what is left: what is removed may hang on values that are asked for anew for each page.
+        topology: What they were applied to.
     """
 
     nodes: list[Iri]
     edges: list[Edge]
     levels: list[int]
     warnings: list[str]
-    content: str
+    topology: Topology
+
+    @cached_property
+    def content(self) -> str:
+        """A hash of what is left: what is removed may hang on values that are asked for anew for each page."""
+        if len(self.nodes) == len(self.topology.nodes):
+            return self.topology.content
+        return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
 
 
 class Sieve:
@@ -123,7 +131,7 @@ class Sieve:
                 warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
         nodes = [node for node in topology.nodes if node not in removed]
         edges = [edge for edge in topology.edges if edge.subject not in removed and edge.object not in removed]
-        return Kept(nodes, edges, _levels(topology, nodes), warnings, _content(topology, nodes))
+        return Kept(nodes, edges, _levels(topology, nodes), warnings, topology)
 
     async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], int]:
         """Return the nodes that are mentioned too rarely, and how many could not be looked up."""
@@ -137,12 +145,6 @@ class Sieve:
             if mentions is not None and mentions < least:
                 few.append(node)
         return few, sum(not description.mark.whole for description in described.values())
-
-
-def _content(topology: Topology, nodes: Sequence[Iri]) -> str:
-    if len(nodes) == len(topology.nodes):
-        return topology.content
-    return hashlib.sha256("\n".join([topology.content, *nodes]).encode()).hexdigest()[:12]
 
 
 def _levels(topology: Topology, nodes: Sequence[Iri]) -> list[int]:

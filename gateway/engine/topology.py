@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 from gateway.engine.exploring import Exploration, Progress, explore
@@ -34,7 +36,7 @@ _SHOWN = 5
 """Missing seeds that an error names."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topology:
     """Nodes, edges and what is missing.
 
@@ -46,7 +48,6 @@ class Topology:
         missing: Seeds that do not exist.
         gaps: Why the topology is not whole; empty when it is.
         blank_edges: Triples left out because their other end is a blank node.
-        content: A hash of nodes, edges and gaps.
         paths: For an intersection, where asked for: the shortest path from each node to each seed.
     """
 
@@ -57,13 +58,24 @@ class Topology:
     missing: tuple[Iri, ...]
     gaps: tuple[Gap, ...]
     blank_edges: int
-    content: str
     paths: Mapping[Iri, tuple[Path, ...]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
         """Whether nothing was cut."""
         return not self.gaps
+
+    @cached_property
+    def content(self) -> str:
+        """A hash of nodes, edges and gaps; only an answer of several pages needs it."""
+        digest = hashlib.sha256()
+        # No IRI has a line break, and every edge has three, so two topologies never read alike.
+        for part in (self.nodes, map(str, self.nodes.values()), chain.from_iterable(self.edges)):
+            digest.update("\n".join(part).encode())
+            digest.update(b"\n\n")
+        for gap in self.gaps:
+            digest.update(f"{gap.cause} {sorted(gap.ids)}\n".encode())
+        return digest.hexdigest()[:12]
 
     @property
     def size_bytes(self) -> int:
@@ -207,12 +219,20 @@ class Cartographer:
 
     def _laid_out(self, seeds: Sequence[Iri], distance: Mapping[Iri, int], edges: Iterable[Edge]) -> _Layout:
         """Put nodes and edges in their order; no other thread may change them meanwhile."""
+        distinct = list(edges)
+        # Every IRI is placed once: then nodes need no further comparison, and an edge becomes one number, which sorts
+        # in half the time of its three texts.
+        ordered = sorted({*distance, *chain.from_iterable(distinct)}, key=self._prefixes.shorten)
         present = [seed for seed in seeds if seed in distance]
-        rest = list(distance.keys() - set(present))
-        # No two nodes have the same ID, so the comparison never goes on to the IRI.
-        others = sorted(zip(map(distance.__getitem__, rest), map(self._prefixes.shorten, rest), rest, strict=True))
-        nodes = {node: distance[node] for node in present} | {node: steps for steps, _, node in others}
-        return _Layout(tuple(present), nodes, self._in_order(edges))
+        nodes = {node: distance[node] for node in present}
+        by_distance: dict[int, list[Iri]] = defaultdict(list)
+        for node in ordered:
+            if node in distance:
+                by_distance[distance[node]].append(node)
+        for steps in sorted(by_distance):
+            # A seed stays where it is.
+            nodes |= dict.fromkeys(by_distance[steps], steps)
+        return _Layout(tuple(present), nodes, _in_order(distinct, ordered))
 
     def _drawn(
         self,
@@ -225,44 +245,27 @@ class Cartographer:
         _note_failed_types(found.gaps, facts)
         if not self._trusted:
             found.gaps.add("server_truncated", found.known or asked, _NOT_TRUSTED)
-        gaps = found.gaps.entries
         return Topology(
             layout.seeds,
             layout.nodes,
             layout.edges,
             facts,
             tuple(found.missing),
-            gaps,
+            found.gaps.entries,
             found.blank_edges,
-            _content(layout, gaps),
             paths or {},
         )
 
-    def _in_order(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
-        """Return distinct edges by the code points of their IDs.
 
-        Each IRI is placed once and an edge becomes one number, which sorts in half the time of its three texts.
-        """
-        distinct = list(edges)
-        ids = sorted(set(chain.from_iterable(distinct)), key=self._prefixes.shorten)
-        many = len(ids)
-        place = dict(zip(ids, range(many), strict=True))
-        placed = {(place[s] * many + place[p]) * many + place[o]: edge for edge in distinct for s, p, o in [edge]}
-        return tuple(placed[key] for key in sorted(placed))
+def _in_order(edges: Sequence[Edge], ordered: Sequence[Iri]) -> tuple[Edge, ...]:
+    """Return distinct edges by subject, predicate and object, as their IRIs are ordered."""
+    many = len(ordered)
+    place = dict(zip(ordered, range(many), strict=True))
+    placed = {(place[s] * many + place[p]) * many + place[o]: edge for edge in edges for s, p, o in [edge]}
+    return tuple(placed[key] for key in sorted(placed))
 
 
 def _note_failed_types(gaps: Gaps, facts: Mapping[Iri, NodeFacts]) -> None:
     for node, known in facts.items():
         if known.mark.fault is not None:
             gaps.add("types_failed", [node], known.mark.fault.wrong)
-
-
-def _content(layout: _Layout, gaps: Sequence[Gap]) -> str:
-    digest = hashlib.sha256()
-    # No IRI has a line break, and every edge has three, so two topologies never read alike.
-    for part in (layout.nodes, map(str, layout.nodes.values()), chain.from_iterable(layout.edges)):
-        digest.update("\n".join(part).encode())
-        digest.update(b"\n\n")
-    for gap in gaps:
-        digest.update(f"{gap.cause} {sorted(gap.ids)}\n".encode())
-    return digest.hexdigest()[:12]

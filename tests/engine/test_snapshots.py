@@ -22,7 +22,7 @@ def topology(nodes: int, iri: str = "urn:n:") -> Topology:
     """Return an answer of so many nodes in a row."""
     names = [f"{iri}{number}" for number in range(nodes)]
     edges = tuple(Edge(one, "urn:p", other) for one, other in itertools.pairwise(names))
-    return Topology((names[0],), dict.fromkeys(names, 1), edges, dict.fromkeys(names, NodeFacts()), (), (), 0, "hash")
+    return Topology((names[0],), dict.fromkeys(names, 1), edges, dict.fromkeys(names, NodeFacts()), (), (), 0)
 
 
 def test_what_is_kept_is_bounded_and_the_oldest_go_first() -> None:
@@ -52,7 +52,7 @@ def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_own_iris_take() -
 def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> None:
     names = [f"urn:n:{number}" for number in range(100)]
     facts = {name: NodeFacts(name=f"{name} {'n' * 5_000}") for name in names}
-    answer = Topology((names[0],), dict.fromkeys(names, 1), (), facts, (), (), 0, "hash")
+    answer = Topology((names[0],), dict.fromkeys(names, 1), (), facts, (), (), 0)
     assert answer.size_bytes >= sum(len(one.name) for one in facts.values())
 
 
