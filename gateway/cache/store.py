@@ -15,7 +15,7 @@ from gateway.cache.flights import Answer, Flights, Key, Question
 from gateway.cache.memory import Memory
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.budget import Budget, Clock
-from gateway.graph.store import GraphStore
+from gateway.graph.store import GraphStore, Told
 from gateway.graph.values import (
     WHOLE,
     Degree,
@@ -89,7 +89,7 @@ class CachedStore:
         self._inner.forget()
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         name = ("edges", per_id)
@@ -106,9 +106,10 @@ class CachedStore:
             elif isinstance(answer.mark.fault, EdgesCapped):
                 self._memory.put((name, node), answer)
 
-        return await self._ask(
-            name, ids, lambda nodes: self._inner.edges(nodes, budget, per_id=per_id), Neighbourhood, budget, known, keep
-        )
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
+            return self._inner.edges(nodes, budget, per_id=per_id, told=told)
+
+        return await self._ask(name, ids, fetch, Neighbourhood, budget, known, keep)
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from gateway.engine.gaps import Gaps
 from gateway.engine.hubs import HubRule
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.budget import Budget
-from gateway.graph.store import GraphStore
+from gateway.graph.store import GraphStore, Told
 from gateway.graph.values import Edge, Iri, Neighbourhood
 
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -41,7 +42,7 @@ class Exploration:
     @property
     def edges(self) -> set[Edge]:
         """The edges that touch an expanded node."""
-        return {edge for neighbourhood in self.known.values() for edge in neighbourhood.edges}
+        return set(chain.from_iterable(neighbourhood.edges for neighbourhood in self.known.values()))
 
     @property
     def blank_edges(self) -> int:
@@ -56,6 +57,7 @@ async def explore(
     rule: HubRule,
     budget: Budget,
     progress: Progress,
+    told: Told | None = None,
 ) -> Exploration:
     """Search from every source up to a number of hops; all sources share one frontier.
 
@@ -68,6 +70,7 @@ async def explore(
         rule: Which nodes are not expanded, and which not whole.
         budget: The call's budget.
         progress: Told after each hop.
+        told: Told of parts of the last hop, as `GraphStore.edges` tells of them.
 
     Raises:
         Fault: Nothing could be learnt about any seed.
@@ -83,7 +86,7 @@ async def explore(
         if _over_budget(found, frontier, budget):
             break
         seen.update(frontier)
-        await _expand(store, frontier, found, rule, budget, seeds=hop == 0)
+        await _expand(store, frontier, found, rule, budget, told if hop == hops - 1 else None, seeds=hop == 0)
         if hop == 0:
             await _settle_seeds(store, found, budget)
         for distance in found.distances:
@@ -93,7 +96,14 @@ async def explore(
 
 
 async def _expand(
-    store: GraphStore, frontier: Sequence[Iri], found: Exploration, rule: HubRule, budget: Budget, *, seeds: bool
+    store: GraphStore,
+    frontier: Sequence[Iri],
+    found: Exploration,
+    rule: HubRule,
+    budget: Budget,
+    told: Told | None,
+    *,
+    seeds: bool,
 ) -> None:
     """Learn the edges of a frontier, as far as the rule wants them."""
     whole: list[Iri] = list(frontier)
@@ -102,7 +112,7 @@ async def _expand(
         whole, capped = await _sorted_by_degree(store, frontier, found, rule, budget, seeds=seeds)
     answers: dict[Iri, Neighbourhood] = {}
     if whole:
-        answers |= await store.edges(whole, budget)
+        answers |= await store.edges(whole, budget, told=told)
     if capped:
         answers |= await store.edges(capped, budget, per_id=rule.max_edges)
     found.known.update(answers)
@@ -142,9 +152,8 @@ def _spread(distance: dict[Iri, int], known: dict[Iri, Neighbourhood], hop: int)
     """Give the neighbours of the nodes at this distance theirs."""
     for node in [node for node, steps in distance.items() if steps == hop]:
         if node in known:
-            for edge in known[node].edges:
-                distance.setdefault(edge.subject, hop + 1)
-                distance.setdefault(edge.object, hop + 1)
+            for reached in known[node].ends:
+                distance.setdefault(reached, hop + 1)
 
 
 async def _settle_seeds(store: GraphStore, found: Exploration, budget: Budget) -> None:

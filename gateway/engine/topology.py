@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
+from gateway.engine.ahead import asking_ahead
 from gateway.engine.exploring import Exploration, Progress, explore
 from gateway.engine.gaps import Gap, Gaps
 from gateway.engine.hubs import HubRule
 from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
-from gateway.graph.store import GraphStore
+from gateway.graph.store import GraphStore, Told
 from gateway.graph.values import Edge, Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -100,6 +101,7 @@ class Cartographer:
     def __init__(self, store: GraphStore, prefixes: PrefixMap, profile: Profile) -> None:
         self._store = store
         self._prefixes = prefixes
+        self._facts_batch = profile.limits.facts_batch
         self._names_on_stubs = profile.names.on_stubs
         self._trusted = profile.endpoint.trusted
 
@@ -112,12 +114,13 @@ class Cartographer:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
-        found = await self._explored([seeds], seeds, max_hops, rule, budget, progress)
-        distance = found.distances[0]
-        async with asyncio.TaskGroup() as tasks:
-            facts = tasks.create_task(self._facts(distance, budget))
-            # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
-            layout = await asyncio.to_thread(lambda: self._laid_out(seeds, distance, found.edges))
+        async with asking_ahead(lambda nodes: self._facts(nodes, budget), self._facts_batch) as ahead:
+            found = await self._explored([seeds], seeds, max_hops, rule, budget, progress, ahead.told)
+            distance = found.distances[0]
+            async with asyncio.TaskGroup() as tasks:
+                facts = tasks.create_task(ahead.facts(distance))
+                # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
+                layout = await asyncio.to_thread(lambda: self._laid_out(seeds, distance, found.edges))
         return self._drawn(seeds, layout, found, facts.result())
 
     async def intersection(
@@ -187,9 +190,10 @@ class Cartographer:
         rule: HubRule,
         budget: Budget,
         progress: Progress,
+        told: Told | None = None,
     ) -> Exploration:
         with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-            found = await explore(self._store, sources, hops, rule, budget, progress)
+            found = await explore(self._store, sources, hops, rule, budget, progress, told)
         self._refuse_strangers(seeds, found.missing)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from gateway.graph.budget import Budget
@@ -20,6 +20,9 @@ from gateway.graph.values import (
     Schema,
 )
 
+Told = Callable[[Mapping[Iri, Neighbourhood]], None]
+"""Is told of a part of an answer."""
+
 
 class GraphStore(Protocol):
     """A graph, asked in batches.
@@ -29,7 +32,7 @@ class GraphStore(Protocol):
     """
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming.
 
@@ -38,6 +41,8 @@ class GraphStore(Protocol):
             budget: The call's budget.
             per_id: Edges of one node at most; a node that has more is marked as cut, its edges are any of them, and
                 its triples with blank nodes are not counted. All edges where not given.
+            told: Told of parts of the answer that come while others are on their way and no further one is to be asked
+                for. Not of all: what was known before, or is known at the end, is only returned.
         """
         ...
 

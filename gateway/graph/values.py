@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from gateway.errors import Fault
@@ -59,6 +61,11 @@ class Neighbourhood:
     edges: tuple[Edge, ...] = ()
     blank_edges: int = 0
     mark: Mark = WHOLE
+
+    @property
+    def ends(self) -> Mapping[Iri, None]:
+        """The distinct subjects and objects of its edges, in their order."""
+        return dict.fromkeys(chain(map(itemgetter(0), self.edges), map(itemgetter(2), self.edges)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,15 @@ class Batches(Generic[Key, Answer]):
     clock: Clock = time.monotonic
     tally: Tally = field(default_factory=Tally)
 
-    async def run(self, keys: Iterable[Key]) -> dict[Key, Answer]:
-        """Ask about all keys, several batches at once; a fault ends up in the marks of its keys."""
+    async def run(
+        self, keys: Iterable[Key], told: Callable[[Mapping[Key, Answer]], None] | None = None
+    ) -> dict[Key, Answer]:
+        """Ask about all keys, several batches at once; a fault ends up in the marks of its keys.
+
+        Args:
+            keys: The keys.
+            told: Told of the answer to a batch that comes when the last one has been sent, but not all have answered.
+        """
         distinct = list(dict.fromkeys(keys))
         legal = [key for key in distinct if _is_legal(key)]
         rewritten = await self.vet(chain.from_iterable(map(_iris, legal)))
@@ -98,7 +105,10 @@ class Batches(Generic[Key, Answer]):
 
         async def work() -> None:
             while waiting:
-                answers.update(await self._one(self._next_batch(waiting, part), []))
+                came = await self._one(self._next_batch(waiting, part), [])
+                answers.update(came)
+                if told is not None and not waiting:
+                    told(came)
 
         async with asyncio.TaskGroup() as tasks:
             for _ in range(min(self.at_once, self._batches(waiting, part))):

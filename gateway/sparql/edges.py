@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.errors import EdgesCapped
 from gateway.graph.budget import Budget
+from gateway.graph.store import Told
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.batches import Batches, batched
@@ -35,23 +36,23 @@ class EdgeReader:
         self._pages = Pages(asker, rule)
 
     async def around(
-        self, ids: Sequence[Iri], budget: Budget, per_id: int | None = None
+        self, ids: Sequence[Iri], budget: Budget, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
-        """Return the edges of each node, outgoing and incoming; at most so many of one where that is given."""
+        """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
         if per_id is None:
-            return await self._all(ids, budget)
+            return await self._all(ids, budget, told)
         some = await self._some(ids, per_id, budget)
         # Those that turn out to have no more are asked for again: their blank nodes were not counted.
         whole = await self._all([node for node, answer in some.items() if answer.mark.whole], budget)
         return {**some, **whole}
 
-    async def _all(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
+    async def _all(self, ids: Sequence[Iri], budget: Budget, told: Told | None = None) -> Mapping[Iri, Neighbourhood]:
         async def by_degree(batch: Sequence[Iri]) -> Sequence[Sequence[Iri]]:
             return await self._degrees.packed(batch, self._asker.query_rows, budget)
 
         answers = await batched(
             self._asker, budget, "edges", self._batch, self._parameters, _read_both_ways, by_degree
-        ).run(ids)
+        ).run(ids, told)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._pages.all_of(node, answer, budget)

@@ -35,25 +35,24 @@ class Facts:
 
     def read(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
         """Return the facts of each node of a batch; a KeyError says that a row is about another node."""
-        types: dict[Iri, set[Iri]] = {}
+        types: dict[Iri, list[Iri]] = {node: [] for node in batch}
         names: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
         # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
         once: dict[Iri, Iri] = {}
         for row in rows:
             node, predicate, term = row["n"].value, row["p"].value, row["v"]
+            found = types[node]
             if isinstance(term, IriTerm):
                 if predicate in self.types:
-                    types.setdefault(node, set()).add(once.setdefault(term.value, term.value))
+                    found.append(once.setdefault(term.value, term.value))
             elif isinstance(term, LiteralTerm):
                 names.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None
-        known = dict.fromkeys(batch, NodeFacts(mark=mark))
         shared: dict[tuple[tuple[Iri, ...], str], NodeFacts] = {}
-        for node in dict.fromkeys(row["n"].value for row in rows):
-            # Raises where the node was not asked about.
-            known[node]
+        known: dict[Iri, NodeFacts] = {}
+        for node, found in types.items():
             name = _best_name(names[node], self.names, self.languages) if node in names else ""
-            found = (tuple(sorted(types.get(node, ()))), name)
-            if found not in shared:
-                shared[found] = NodeFacts(*found, mark)
-            known[node] = shared[found]
+            facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name)
+            if facts not in shared:
+                shared[facts] = NodeFacts(*facts, mark)
+            known[node] = shared[facts]
         return known

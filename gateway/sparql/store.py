@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.graph.budget import Budget
+from gateway.graph.store import Told
 from gateway.graph.values import (
     Degree,
     Description,
@@ -52,10 +53,10 @@ class SparqlStore:
         self._search = SearchReader(self._asker, profile)
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
-        return await self._edges.around(ids, budget, per_id)
+        return await self._edges.around(ids, budget, per_id, told)
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""

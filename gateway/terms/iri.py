@@ -49,10 +49,10 @@ def may_be_rewritten(text: str) -> bool:
     ``file:`` paths. What it then finds nothing for is not absent. Blazegraph sorts its terms by a Unicode collation, so
     that an IRI is the same term to it as the one in Unicode's composed form (`composed`).
     """
+    if text.isascii() and "/." not in text and _ORDINARY.match(text):
+        return False
     if composed(text) != text:
         return True
-    if "/." not in text and _ORDINARY.match(text):
-        return False
     scheme, _, rest = text.partition(":")
     authority = rest[2:].partition("/")[0] if rest.startswith("//") else ""
     return (

@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.budget import Budget, Deadline
+from gateway.graph.store import Told
 from gateway.graph.values import (
     Degree,
     Description,
@@ -119,7 +120,12 @@ class FakeStore:
         return fetch
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None
+        self,
+        ids: Sequence[Iri],
+        budget: Budget,
+        *,
+        per_id: int | None = None,
+        told: Told | None = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[Iri, Neighbourhood]:
         """Return one edge of each node, or as many as it may show."""
         fetch = await self._ask(("edges", per_id), ids, budget)

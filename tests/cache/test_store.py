@@ -68,7 +68,14 @@ class Graph(FakeStore):
         super().__init__()
         self._known = {f"urn:{name}": neighbourhood for name, neighbourhood in known.items()}
 
-    async def edges(self, ids: Any, budget: Any, *, per_id: int | None = None) -> Mapping[str, Neighbourhood]:
+    async def edges(
+        self,
+        ids: Any,
+        budget: Any,
+        *,
+        per_id: int | None = None,
+        told: Any = None,  # noqa: ARG002 - part of the port
+    ) -> Mapping[str, Neighbourhood]:
         """Return the given edges."""
         await self._ask(("edges", per_id), ids, budget)
         return {node: self._known[node] for node in ids}

@@ -99,6 +99,18 @@ async def test_every_key_is_answered_in_batches_of_at_most_the_size() -> None:
     assert [len(batch) for batch in endpoint.asked] == [9, 8, 8]
 
 
+async def test_parts_are_told_once_the_last_batch_has_been_sent() -> None:
+    endpoint = Endpoint()
+    told: list[tuple[list[str], int]] = []
+    answers = await Batches(endpoint.ask, read, BatchSize.fixed(1), 2).run(
+        plain(4), lambda part: told.append((list(part), len(endpoint.asked)))
+    )
+    assert len(answers) == 4
+    assert told
+    assert all(asked == 4 for _, asked in told)
+    assert [key for keys, _ in told for key in keys] == plain(4)[-len(told) :]
+
+
 async def test_nothing_is_asked_about_no_keys() -> None:
     endpoint = Endpoint()
     assert await Batches(endpoint.ask, read, BatchSize.fixed(10)).run([]) == {}
