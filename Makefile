@@ -25,7 +25,7 @@ demo: $(STAMP) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
-	$(RUN) -m pytest -q -n $(WORKERS) -m "not server and not large"
+	$(RUN) -m pytest -q -n $(WORKERS) --hypothesis-profile quick -m "not server and not large"
 
 test: $(STAMP) ## All tests, real servers included
 	$(RUN) -m pytest -q -n $(WORKERS) --dist loadgroup

@@ -17,6 +17,7 @@ from gateway.errors import InputError, QueryRefused
 from gateway.settings.profile import Hubs, Profile, Size
 from tests.columns import Column
 from tests.engine.small import Watched, over
+from tests.examples import examples
 from tests.oracle import Edge, bfs, degree, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
@@ -24,7 +25,7 @@ from tests.random_session import Corpus
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 thorough = settings(
-    max_examples=100,
+    max_examples=examples(100),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -12,6 +12,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.profile import Cache, Profile, Size
 from tests.columns import Column
+from tests.examples import examples
 from tests.oracle import bfs, entity_type, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
@@ -21,7 +22,7 @@ WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000), cac
 
 # A question is cheap, the corpus is loaded once, and a slow machine is no failure.
 thorough = settings(
-    max_examples=200,
+    max_examples=examples(200),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -17,6 +17,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.columns import Column
+from tests.examples import examples
 from tests.random_graphs import Question, corpus, questions
 
 NO_SIZE_LIMIT = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
@@ -73,7 +74,7 @@ def _triple(edge: Any) -> tuple[str, str, str]:
 
 
 @settings(
-    max_examples=200,
+    max_examples=examples(200),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

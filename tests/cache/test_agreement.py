@@ -18,6 +18,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from tests.columns import Column
+from tests.examples import examples
 from tests.oracle import bfs, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
@@ -25,7 +26,7 @@ from tests.random_session import Corpus
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 thorough = settings(
-    max_examples=100,
+    max_examples=examples(100),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -13,6 +13,7 @@ from gateway.errors import BudgetSpent, DeadlinePassed, EdgesCapped, EndpointFau
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.values import Mark, Neighbourhood
 from tests.cache.fake_store import FakeStore, Fetch, budget, capped
+from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -436,7 +437,7 @@ class Play:
                 assert source.fetch.budget is caller.allowance, "another's allowance was inherited"
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(happening=events)
 def test_in_any_order_of_events_everyone_is_told_what_is_so(happening: Sequence[Event]) -> None:
     async def play() -> None:

@@ -20,6 +20,7 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, load_files
+from tests.examples import examples
 from tests.oracle import OracleGraph, bfs, intersect
 from tests.random_graphs import (
     IntersectionQuestion,
@@ -127,7 +128,7 @@ def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Sess
 
 plans = st.lists(st.sampled_from(HAPPENS), max_size=12)
 unreliable = settings(
-    max_examples=300,
+    max_examples=examples(300),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

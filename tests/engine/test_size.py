@@ -16,6 +16,7 @@ from gateway.engine.page import Item, Page
 from gateway.engine.size import Shortener, compact_json, largest_page, size_of
 from gateway.settings.profile import Names, Profile, Size
 from tests.engine.small import PREFIXES, X, engine, ids, over
+from tests.examples import examples
 
 LABEL = pyoxigraph.NamedNode(f"{PREFIXES['rdfs']}label")
 TYPE = pyoxigraph.NamedNode(f"{PREFIXES['rdf']}type")
@@ -78,7 +79,7 @@ def drawn_graphs(draw: st.DrawFn) -> Drawn:
 
 
 drawn = settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # making such a graph smaller takes longer than reading it

@@ -15,6 +15,7 @@ from gateway.settings.profile import Edges
 from gateway.sparql import template
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.template import Parameter, TemplateError
+from tests.examples import examples
 
 NAMES = template.names()
 
@@ -207,7 +208,7 @@ ENTRIES = st.lists(st.sampled_from([*PREDICATES, "http://e.org/a", "urn:x:", "ht
 
 
 @given(ENTRIES)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]) -> None:
     rule = EdgeRule.of(Edges(excepted=(), evidence_nodes=False, allowed=tuple(allowed)))
     engine = pyoxigraph.Store()

@@ -4,6 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.terms.iri import is_iri, is_plain_iri, local_name, may_be_rewritten
+from tests.examples import examples
 
 ANY_CHARACTER = st.characters(exclude_categories=())
 ANY_TEXT = st.text(ANY_CHARACTER, max_size=30)
@@ -84,7 +85,7 @@ PLAIN = st.from_regex(r"[a-z][a-z0-9+.\-]{0,4}:(//)?[A-Za-z0-9\-._~:/?#@!$&'()*+
 @example("http://host:port/")
 @example("http://one@two@three/")
 @example("http://example.org/#one#two")
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 def test_the_engine_has_no_reason_to_refuse_a_plain_iri(text: str) -> None:
     assert the_engine_takes(text) or not is_plain_iri(text)
 

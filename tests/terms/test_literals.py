@@ -20,6 +20,7 @@ from gateway.terms.literals import (
     sorted_values,
 )
 from gateway.terms.vocabulary import XSD
+from tests.examples import examples
 
 INTEGERS = (
     "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
@@ -248,7 +249,7 @@ MOMENTS = st.one_of(
 
 
 @given(st.one_of(NUMBERS, MOMENTS))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_a_literal_has_the_same_json_after_an_engine_made_it_canonical(case: tuple[str, str]) -> None:
     value, datatype = case
     assert exactly(as_the_engine_keeps_it(value, datatype).json) == exactly(typed(value, datatype))

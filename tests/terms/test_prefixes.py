@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gateway.errors import InputError
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixConflict, PrefixMap, merge
+from tests.examples import examples
 
 # Few parts, so that namespaces nest, names meet schemes, and local parts are empty or look like names.
 NAMESPACES = st.lists(st.sampled_from(["/", "#", ":", "a", "b", "_", "//", "\u00e9", "%20"]), max_size=5).flatmap(
@@ -51,7 +52,7 @@ def as_the_contract_says(table: Mapping[str, str], iri: str) -> str:
 @example(({"http": "http://example.org/"}, "http://other.org/a"))
 @example(({"": "http://example.org/"}, "http://example.org/a:b"))
 @example(({"urn": "urn:a:", "a": "urn:"}, "urn:a:"))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_expanding_a_short_form_gives_the_iri_back(case: tuple[dict[str, str], str]) -> None:
     table, iri = case
     prefixes = PrefixMap(table)
@@ -59,7 +60,7 @@ def test_expanding_a_short_form_gives_the_iri_back(case: tuple[dict[str, str], s
 
 
 @given(tables_and_iris())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_the_short_form_is_the_one_that_the_contract_describes(case: tuple[dict[str, str], str]) -> None:
     table, iri = case
     assert PrefixMap(table).shorten(iri) == as_the_contract_says(table, iri)

@@ -12,6 +12,7 @@ from gateway.errors import InputError
 from gateway.sparql import results
 from gateway.terms import render
 from gateway.terms.iri import is_iri
+from tests.examples import examples
 
 SENDABLE = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 FRAGMENTS = st.sampled_from(
@@ -54,7 +55,7 @@ def as_rdflib_reads(rendered: str) -> rdflib.term.Node:
 
 @given(IRI)
 @example("http://example.org/%3E%20.%20%7D")
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_an_accepted_iri_comes_back_identical_or_the_engine_refuses_the_query(iri: str) -> None:
     try:
         binding = the_only_binding(f"SELECT ({render.iri(iri)} AS ?x) {{}}")
@@ -64,7 +65,7 @@ def test_an_accepted_iri_comes_back_identical_or_the_engine_refuses_the_query(ir
 
 
 @given(IRI)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_an_accepted_iri_is_one_iri_to_an_engine_that_does_not_check_it(iri: str) -> None:
     assert as_rdflib_reads(render.iri(iri)) == rdflib.URIRef(iri)
 
@@ -141,7 +142,7 @@ def test_a_percent_escape_is_sent_as_it_is_written() -> None:
 @example(r"a\u0022b")
 @example("\\")
 @example('"')
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_a_string_comes_back_identical_from_the_embedded_engine(text: str) -> None:
     binding = the_only_binding(f"SELECT ({render.string(text)} AS ?x) {{}}")
     assert binding == results.LiteralTerm(text)
@@ -152,7 +153,7 @@ def test_a_string_comes_back_identical_from_the_embedded_engine(text: str) -> No
 @example(r"a\U00000022b")
 @example(r"\\u0022")
 @example(r"\u000a")
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_string_comes_back_identical_from_an_engine_that_reads_code_points_first(text: str) -> None:
     assert str(as_rdflib_reads(render.string(text))) == text
 

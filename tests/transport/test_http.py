@@ -29,6 +29,7 @@ from gateway.settings.profile import Method
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners
+from tests.examples import examples
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import (
     EMPTY,
@@ -150,7 +151,7 @@ async def test_only_sparql_json_packed_with_gzip_or_not_at_all_is_asked_for() ->
     assert headers.getall("Accept-Encoding") == ["gzip"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     query=st.text(st.characters(exclude_categories=["Cs"]), max_size=200),
     graph=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
 from gateway.transport.loading import LoadedGraph, load_files, load_rdflib
+from tests.examples import examples
 
 EX = "http://example.org/"
 NS = rdflib.Namespace(EX)
@@ -145,7 +146,7 @@ def some_triples(draw: st.DrawFn) -> pyoxigraph.Triple:
     return pyoxigraph.Triple(draw(node), draw(node), draw(node | literal))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(expected=st.lists(some_triples(), max_size=8), suffix=st.sampled_from(ONE_OF_EACH), packed=st.booleans())
 def test_any_triples_are_loaded_from_any_format_as_they_are(
     tmp_path_factory: pytest.TempPathFactory, expected: list[pyoxigraph.Triple], suffix: str, packed: bool

@@ -15,6 +15,7 @@ from gateway.graph.budget import Deadline
 from gateway.settings.profile import Method
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners
+from tests.examples import examples
 from tests.transport.fake_endpoint import EMPTY, FakeEndpoint, Handler, Hanging, answering, fake_endpoint, in_turn
 
 pytestmark = pytest.mark.anyio
@@ -106,7 +107,7 @@ async def test_a_fault_of_the_get_is_told_and_settles_nothing() -> None:
     assert methods == ["auto", "get"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
 async def test_any_text_reaches_the_endpoint_by_get_as_it_is(query: str) -> None:
     manners = Manners("timeout")
