@@ -14,7 +14,7 @@ from mcp import Client
 from gateway.engine.gateway import Gateway
 from gateway.server.app import build
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.profile import Hubs, Limits, Profile, Size
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data
 
@@ -207,6 +207,20 @@ async def test_two_hops_that_reach_half_of_a_graph_through_its_hubs(engine: Colu
         }
     assert {question: counts(answer) for question, answer in answers.items()} == expected
     assert all(answer["complete"] is True for answer in answers.values())
+
+
+@pytest.mark.large
+async def test_two_hops_that_stop_at_hubs_name_every_hub_with_its_degree(engine: Column) -> None:
+    profile = _patient(load_profile("wikidata-local"))
+    assert profile.hubs == Hubs(), "what the test before this one counts is without a hub rule"
+    async with connected(engine.open("codex-m", profile)) as client:
+        answer = await asked(client, "bfs_query", seeds=["wd:Q286525"], max_hops=2, topology_only=True, max_degree=100)
+    assert counts(answer) == (66, 67)
+    assert answer["complete"] is False
+    (gap,) = answer["incomplete"]
+    assert gap["cause"] == "hub_not_expanded"
+    assert gap["count"] == len(set(gap["ids"])) == 10
+    assert all(f"{hub} has " in gap["detail"] for hub in gap["ids"])
 
 
 @pytest.mark.large
