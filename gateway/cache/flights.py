@@ -69,7 +69,7 @@ class _Round(Generic[Key]):
 
 
 @dataclass(slots=True)
-class Tally:
+class Counts:
     """Answers so far: known before, fetched, and taken from another caller's fetch."""
 
     hits: int = 0
@@ -81,7 +81,7 @@ class Flights:
     """All fetches that are under way."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.counts = Counts()
         self._under_way: dict[Hashable, dict[Hashable, _Flight]] = {}
         self._generation = 0
 
@@ -203,14 +203,14 @@ class Flights:
             taken = {key: answers[key] for key in keys if not _is_of_its_caller(answers[key].mark)}
             found |= taken
             left += [key for key in keys if key not in taken]
-            self.tally.waited += len(taken)
+            self.counts.waited += len(taken)
             budget.note_cache(hits=len(taken), misses=0)
         return left
 
     def count(self, budget: Budget, *, hits: int, misses: int) -> None:
         """Count answers that were known, and such as were not, for all calls and for this one."""
-        self.tally.hits += hits
-        self.tally.misses += misses
+        self.counts.hits += hits
+        self.counts.misses += misses
         budget.note_cache(hits=hits, misses=misses)
 
 

@@ -79,8 +79,8 @@ class CachedStore:
 
     def counters(self) -> Counters:
         """Return what was done so far."""
-        tally = self._flights.tally
-        return Counters(tally.hits, tally.misses, tally.waited, self._memory.evicted, self._memory.bytes)
+        counts = self._flights.counts
+        return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
 
     def forget(self) -> None:
         """Forget everything; what is being asked for now is told to those who wait, and not remembered."""
