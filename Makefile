@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test soak check fix bench fuseki servers build clean
+.PHONY: help demo quick test cap soak check fix bench fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
 
 test: $(STAMP) ## All tests, real servers included
 	$(RUN) -m pytest -q -n $(WORKERS) --dist loadgroup
+
+cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
+	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py
 
 soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes
 	$(RUN) -m tests.soak $(if $(REPORT),--json $(REPORT))

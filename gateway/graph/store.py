@@ -41,8 +41,8 @@ class GraphStore(Protocol):
             budget: The call's budget.
             per_id: Edges of one node at most; a node that has more is marked as cut, its edges are any of them, and
                 its triples with blank nodes are not counted. All edges where not given.
-            told: Told of parts of the answer that come while others are on their way and no further one is to be asked
-                for. Not of all: what was known before, or is known at the end, is only returned.
+            told: Told of the parts of the answer that come once the last question has been sent, before all of it is
+                returned: a hint, for whoever has something else to ask meanwhile.
         """
         ...
 

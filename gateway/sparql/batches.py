@@ -89,7 +89,7 @@ class Batches(Generic[Key, Answer]):
 
         Args:
             keys: The keys.
-            told: Told of the answer to a batch that comes when the last one has been sent, but not all have answered.
+            told: Told of the answers that come once the last batch has been sent.
         """
         distinct = list(dict.fromkeys(keys))
         legal = [key for key in distinct if _is_legal(key)]
