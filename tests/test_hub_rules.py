@@ -3,12 +3,12 @@
 import asyncio
 import itertools
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult, Subgraph
@@ -19,7 +19,7 @@ from tests.columns import Column
 from tests.engine.small import Watched, over
 from tests.examples import examples
 from tests.oracle import Edge, bfs, degree, intersect
-from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
+from tests.random_graphs import IntersectionQuestion, Question, corpus, intersections, questions
 from tests.random_session import Corpus
 
 WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
@@ -118,6 +118,9 @@ def test_an_intersection_around_hubs_equals_the_oracles(
 
 @thorough
 @given(question=questions(), most=limits)
+# Nodes beside a capped node that left out the edge between them, which they show themselves four hops later.
+@example(question=Question(corpus()[167], ("https://example.org/random/167/Q0",), 4), most=3)
+@example(question=Question(corpus()[167], ("https://example.org/random/167/3-hydroxy,5~keto!*",), 4), most=4)
 def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
     session: Session, question: Question, most: int
 ) -> None:
@@ -139,6 +142,7 @@ def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
     for edge in edges:
         shown[edge[0]].add(edge)
         shown[edge[2]].add(edge)
+    assert answer.levels == _by_distance(_distances(answer, edges))
     expanded = {node for node, at in _distances(answer, edges).items() if at < question.max_hops}
     for node in expanded:
         count = degree(oracle, node)
@@ -147,6 +151,10 @@ def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
             assert len(shown[node]) >= most
         else:
             assert len(shown[node]) == count
+
+
+def _by_distance(distances: Mapping[str, int]) -> list[int]:
+    return [count for _, count in sorted(Counter(distances.values()).items())]
 
 
 def _distances(answer: BfsResult, edges: set[Edge]) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -92,7 +93,43 @@ async def explore(
         for distance in found.distances:
             _spread(distance, found.known, hop)
         await progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {_reached(found)} nodes")
+    if found.capped:
+        await _follow_shortcuts(store, found, seen, hops, rule, budget)
     return found
+
+
+async def _follow_shortcuts(
+    store: GraphStore, found: Exploration, seen: set[Iri], hops: int, rule: HubRule, budget: Budget
+) -> None:
+    """Make distances those in the graph that is shown, and expand the nodes that are nearer than they seemed.
+
+    An edge that a capped node left out may be shown all the same, by its other end, hops later.
+    """
+    while True:
+        for distance in found.distances:
+            _draw_nearer(distance, found.known, hops)
+        near = {node for distance in found.distances for node, steps in distance.items() if steps < hops}
+        frontier = sorted(near - seen)
+        if not frontier or _over_budget(found, frontier, budget):
+            return
+        seen.update(frontier)
+        await _expand(store, frontier, found, rule, budget, None, seeds=False)
+
+
+def _draw_nearer(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hops: int) -> None:
+    """Count distances anew, through the nodes that were expanded and over all edges that are known."""
+    near: defaultdict[Iri, set[Iri]] = defaultdict(set)
+    for neighbourhood in known.values():
+        for start, _, end in neighbourhood.edges:
+            near[start].add(end)
+            near[end].add(start)
+    reached = [node for node, steps in distance.items() if steps == 0]
+    counted = dict.fromkeys(reached, 0)
+    for node in reached:
+        for other in near[node] - counted.keys() if node in known and counted[node] < hops else ():
+            counted[other] = counted[node] + 1
+            reached.append(other)
+    distance.update(counted)
 
 
 async def _expand(
