@@ -179,7 +179,7 @@ class Asker:
 
         Only IRIs that some engine may rewrite are asked about, each once.
         """
-        doubtful = [iri for iri in dict.fromkeys(iris) if may_be_rewritten(iri)]
+        doubtful = list(filter(may_be_rewritten, dict.fromkeys(iris)))
         new = [iri for iri in doubtful if iri not in self._kept_as_is]
         size = max(1, min(_ECHOED, self.query_rows // 2))
         faults: dict[str, Fault] = {}

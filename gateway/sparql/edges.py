@@ -129,12 +129,12 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
     edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
     blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
     # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
-    once: dict[str, str] = {node: node for node in batch}
+    once = {node: node for node in batch}.setdefault
     for row in rows:
         subject, target = row["s"], row["o"]
         if isinstance(subject, IriTerm) and isinstance(target, IriTerm):
             start, predicate, end = subject.value, row["p"].value, target.value
-            edge = Edge(once.setdefault(start, start), once.setdefault(predicate, predicate), once.setdefault(end, end))
+            edge = Edge(once(start, start), once(predicate, predicate), once(end, end))
             # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
             # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
             outgoing, incoming = edges.get(start), edges.get(end)

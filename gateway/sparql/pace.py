@@ -22,14 +22,17 @@ Sleep = Callable[[float], Awaitable[None]]
 _GROWTH = 4
 """How many times its first size a batch may reach."""
 
-_LARGEST = 1_000
-"""IDs in one query at most: one engine breaks above 4,096 terms, and each stands in a query twice."""
+_LARGEST = 2_000
+"""IDs in one query at most: one engine breaks above 4,096 terms, and each stands in a query twice at most."""
 
 _SMALLEST = 10
 """A size below this is not remembered; single IDs are asked where nothing else works."""
 
 _MANY_ROWS = 4_000
-"""Rows from which an answer is better asked for in parts: several come and are read at once. About 1 MB."""
+"""Rows from which an answer is better asked for in parts: several come and are read at once. About 1 MB.
+
+It is also no reason to ask for more at once, which would end above the rows that one query may return.
+"""
 
 _QUICK_SECONDS = 1.0
 """An answer that took longer is no reason to ask for more at once."""
@@ -71,7 +74,7 @@ class BatchSize:
         self._weight = before + asked
         self.rows_for_an_id = (self.rows_for_an_id * before + rows) / self._weight
         # Keys are spread evenly over batches, so even the first of many is hardly ever full.
-        if seconds <= _QUICK_SECONDS:
+        if seconds <= _QUICK_SECONDS and rows <= _MANY_ROWS:
             self.now = max(self.now, min(self.most, asked * 2))
 
     def failed(self, asked: int) -> None:

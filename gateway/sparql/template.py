@@ -28,8 +28,8 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "string": render.string,
     "int": render.integer,
     "bool": render.boolean,
-    "iris": lambda values: " ".join(render.iri(value) for value in values),
-    "iri_list": lambda values: ", ".join(render.iri(value) for value in values),
+    "iris": lambda values: " ".join(map(render.iri, values)),
+    "iri_list": lambda values: ", ".join(map(render.iri, values)),
 }
 _DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral", "fuseki", "virtuoso", "blazegraph"})
 

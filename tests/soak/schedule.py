@@ -12,7 +12,7 @@ from tests.faults.injected import InjectedFault
 from tests.faults.proxy import Plan, at
 from tests.soak.questions import Expected, Question
 
-FAULTS_A_CALL = {0: 0.36, 1: 0.27, 2: 0.2, 3: 0.17}
+FAULTS_A_CALL = {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}
 """How many faults are planned, and for which share of the calls."""
 
 

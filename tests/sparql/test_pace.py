@@ -42,8 +42,9 @@ def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:
     assert sizes == [200, 400, 400, 400]
 
 
-def test_a_slow_answer_and_one_about_half_a_batch_are_no_reason_to_grow() -> None:
+def test_a_slow_answer_a_long_one_and_one_about_half_a_batch_are_no_reason_to_grow() -> None:
     size = BatchSize.starting_at(100)
+    size.worked(100, 5_000, 0.1)
     size.worked(100, 0, 5.0)
     size.worked(50, 0, 0.1)
     assert size.now == 100
@@ -55,11 +56,11 @@ def test_a_batch_grows_to_twice_what_was_answered_though_it_was_not_full() -> No
     assert size.now == 986
 
 
-def test_no_batch_ever_has_more_than_a_thousand_ids() -> None:
+def test_no_batch_ever_has_more_than_two_thousand_ids() -> None:
     size = BatchSize.starting_at(500)
     for _ in range(10):
         size.worked(size.now, 0, 0.1)
-    assert size.now == 1_000
+    assert size.now == 2_000
 
 
 def test_a_batch_that_was_too_much_is_halved_for_those_that_follow_and_recovers() -> None:
