@@ -22,29 +22,27 @@ class FactsAhead:
     def __init__(self, ask: Ask, enough: int) -> None:
         self._ask = ask
         self._enough = enough
-        self._known: dict[Iri, None] = {}
-        self._waiting: list[Iri] = []
+        self._waiting: dict[Iri, None] = {}
+        self._sent: set[Iri] = set()
         self._asked: list[asyncio.Task[Mapping[Iri, NodeFacts]]] = []
 
     def told(self, part: Mapping[Iri, Neighbourhood]) -> None:
         """Take note of the nodes in a part of an answer, and ask about them once there are enough."""
         for neighbourhood in part.values():
-            new = [node for node in neighbourhood.ends if node not in self._known]
-            self._known |= dict.fromkeys(new)
-            self._waiting += new
+            self._waiting |= dict.fromkeys(node for node in neighbourhood.ends if node not in self._sent)
         if len(self._waiting) >= self._enough:
-            self._send()
+            self._send(list(self._waiting))
+            self._waiting = {}
 
-    def _send(self) -> None:
-        self._asked.append(asyncio.ensure_future(self._ask(self._waiting)))
-        self._waiting = []
+    def _send(self, nodes: Sequence[Iri]) -> None:
+        self._sent.update(nodes)
+        self._asked.append(asyncio.ensure_future(self._ask(nodes)))
 
     async def facts(self, nodes: Collection[Iri]) -> Mapping[Iri, NodeFacts]:
         """Return the facts of some nodes: what was asked for ahead, and the rest."""
-        left = set(self._waiting)
-        self._waiting = [node for node in nodes if node not in self._known or node in left]
-        if self._waiting:
-            self._send()
+        rest = [node for node in nodes if node not in self._sent]
+        if rest:
+            self._send(rest)
         found: dict[Iri, NodeFacts] = {}
         for answers in await asyncio.gather(*self._asked):
             found |= answers

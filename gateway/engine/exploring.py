@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -106,8 +105,9 @@ async def _follow_shortcuts(
     An edge that a capped node left out may be shown all the same, by its other end, hops later.
     """
     while True:
+        shown = _through_expanded(found.known)
         for distance in found.distances:
-            _draw_nearer(distance, found.known, hops)
+            _draw_nearer(distance, shown, hops)
         near = {node for distance in found.distances for node, steps in distance.items() if steps < hops}
         frontier = sorted(near - seen)
         if not frontier or _over_budget(found, frontier, budget):
@@ -116,17 +116,23 @@ async def _follow_shortcuts(
         await _expand(store, frontier, found, rule, budget, None, seeds=False)
 
 
-def _draw_nearer(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hops: int) -> None:
-    """Count distances anew, through the nodes that were expanded and over all edges that are known."""
-    near: defaultdict[Iri, set[Iri]] = defaultdict(set)
+def _through_expanded(known: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, set[Iri]]:
+    """Return the neighbours of the expanded nodes, over all edges that are known: the way goes on through no other."""
+    near: dict[Iri, set[Iri]] = {node: set() for node in known}
     for neighbourhood in known.values():
         for start, _, end in neighbourhood.edges:
-            near[start].add(end)
-            near[end].add(start)
+            for node, other in ((start, end), (end, start)):
+                if node in near:
+                    near[node].add(other)
+    return near
+
+
+def _draw_nearer(distance: dict[Iri, int], near: Mapping[Iri, set[Iri]], hops: int) -> None:
+    """Count the distances of one source anew."""
     reached = [node for node, steps in distance.items() if steps == 0]
     counted = dict.fromkeys(reached, 0)
     for node in reached:
-        for other in near[node] - counted.keys() if node in known and counted[node] < hops else ():
+        for other in near[node] - counted.keys() if node in near and counted[node] < hops else ():
             counted[other] = counted[node] + 1
             reached.append(other)
     distance.update(counted)

@@ -110,7 +110,7 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
     """
     answer: _Answer | EndpointFault
     try:
-        answer = _parsed_with_half_pairs(body) if _ESCAPED_SURROGATE.search(body) else _parsed(body)
+        answer = _parsed(body)
     except msgspec.ValidationError:
         # JSON, and something else than rows of terms. A kind of term that nobody here knows is no answer either: it
         # would be left out without a word.
@@ -130,25 +130,23 @@ def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
 
 
 def _parsed(body: bytes) -> _Answer:
-    return _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
+    try:
+        return _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        if not _ESCAPED_SURROGATE.search(body):
+            raise
+    return _decoder.decode(_without_half_pairs(body))
 
 
-def _parsed_with_half_pairs(body: bytes) -> _Answer:
-    """Parse JSON that may escape half a surrogate pair, which only `json.loads` takes; its bytes are strictly UTF-8.
+def _without_half_pairs(body: bytes) -> str:
+    """Replace escaped surrogates that have no other half: JSON can say them and no encoding can write them.
 
-    An unpaired surrogate, which no encoding can write, is replaced.
+    `json` takes them, and its bytes are strictly UTF-8.
     """
-    return msgspec.convert(_mended(json.loads(body.decode("utf-8-sig"))), _Answer)
-
-
-def _mended(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
-    return value
+    text = json.dumps(json.loads(body.decode("utf-8-sig")), ensure_ascii=False)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _unreadable(body: bytes) -> EndpointFault:
