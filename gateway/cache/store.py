@@ -30,6 +30,7 @@ from gateway.graph.values import (
     NodeFacts,
     Reach,
     Schema,
+    Sought,
 )
 
 _MEGABYTE = 1 << 20
@@ -204,18 +205,16 @@ class CachedStore:
             self._schema_version = schema.version
         return schema
 
-    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
-        """Find entities by words in their names and synonyms."""
+    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities by their names and synonyms."""
 
-        async def find(_: Sequence[tuple[str, ...]]) -> Mapping[tuple[str, ...], _Found]:
+        async def find(_: Sequence[Sought]) -> Mapping[Sought, _Found]:
             try:
-                return {wanted: _Found(await self._inner.search(words, types, budget, every_word=every_word))}
+                return {sought: _Found(await self._inner.search(sought, types, budget))}
             except Fault as fault:
-                return {wanted: _Found(mark=Mark(fault))}
+                return {sought: _Found(mark=Mark(fault))}
 
-        wanted = tuple(words)
-        name = ("search", tuple(types), every_word)
-        found = (await self._ask(name, [wanted], find, _Found, budget))[wanted]
+        found = (await self._ask(("search", tuple(types)), [sought], find, _Found, budget))[sought]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits

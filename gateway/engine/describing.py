@@ -15,7 +15,7 @@ from gateway.engine.size import shorteners, size_of
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Description, Iri, NodeFacts
+from gateway.graph.values import Description, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import PrefixMap
@@ -124,7 +124,7 @@ class Describer:
         if words:
             try:
                 with budget.tally.stage("search"):
-                    hits = await self._store.search(words, (), budget, every_word=False)
+                    hits = await self._store.search(Sought(local_name(iri), tuple(words)), (), budget)
             except Fault:
                 # The entity is absent whatever the search would have said.
                 hits = None

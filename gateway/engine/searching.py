@@ -14,7 +14,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hit, Hits, Iri, NodeFacts
+from gateway.graph.values import Hit, Hits, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
 from gateway.terms.prefixes import PrefixMap
@@ -51,6 +51,7 @@ class Searcher:
                 f"search_entities: query {quoted(arguments.query)} has no letter or digit.",
                 valid="query: a name, an alias or a part of it.",
             )
+        sought = Sought(arguments.query, tuple(words))
         known = await self._book.known(budget)
         asked = arguments.node_types or ()
         try:
@@ -59,7 +60,7 @@ class Searcher:
             known = await self._book.known(budget, doubted=True)
             types = known.types.choose("node_types", asked, known.types.iris_of(asked))
         with budget.tally.stage("search"):
-            hits = await self._hits(words, types.iris, budget) if types.iris or not asked else _NOTHING
+            hits = await self._hits(sought, types.iris, budget) if types.iris or not asked else _NOTHING
         best = best_hits(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, types.iris, known, budget)
@@ -76,16 +77,12 @@ class Searcher:
             }
         )
 
-    async def _hits(self, words: Sequence[str], types: frozenset[str], budget: Budget) -> Hits:
-        """Ask for names with every word, and for names with some where there are none."""
+    async def _hits(self, sought: Sought, types: frozenset[str], budget: Budget) -> Hits:
         # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:
             return _NOTHING
-        hits = await self._store.search(words, wanted, budget, every_word=True)
-        if hits.hits or len(words) == 1:
-            return hits
-        return await self._store.search(words, wanted, budget, every_word=False)
+        return await self._store.search(sought, wanted, budget)
 
     async def _of_types(self, hits: Sequence[Hit], types: frozenset[str], known: Known, budget: Budget) -> list[Hit]:
         with budget.tally.stage("facts"):

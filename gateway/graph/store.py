@@ -18,6 +18,7 @@ from gateway.graph.values import (
     NodeFacts,
     Reach,
     Schema,
+    Sought,
 )
 
 Told = Callable[[Mapping[Iri, Neighbourhood]], None]
@@ -90,14 +91,15 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
-        """Find entities by words in their names and synonyms.
+    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities by their names and synonyms.
+
+        Names that have every word are looked for, and where there are none, names that have some.
 
         Args:
-            words: Lower-case words.
+            sought: What is looked for.
             types: Only entities with one of these types; empty for all.
             budget: The call's budget.
-            every_word: Whether one name must have all the words, or any.
 
         Raises:
             Fault: The graph could not be asked.

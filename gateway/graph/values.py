@@ -206,6 +206,19 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class Sought:
+    """What a search looks for.
+
+    Attributes:
+        text: The name or the part of one, as it was asked for.
+        words: Its words in lower case: letters, digits and the marks upon them, and nothing else.
+    """
+
+    text: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One entity that a search found.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gateway.errors import EndpointFault
 from gateway.graph.budget import Budget
-from gateway.graph.values import Hit, Hits, Iri
+from gateway.graph.values import Hit, Hits, Iri, Sought
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.results import Row
@@ -23,8 +23,14 @@ class SearchReader:
         self._asker = asker
         self._profile = profile
 
-    async def find(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+    async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities; see `GraphStore.search`."""
+        hits = await self._scan(sought.words, types, budget, every_word=True)
+        if hits.hits or len(sought.words) == 1:
+            return hits
+        return await self._scan(sought.words, types, budget, every_word=False)
+
+    async def _scan(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
         roles = self._profile.roles
         rows: Sequence[Row]
         try:

@@ -18,6 +18,7 @@ from gateway.graph.values import (
     NodeFacts,
     Reach,
     Schema,
+    Sought,
 )
 from gateway.settings.profile import Profile
 from gateway.sparql.acquaintance import Acquaintance
@@ -98,9 +99,9 @@ class SparqlStore:
         """Return the types and edge predicates of the graph."""
         return await self._schema.read(budget)
 
-    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
-        """Find entities by words in their names and synonyms."""
-        return await self._search.find(words, types, budget, every_word=every_word)
+    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities by their names and synonyms."""
+        return await self._search.find(sought, types, budget)
 
     def forget(self) -> None:
         """Nothing to forget: only how the endpoint wants to be asked is remembered here."""

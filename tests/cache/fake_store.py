@@ -22,6 +22,7 @@ from gateway.graph.values import (
     NodeFacts,
     Reach,
     Schema,
+    Sought,
 )
 from gateway.terms.literals import Literal
 
@@ -192,10 +193,10 @@ class FakeStore:
         await self._ask(("schema",), (), budget)
         return Schema(exact=True, version=self.schema_version)
 
-    async def search(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find one node."""
-        fetch = await self._ask(("search", tuple(types), every_word), words, budget)
-        return Hits((Hit(f"urn:seen:{fetch.number}", " ".join(words), is_synonym=False),), truncated=False, how="fake")
+        fetch = await self._ask(("search", tuple(types)), sought.words, budget)
+        return Hits((Hit(f"urn:seen:{fetch.number}", sought.text, is_synonym=False),), truncated=False, how="fake")
 
     def forget(self) -> None:
         """Count it."""

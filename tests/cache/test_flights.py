@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.cache.store import CachedStore
 from gateway.errors import BudgetSpent, DeadlinePassed, EdgesCapped, EndpointFault, Fault
 from gateway.graph.budget import Budget, Deadline
-from gateway.graph.values import Mark, Neighbourhood
+from gateway.graph.values import Mark, Neighbourhood, Sought
 from tests.cache.fake_store import FakeStore, Fetch, budget, capped
 from tests.examples import examples
 
@@ -195,7 +195,7 @@ async def test_a_search_that_two_ask_for_is_sent_once() -> None:
     inner, store = caching()
 
     async def search() -> object:
-        return await store.search(["x"], [], budget(), every_word=True)
+        return await store.search(Sought("x", ("x",)), [], budget())
 
     searches = [asyncio.create_task(search()) for _ in range(2)]
     await settle()

@@ -16,6 +16,7 @@ from gateway.graph.values import (
     Hits,
     Mark,
     Neighbourhood,
+    Sought,
 )
 from tests.cache.fake_store import FakeStore, budget, capped
 
@@ -285,20 +286,19 @@ async def test_another_version_of_the_schema_means_another_graph() -> None:
     assert len([name for name, _ in inner.asked if name[0] == "edges"]) == 2
 
 
-async def test_a_search_is_remembered_by_its_words_types_and_manner() -> None:
+async def test_a_search_is_remembered_by_its_text_and_types() -> None:
     inner = FakeStore()
     store = cached(inner)
-    asked: list[tuple[list[str], list[str], bool]] = [
-        (["x", "y"], [], True),
-        (["x"], [], True),
-        (["x", "y"], [A], True),
-        (["x", "y"], [], False),
+    asked: list[tuple[Sought, list[str]]] = [
+        (Sought("x y", ("x", "y")), []),
+        (Sought("y x", ("y", "x")), []),
+        (Sought("x y", ("x", "y")), [A]),
     ]
     first: list[Hits] = []
-    for words, types, every_word in asked:
-        first.append(await store.search(words, types, budget(), every_word=every_word))
-    for (words, types, every_word), hits in zip(asked, first, strict=True):
-        assert await store.search(words, types, budget(), every_word=every_word) is hits
+    for sought, types in asked:
+        first.append(await store.search(sought, types, budget()))
+    for (sought, types), hits in zip(asked, first, strict=True):
+        assert await store.search(sought, types, budget()) is hits
     assert len(inner.fetches) == len(asked)
 
 
@@ -307,9 +307,9 @@ async def test_a_search_that_fails_raises_and_is_not_remembered() -> None:
     store = cached(inner)
     inner.fault = EndpointFault("Down.")
     with pytest.raises(EndpointFault, match="Down"):
-        await store.search(["x"], [], budget(), every_word=True)
+        await store.search(Sought("x", ("x",)), [], budget())
     inner.fault = None
-    assert (await store.search(["x"], [], budget(), every_word=True)).hits
+    assert (await store.search(Sought("x", ("x",)), [], budget())).hits
 
 
 async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:
