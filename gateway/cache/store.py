@@ -193,12 +193,18 @@ class CachedStore:
             "edge_metadata", edges, lambda wanted: self._inner.edge_metadata(wanted, budget), Evidence, budget
         )
 
+    async def glance(self, budget: Budget) -> Schema:
+        """Return what a short look shows, always looked at anew; see `schema`."""
+        return self._compared(await self._inner.glance(budget))
+
     async def schema(self, budget: Budget) -> Schema:
         """Return the types and edge predicates of the graph, always read anew: the engine keeps them.
 
         Another version than last time means that the graph has changed, so everything is forgotten.
         """
-        schema = await self._inner.schema(budget)
+        return self._compared(await self._inner.schema(budget))
+
+    def _compared(self, schema: Schema) -> Schema:
         if schema.exact:
             if self._schema_version not in {"", schema.version}:
                 self.forget()

@@ -1,29 +1,35 @@
-"""What is known about the schema of a graph, fetched once and looked up by everyone."""
+"""What is known about the schema of a graph: read in the background, looked up by everyone."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
 from gateway.engine.vocabulary import Vocabulary
 from gateway.errors import BudgetSpent, DeadlinePassed, Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.budget import Budget, Clock, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, Schema
+from gateway.graph.values import Iri, Schema, Term
 from gateway.settings.profile import Profile
+from gateway.telemetry import Tally
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 
 _log = logging.getLogger(__name__)
 
 _REQUESTS = 50
+_ENUMERATION_REQUESTS = 5_000
 _LABEL = 200
 """Characters of a label that an answer shows."""
 
 _RETRY_SECONDS = 60.0
 """A schema that could not be read is not asked for again before; every call would wait for it."""
+
+_MOST_MET = 5_000
+"""Terms that only traversals have met are listed up to here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,7 @@ class Known:
 
     Attributes:
         schema: The types and predicates.
+        comprehensive: Whether these are all: they were all read, or the operator vouches for them.
         chooser: Chooses one type per node.
         types: The types by every name.
         predicates: The predicates by every name.
@@ -42,6 +49,7 @@ class Known:
     """
 
     schema: Schema
+    comprehensive: bool
     chooser: TypeChooser
     types: Vocabulary
     predicates: Vocabulary
@@ -50,71 +58,225 @@ class Known:
     read: float
     until: float
 
+    def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
+        """Return those types and predicates that the schema does not have."""
+        entity_types = (iri for iri in types if iri not in SCHEMA_TERM_CLASSES)
+        return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
+
 
 class SchemaBook:
-    """Keeps the schema."""
+    """Keeps the schema, and has it read: first at a glance, then in full, while calls go on.
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+    Args:
+        store: The graph.
+        profile: How long the reading may take, and how long a call waits for it.
+        prefixes: Short forms of IRIs.
+        clock: The clock of all deadlines.
+    """
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, clock: Clock) -> None:
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
+        self._clock = clock
         self._known: Known | None = None
-        self._reading = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
+        self._patient_until = 0.0
+        self._something = asyncio.Event()
+        self._waiting = 0
+        self._is_wanted = False
+        self._is_outdated = False
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def latest(self) -> Known | None:
+        """What is known now; None before anything was read."""
+        return self._known
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Have a function called, in the event loop, whenever something else is known."""
+        self._listeners.append(listener)
+
+    def start(self) -> None:
+        """Have the schema read in the background, unless it is known or being read."""
+        if self._known is None:
+            self._begin(Tally("schema", self._clock))
+        # Whoever gives up waiting does not stop what was to go on without them.
+        self._is_wanted = True
 
     async def known(self, budget: Budget, *, doubted: bool = False, wanted: bool = False) -> Known:
-        """Return the schema, read at most once for the time the profile gives it.
+        """Return the schema.
+
+        It is read on an allowance of its own, so that a large graph does not use up the caller's. The caller waits
+        for a first glance, and for the rest no longer than the profile's patience. A schema that cannot be read is
+        empty and says why, and that is not kept for long.
 
         Args:
             budget: The call's budget.
             doubted: Whether a caller names what is not in it: the graph may have changed, so it is read again,
                 though not more than once a minute.
             wanted: Whether the caller asks for nothing else, so that a fault of before is no answer.
-
-        It is read on an allowance of its own, so that a large graph does not use up the caller's; a schema that
-        cannot be read is empty and says why, and that is not kept for long.
         """
-        clock = budget.deadline.clock
         with budget.tally.stage("schema"):
-            with budget.tally.waiting():
-                await self._reading.acquire()
-            try:
-                if self._known is None or self._is_stale(self._known, clock(), doubted=doubted, wanted=wanted):
-                    self._known = await self._read(budget)
-            finally:
-                self._reading.release()
+            if self._is_to_be_read(doubted=doubted, wanted=wanted):
+                self._begin(budget.tally)
+            if self._reading is not None:
+                await self._wait(self._reading, budget)
+        if self._known is not None:
             return self._known
+        fault = deadline_passed()
+        return self._derived(Schema(reason=fault.wrong), fault, read=0.0, until=0.0)
 
-    @staticmethod
-    def _is_stale(known: Known, now: float, *, doubted: bool, wanted: bool) -> bool:
+    def met(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> None:
+        """Learn what the nodes and edges of an answer have.
+
+        A term that is not listed shows that the graph has changed since it was enumerated, so that the lists are
+        complete no more and are read again; in a schema that is a sample, it is one more that is known.
+        """
+        known = self._known
+        if known is None or known.fault is not None:
+            return
+        new_types, new_predicates = known.unlisted(types, predicates)
+        if not new_types and not new_predicates:
+            return
+        schema = known.schema
+        reason = schema.reason
+        if known.comprehensive:
+            one = self._prefixes.shorten((new_types or new_predicates)[0])
+            reason = f"a traversal met {one}, which was not there when the lists were made"
+            _log.warning("the schema is not complete any more: %s", reason)
+        more = replace(
+            schema,
+            types=_with(schema.types, new_types),
+            predicates=_with(schema.predicates, new_predicates),
+            exact=False,
+            reason=reason,
+            basis=replace(schema.basis, methods=tuple(dict.fromkeys((*schema.basis.methods, "met")))),
+        )
+        self._publish(self._derived(more, None, read=known.read, until=known.until, vouched=False))
+        self._is_outdated = self._is_outdated or schema.exact
+        if self._is_outdated and self._clock() - known.read > _RETRY_SECONDS:
+            self._begin(Tally("schema", self._clock))
+
+    async def close(self) -> None:
+        """Stop reading."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
+
+    def _is_to_be_read(self, *, doubted: bool, wanted: bool) -> bool:
+        known, now = self._known, self._clock()
+        if known is None:
+            return True
         # A graph that is too large to enumerate in time will be so again at once; another fault may have passed.
         passing = known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent)
         return now > known.until or (doubted and now - known.read > _RETRY_SECONDS) or (wanted and passing)
 
-    async def _read(self, budget: Budget) -> Known:
-        limits = self._profile.limits
-        clock = budget.deadline.clock
-        seconds = min(limits.schema_seconds, budget.deadline.seconds_left)
-        allowance = Budget(Deadline.after(seconds, clock), _REQUESTS, limits.rows, limits.nodes, tally=budget.tally)
-        failed: Fault | None = None
+    def _begin(self, tally: Tally) -> None:
+        """Begin to read, unless that is under way."""
+        if self._reading is None:
+            self._patient_until = self._clock() + self._profile.orientation.patience_seconds
+            if self._known is None or self._known.fault is not None:
+                self._something = asyncio.Event()
+            self._reading = asyncio.create_task(self._read(tally))
+            self._reading.add_done_callback(self._ended)
+
+    def _ended(self, reading: asyncio.Task[None]) -> None:
+        self._reading, self._is_wanted = None, False
+        if not reading.cancelled() and (error := reading.exception()) is not None:
+            _log.error("the schema could not be read, which is a defect of this gateway", exc_info=error)
+
+    async def _wait(self, reading: asyncio.Task[None], budget: Budget) -> None:
+        """Wait until enough is known: something at all, and all of it where that comes soon."""
+        left = min(budget.deadline.seconds_left, self._profile.limits.schema_seconds)
+        something = asyncio.ensure_future(self._something.wait())
+        self._waiting += 1
+        with budget.tally.waiting():
+            try:
+                await asyncio.wait({reading, something}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                patience = min(budget.deadline.seconds_left, self._patient_until - self._clock())
+                if patience > 0:
+                    await asyncio.wait({reading}, timeout=patience)
+            except asyncio.CancelledError:
+                if self._waiting == 1 and not self._is_wanted:
+                    reading.cancel()
+                    # The caller's record is written when this has ended, so it tells what became of the query.
+                    await asyncio.wait({reading})
+                raise
+            finally:
+                self._waiting -= 1
+                something.cancel()
+
+    async def _read(self, tally: Tally) -> None:
+        """Read the schema, and make known what is known at each step."""
+        limits, orientation = self._profile.limits, self._profile.orientation
         try:
-            schema = await self._store.schema(allowance)
-            lasts = limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
+            seen = await self._store.glance(self._allowance(limits.schema_seconds, _REQUESTS, tally))
+            if seen.exact or self._known is None or self._known.fault is not None:
+                self._publish_read(seen)
+            self._is_wanted = True
+            if seen.exact or not orientation.enumeration_seconds or limits.scan_rows <= orientation.glance_triples:
+                return
+            further = Tally("schema", self._clock)
+            allowance = self._allowance(orientation.enumeration_seconds, _ENUMERATION_REQUESTS, further)
+            self._publish_read(await self._store.schema(allowance))
         except Fault as fault:
-            _log.warning("the schema could not be read: %s", fault)
-            failed, schema = fault, Schema(reason=fault.wrong)
-            lasts = _RETRY_SECONDS
+            self._could_not_read(fault)
+
+    def _allowance(self, seconds: float, requests: int, tally: Tally) -> Budget:
+        limits = self._profile.limits
+        return Budget(Deadline.after(seconds, self._clock), requests, limits.rows, limits.nodes, tally=tally)
+
+    def _could_not_read(self, fault: Fault) -> None:
+        _log.warning("the schema could not be read: %s", fault)
+        known, now = self._known, self._clock()
+        if known is None or known.fault is not None:
+            unread = Schema(reason=fault.wrong)
+            self._publish(self._derived(unread, fault, read=now, until=now + _RETRY_SECONDS))
+        elif now > known.until:
+            # What was read long ago is still the best there is, but nobody knows whether it is all.
+            old = replace(known.schema, exact=False, reason=f"it is old, and could not be read again: {fault.wrong}")
+            self._publish(self._derived(old, None, read=now, until=now + _RETRY_SECONDS))
+        elif not known.schema.exact:
+            sample = replace(
+                known.schema, reason=f"{known.schema.reason}; reading the graph in full failed: {fault.wrong}"
+            )
+            self._publish(self._derived(sample, None, read=known.read, until=known.until))
+
+    def _publish_read(self, schema: Schema) -> None:
+        now = self._clock()
+        self._is_outdated = self._is_outdated and not schema.exact
+        lasts = self._profile.limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
+        self._publish(self._derived(schema, None, read=now, until=now + lasts))
+
+    def _derived(
+        self, schema: Schema, fault: Fault | None, *, read: float, until: float, vouched: bool = True
+    ) -> Known:
+        vouched = vouched and fault is None and self._profile.orientation.vouched
         # Without all labels, a name that matches nothing may be a label.
-        comprehensive = schema.exact and schema.labelled
+        closed = (schema.exact or vouched) and schema.labelled
         return Known(
             schema,
+            schema.exact or vouched,
             TypeChooser(schema, self._profile.types.preferred, self._prefixes),
-            Vocabulary("type", schema.types, self._prefixes, comprehensive=comprehensive, words=(UNTYPED, UNKNOWN)),
-            Vocabulary("predicate", schema.predicates, self._prefixes, comprehensive=comprehensive),
+            Vocabulary("type", schema.types, self._prefixes, comprehensive=closed, words=(UNTYPED, UNKNOWN)),
+            Vocabulary("predicate", schema.predicates, self._prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
-            failed,
-            clock(),
-            clock() + lasts,
+            fault,
+            read,
+            until,
         )
+
+    def _publish(self, known: Known) -> None:
+        before, self._known = self._known, known
+        self._something.set()
+        if before is None or (before.schema, before.comprehensive) != (known.schema, known.comprehensive):
+            for listener in self._listeners:
+                listener()
+
+
+def _with(terms: tuple[Term, ...], more: Sequence[Iri]) -> tuple[Term, ...]:
+    return (*terms, *(Term(iri, None) for iri in more[: max(0, _MOST_MET - len(terms))]))
 
 
 def labels_of(known: Known, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:

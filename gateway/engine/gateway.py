@@ -111,7 +111,7 @@ class Gateway:
         self._prefixes = prefixes
         self._clock = clock
         self._on_record = on_record
-        self._book = SchemaBook(store, profile, prefixes)
+        self._book = SchemaBook(store, profile, prefixes, clock)
         self._cartographer = Cartographer(store, prefixes, profile)
         self._presenter = Presenter(store, profile, prefixes, self._book)
         self._orienter = Orienter(profile, prefixes, self._book)
@@ -138,8 +138,21 @@ class Gateway:
         self._snapshots.clear()
         self._store.forget()
 
+    def start(self) -> None:
+        """Begin to read the schema, in the running event loop; calls that come before it is known wait for it."""
+        self._book.start()
+
+    def known_schema(self) -> SchemaResult | None:
+        """Return what `describe_schema` would answer now, without asking the graph; None while nothing is known."""
+        return self._orienter.known()
+
+    def on_schema(self, listener: Callable[[], None]) -> None:
+        """Have a function called, in the event loop, whenever `describe_schema` would answer something else."""
+        self._book.on_change(listener)
+
     async def close(self) -> None:
-        """Let go of connections."""
+        """Stop what goes on in the background, and let go of connections."""
+        await self._book.close()
         await self._store.close()
 
     async def __aenter__(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.graph.values import Schema
+from gateway.graph.values import Schema, Term
 from gateway.settings.profile import Profile
 
 TOOL_USAGE_NOTES = (
@@ -32,9 +32,9 @@ _LABEL = 80
 """Characters of a label that the description shows."""
 
 
-def next_steps(profile: Profile, schema: Schema, *, listed_all: bool) -> str:
+def next_steps(profile: Profile, *, closed: bool) -> str:
     """Return the advice for this graph: the operator's own words first."""
-    world = _CLOSED_WORLD if schema.exact and listed_all else _OPEN_WORLD
+    world = _CLOSED_WORLD if closed else _OPEN_WORLD
     return " ".join(part for part in (profile.next_steps, _START, world) if part)
 
 
@@ -44,10 +44,14 @@ def description(profile: Profile, schema: Schema) -> str:
         return profile.description
     if not schema.types and not schema.predicates:
         return "An RDF graph whose types and predicates are not known."
-    types = ", ".join(f"{term.count:,} {_name(term.label, term.iri)}" for term in schema.types[:5])
-    edges = sum(term.count for term in schema.predicates)
+    types = ", ".join(f"{_counted(term)}{_name(term.label, term.iri)}" for term in schema.types[:5])
+    edges = sum(term.count or 0 for term in schema.predicates)
     about = f" Its most frequent types: {types}." if types else ""
-    return f"An RDF graph of {edges:,} edges.{about}"
+    return f"An RDF graph of {edges:,} edges.{about}" if schema.exact else f"A large RDF graph.{about}"
+
+
+def _counted(term: Term) -> str:
+    return f"{term.count:,} " if term.count is not None else ""
 
 
 def _name(label: str, iri: str) -> str:

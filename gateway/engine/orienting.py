@@ -35,7 +35,15 @@ class Orienter:
         known = await self._book.known(budget, wanted=True)
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
-        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        return self._fitting(known, explain=arguments.explain)
+
+    def known(self) -> SchemaResult | None:
+        """Return what is known now, without asking the graph; None while nothing is."""
+        known = self._book.latest
+        return None if known is None or known.fault is not None else self._fitting(known, explain=False)
+
+    def _fitting(self, known: Known, *, explain: bool) -> SchemaResult:
+        limit, _ = max_bytes(self._profile.size, None, explain=explain)
         described = (self._with(known, count) for count in LISTED)
         answer = next(described)
         while size_of(answer.as_json()) > limit and (smaller := next(described, None)) is not None:
@@ -53,17 +61,17 @@ class Orienter:
         labels = labels_of(known, self._prefixes, [term.iri for term in listed])
         return SchemaResult(
             graph_description=guide.description(self._profile, schema),
-            complete=schema.exact and listed_all,
-            comprehensive=schema.exact and listed_all,
+            complete=known.comprehensive and listed_all,
+            comprehensive=known.comprehensive and listed_all,
             entity_types=ids[: len(types)],
             predicates=ids[len(types) :],
             entity_types_total=len(schema.types),
             predicates_total=len(schema.predicates),
-            counts={shorten(term.iri): term.count for term in listed},
+            counts={shorten(term.iri): term.count for term in listed if term.count is not None},
             labels=labels if self._profile.names.on_stubs else None,
             prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
             schema_version=schema.version,
-            warnings=None if schema.exact else [f"The lists are not complete: {schema.reason}"],
-            next_steps=guide.next_steps(self._profile, schema, listed_all=listed_all),
+            warnings=None if known.comprehensive else [f"The lists are not complete: {schema.reason}"],
+            next_steps=guide.next_steps(self._profile, closed=known.comprehensive and listed_all),
             tool_usage_notes=guide.TOOL_USAGE_NOTES,
         )

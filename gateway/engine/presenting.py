@@ -64,6 +64,10 @@ class Presenter:
         Raises:
             InputError: A filter names what the graph does not have.
         """
+        self._book.met(
+            {iri for node, facts in topology.facts.items() if topology.nodes[node] for iri in facts.types},
+            {edge.predicate for edge in topology.edges},
+        )
         known = await self._book.known(budget)
         filters = resolve(arguments, known, topology)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)

@@ -19,7 +19,7 @@ class TypeChooser:
     """Chooses one type per node; the choice depends on nothing but the profile and the schema version."""
 
     def __init__(self, schema: Schema, preferred: Sequence[Iri], prefixes: PrefixMap) -> None:
-        self._counts = {term.iri: term.count for term in schema.types} if schema.exact else {}
+        self._counts = {term.iri: term.count or 0 for term in schema.types} if schema.exact else {}
         self._preferred = {iri: rank for rank, iri in enumerate(preferred)}
         self._prefixes = prefixes
 

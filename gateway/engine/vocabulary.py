@@ -109,6 +109,10 @@ class Vocabulary:
             warnings[_WARNED:] = [f"{argument}: {len(warnings) - _WARNED} more names like these."]
         return Chosen(frozenset(iris), tuple(warnings))
 
+    def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
+        """Return the terms that are not among the known ones, sorted."""
+        return sorted({iri for iri in iris if iri not in self._known})
+
     def iris_of(self, names: Sequence[str]) -> list[Iri]:
         """Return those of the names that are whole IRIs or CURIEs, known or not; none where all terms are known."""
         if self._comprehensive:

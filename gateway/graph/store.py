@@ -83,8 +83,16 @@ class GraphStore(Protocol):
         """Return the statements about each edge."""
         ...
 
+    async def glance(self, budget: Budget) -> Schema:
+        """Return what a short look shows of the types and edge predicates; all of them where the graph is small.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     async def schema(self, budget: Budget) -> Schema:
-        """Return the types and edge predicates of the graph.
+        """Return the types and edge predicates of the graph by reading every triple, as far as the profile allows.
 
         Raises:
             Fault: The graph could not be asked.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
+from typing import Literal as Literal_
 from typing import NamedTuple
 
 from gateway.errors import Fault
@@ -169,19 +170,41 @@ class Existence:
     mark: Mark = WHOLE
 
 
+Method = Literal_["enumerated", "published", "declared", "sampled", "met"]
+"""How terms of a schema became known: every triple was read; the publisher lists them (VoID); the graph declares them;
+a part of the triples was read; a traversal met them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """A type or predicate of the schema.
 
     Attributes:
         iri: Its IRI.
-        count: How many nodes have the type, or how many edges the predicate has.
+        count: How many nodes have the type, or how many edges the predicate has; None where that is not known.
         label: Its label; empty where there is none.
     """
 
     iri: Iri
-    count: int
+    count: int | None
     label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a schema rests on.
+
+    Attributes:
+        methods: How its terms became known.
+        read_at: When, in seconds since the epoch; None for a schema that was never read.
+        sampled: Triples that samples have read; 0 where there was none.
+        triples: Triples of the whole graph; None where that is not known.
+    """
+
+    methods: tuple[Method, ...] = ()
+    read_at: float | None = None
+    sampled: int = 0
+    triples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +218,9 @@ class Schema:
         labelled: Whether all labels of types and predicates could be fetched.
         reason: Why it is not exact.
         version: A hash of types, predicates and counts.
+        basis: What it rests on.
+        names: The predicates that carry names in this graph, the best first; empty where none was found.
+        hubs: The types of nodes with very many edges, the largest first.
     """
 
     types: tuple[Term, ...] = ()
@@ -203,6 +229,9 @@ class Schema:
     labelled: bool = True
     reason: str = ""
     version: str = ""
+    basis: Basis = Basis()
+    names: tuple[Iri, ...] = ()
+    hubs: tuple[Iri, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

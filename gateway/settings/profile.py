@@ -336,14 +336,36 @@ class Limits(_Section):
         default=50_000, description="Rows that one query may return; below the endpoint's own cap."
     )
     scan_rows: Annotated[int, Field(ge=1)] = Field(
-        default=2_000_000, description="Triples that an exact enumeration of the schema may read."
+        default=100_000_000, description="Triples that an exact enumeration of the schema may read."
     )
-    schema_seconds: Seconds = Field(default=10.0, description="Time for the enumeration of the schema.")
+    schema_seconds: Seconds = Field(default=10.0, description="Time for a first look at the schema.")
     schema_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=24.0, description="How long an enumerated schema is believed."
     )
     body_megabytes: Annotated[int, Field(ge=1)] = Field(
         default=64, description="Size of one answer, uncompressed, above which it is refused."
+    )
+
+
+class Orientation(_Section):
+    """How the types and predicates of the graph become known."""
+
+    vouched: bool = Field(
+        default=False,
+        description="Whether the operator vouches that the lists are complete although not every triple was read.",
+    )
+    glance_triples: Annotated[int, Field(ge=1)] = Field(
+        default=200_000,
+        description="Triples of a graph that is small enough to be read in full at the first look; of a larger one "
+        "samples are read.",
+    )
+    patience_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=1.0, description="How long the first calls wait for the whole schema; then they go on with a sample."
+    )
+    enumeration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=600.0,
+        description="Time for reading a larger graph in full, in the background, while calls go on; 0: never, as is "
+        "decent towards a public endpoint.",
     )
 
 
@@ -407,6 +429,7 @@ class Profile(_Section):
     roles: Roles = Roles()
     names: Names = Names()
     limits: Limits = Limits()
+    orientation: Orientation = Orientation()
     size: Size = Size()
     snapshots: Snapshots = Snapshots()
     cache: Cache = Cache()

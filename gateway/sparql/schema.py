@@ -26,17 +26,28 @@ class SchemaReader:
         self._nodes = nodes
         self._profile = profile
 
+    async def glance(self, budget: Budget) -> Schema:
+        """Return what is among the first triples; exact where the graph has no others.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        return await self._read(budget, min(self._profile.limits.scan_rows, self._profile.orientation.glance_triples))
+
     async def read(self, budget: Budget) -> Schema:
         """Return the schema; exact unless the graph is larger than the scans may read.
 
         Raises:
             Fault: The graph could not be asked.
         """
+        return await self._read(budget, self._profile.limits.scan_rows)
+
+    async def _read(self, budget: Budget, limit: int) -> Schema:
         types, all_types = await self._scan(
-            "schema_types", "t", budget, {"types": self._profile.edges.types, "markers": self._rule.markers}
+            "schema_types", "t", budget, limit, {"types": self._profile.edges.types, "markers": self._rule.markers}
         )
         predicates, all_predicates = await self._scan(
-            "schema_predicates", "p", budget, {"excepted": self._rule.excepted, "markers": self._rule.markers}
+            "schema_predicates", "p", budget, limit, {"excepted": self._rule.excepted, "markers": self._rule.markers}
         )
         types = {iri: count for iri, count in types.items() if iri not in SCHEMA_TERM_CLASSES}
         predicates = {iri: count for iri, count in predicates.items() if self._rule.allows(iri)}
@@ -48,7 +59,6 @@ class SchemaReader:
             labels |= further
             labelled = labelled and whole
         exact = all_types and all_predicates
-        limit = self._profile.limits.scan_rows
         return Schema(
             types=_terms(types, labels),
             predicates=_terms(predicates, labels),
@@ -61,10 +71,9 @@ class SchemaReader:
         )
 
     async def _scan(
-        self, template: str, variable: str, budget: Budget, parameters: Mapping[str, Parameter]
+        self, template: str, variable: str, budget: Budget, limit: int, parameters: Mapping[str, Parameter]
     ) -> tuple[dict[Iri, int], bool]:
         """Run one scan and return counts by IRI, and whether it read everything."""
-        limit = self._profile.limits.scan_rows
         rows: Sequence[Row]
         try:
             rows, whole = await self._asker.rows(template, budget, {**parameters, "scan": limit + 1}), True

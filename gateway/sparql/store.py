@@ -95,6 +95,10 @@ class SparqlStore:
         """Return the statements about each edge."""
         return await self._evidence.about(edges, budget)
 
+    async def glance(self, budget: Budget) -> Schema:
+        """Return what a short look shows of the types and edge predicates."""
+        return await self._schema.glance(budget)
+
     async def schema(self, budget: Budget) -> Schema:
         """Return the types and edge predicates of the graph."""
         return await self._schema.read(budget)

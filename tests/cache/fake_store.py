@@ -188,6 +188,10 @@ class FakeStore:
         assertion = {"urn:p": (Literal(str(fetch.number)),)}
         return {edge: Evidence((assertion,), fetch.marks.get(edge, WHOLE)) for edge in edges}
 
+    async def glance(self, budget: Budget) -> Schema:
+        """Return an empty schema."""
+        return await self.schema(budget)
+
     async def schema(self, budget: Budget) -> Schema:
         """Return an empty schema."""
         await self._ask(("schema",), (), budget)

@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
-from gateway.engine.book import SchemaBook
-from gateway.errors import BudgetSpent, EndpointFault, Fault, NetworkFault
+from gateway.engine.book import Known, SchemaBook
+from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, NetworkFault
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Schema, Term
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import Limits, Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
 
@@ -36,14 +36,27 @@ class Schemas:
     budgets: list[Budget] = field(default_factory=list)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def schema(self, budget: Budget) -> Schema:
-        """Return the schema, or raise."""
+    whole: Schema | Fault = EXACT
+    before_whole: Callable[[], Awaitable[None]] = at_once
+    enumerations: int = 0
+
+    async def glance(self, budget: Budget) -> Schema:
+        """Return what a first look shows, or raise."""
         self.budgets.append(budget)
         self.asked.set()
         await self.before()
         if isinstance(self.answer, Fault):
             raise self.answer
         return self.answer
+
+    async def schema(self, budget: Budget) -> Schema:
+        """Return the whole schema, or raise."""
+        assert budget.deadline.seconds_left > 0
+        self.enumerations += 1
+        await self.before_whole()
+        if isinstance(self.whole, Fault):
+            raise self.whole
+        return self.whole
 
 
 @dataclass
@@ -52,12 +65,13 @@ class Shelf:
 
     store: Schemas
     limits: Limits = field(default_factory=Limits)
+    orientation: Orientation = field(default_factory=Orientation)
     now: float = 1_000.0
 
     def __post_init__(self) -> None:
         """Open the book."""
-        profile = Profile(limits=self.limits)
-        self.book = SchemaBook(cast("GraphStore", self.store), profile, PrefixMap(PREFIXES))
+        profile = Profile(limits=self.limits, orientation=self.orientation)
+        self.book = SchemaBook(cast("GraphStore", self.store), profile, PrefixMap(PREFIXES), lambda: self.now)
 
     def budget(self, seconds: float = 30.0) -> Budget:
         """Return the budget of one call."""
@@ -75,7 +89,7 @@ class Shelf:
 
 @pytest.mark.parametrize("schema", [EXACT, PARTIAL], ids=["exact", "partial"])
 async def test_a_schema_that_was_read_lasts_for_its_hours(schema: Schema) -> None:
-    shelf = Shelf(Schemas(schema), Limits(schema_hours=2.0))
+    shelf = Shelf(Schemas(schema), Limits(schema_hours=2.0), Orientation(enumeration_seconds=0))
     assert await shelf.read() == schema
     shelf.now += 2 * HOUR - 1
     assert await shelf.read() == schema
@@ -127,16 +141,17 @@ async def _wait(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def test_a_first_call_that_is_cancelled_leaves_the_reading_to_the_next() -> None:
-    forever = asyncio.Event()
-    store = Schemas(EXACT, before=lambda: _wait(forever))
+async def test_a_first_call_that_is_cancelled_leaves_the_reading_going_on_for_the_next() -> None:
+    go_on = asyncio.Event()
+    store = Schemas(EXACT, before=lambda: _wait(go_on))
     shelf = Shelf(store)
     first, second = asyncio.create_task(shelf.read()), asyncio.create_task(shelf.read())
     await store.asked.wait()
-    store.before = at_once
     first.cancel()
+    await asyncio.wait([first])
+    go_on.set()
     assert await second == EXACT
-    assert shelf.readings == 2
+    assert shelf.readings == 1
     assert first.cancelled()
 
 
@@ -150,10 +165,106 @@ async def test_the_reading_has_an_allowance_of_its_own() -> None:
     assert allowance.deadline.seconds_left == 7.0
 
 
-async def test_the_reading_takes_no_longer_than_the_call_has_left() -> None:
-    shelf = Shelf(Schemas(EXACT), Limits(schema_seconds=7.0))
-    await shelf.read(seconds=3.0)
-    assert shelf.store.budgets[0].deadline.seconds_left == 3.0
+async def test_a_call_waits_for_the_reading_no_longer_than_it_has_left() -> None:
+    never = asyncio.Event()
+    shelf = Shelf(Schemas(EXACT, before=lambda: _wait(never)))
+    known = await shelf.book.known(shelf.budget(seconds=0.01))
+    assert isinstance(known.fault, DeadlinePassed)
+    assert known.schema.types == ()
+    assert not known.comprehensive
+    await shelf.book.close()
+
+
+async def test_a_sample_answers_until_the_graph_was_read_in_full() -> None:
+    go_on = asyncio.Event()
+    store = Schemas(PARTIAL, before_whole=lambda: _wait(go_on))
+    shelf = Shelf(store, orientation=Orientation(patience_seconds=0.01))
+    changes: list[bool] = []
+    shelf.book.on_change(lambda: changes.append(_latest(shelf).comprehensive))
+    assert await shelf.read() == PARTIAL
+    go_on.set()
+    await _until(lambda: len(changes) == 2)
+    assert await shelf.read() == EXACT
+    assert changes == [False, True]
+    assert (shelf.readings, store.enumerations) == (1, 1)
+
+
+async def test_the_first_calls_wait_for_all_of_it_where_that_comes_soon() -> None:
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(patience_seconds=60.0))
+    assert await shelf.read() == EXACT
+
+
+async def test_a_graph_whose_operator_forbids_it_is_not_read_in_full() -> None:
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(enumeration_seconds=0))
+    assert await shelf.read() == PARTIAL
+    assert shelf.store.enumerations == 0
+
+
+async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None:
+    shelf = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=Orientation(patience_seconds=60.0))
+    known = await shelf.book.known(shelf.budget())
+    assert known.fault is None
+    assert (known.schema.types, known.comprehensive) == (PARTIAL.types, False)
+    assert "in full failed" in known.schema.reason
+
+
+async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> None:
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(enumeration_seconds=0, vouched=True))
+    assert (await shelf.book.known(shelf.budget())).comprehensive
+
+
+@pytest.mark.parametrize("vouched", [False, True])
+async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it(vouched: bool) -> None:
+    shelf = Shelf(Schemas(EXACT), orientation=Orientation(vouched=vouched))
+    await shelf.read()
+    shelf.book.met([f"{X}T"], [f"{X}p"])
+    assert _latest(shelf).comprehensive
+    shelf.book.met([f"{X}T", f"{X}New"], [f"{X}p", f"{X}q"])
+    known = _latest(shelf)
+    assert not known.comprehensive
+    assert [term.iri for term in known.schema.types] == [f"{X}T", f"{X}New"]
+    assert [term.iri for term in known.schema.predicates] == [f"{X}p", f"{X}q"]
+    assert known.schema.types[-1].count is None
+    assert "x:New" in known.schema.reason
+    # It is read again, though not at once: whoever loads data changes it many times a minute.
+    assert shelf.readings == 1
+    shelf.now += 61
+    shelf.book.met([f"{X}Newer"], [])
+    assert await shelf.read() == EXACT
+    assert _latest(shelf).comprehensive
+    assert shelf.readings == 2
+
+
+async def test_an_old_schema_that_cannot_be_read_again_is_kept_but_is_complete_no_more() -> None:
+    shelf = Shelf(Schemas(EXACT), Limits(schema_hours=1.0))
+    await shelf.read()
+    shelf.store.answer = EndpointFault("Down.")
+    shelf.now += HOUR + 1
+    known = await shelf.book.known(shelf.budget())
+    assert (known.schema.types, known.comprehensive, known.fault) == (EXACT.types, False, None)
+    assert "Down" in known.schema.reason
+
+
+async def test_nothing_goes_on_once_the_book_is_closed() -> None:
+    never = asyncio.Event()
+    store = Schemas(PARTIAL, before_whole=lambda: _wait(never))
+    shelf = Shelf(store, orientation=Orientation(patience_seconds=0))
+    others = asyncio.all_tasks()
+    shelf.book.start()
+    assert await shelf.read() == PARTIAL
+    assert asyncio.all_tasks() > others
+    await shelf.book.close()
+    assert asyncio.all_tasks() == others
+
+
+def _latest(shelf: Shelf) -> Known:
+    assert shelf.book.latest is not None
+    return shelf.book.latest
+
+
+async def _until(true: Callable[[], bool]) -> None:
+    while not true():  # noqa: ASYNC110 - it polls the test's own variables
+        await asyncio.sleep(0)
 
 
 async def test_a_gateway_reads_its_schema_once_for_all_tools() -> None:
