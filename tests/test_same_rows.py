@@ -113,7 +113,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
     # Which edges come is the engine's choice, unless all do; how many there are is not.
     counted: list[Values] = [*there.bounded, {**there.bounded[0], "most": 2}]
     middle = there.triples[len(there.triples) // 2]
-    return {**_about_nodes(there, about), **_for_checks(there)} | {
+    return {**_about_nodes(there, about), **_for_checks(there), **_for_the_schema(there)} | {
         "alive": once,
         "blank_content": about,
         "degrees": counted,
@@ -132,8 +132,6 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "lateral/edges_some": there.bounded,
         "lateral/probe": once,
         "neighbours": there.ruled,
-        "schema_predicates": [_only(rule, "excepted", "markers") | {"scan": 1_000_000} for rule in there.rules],
-        "schema_types": [_only(rule, "markers") | {"types": [RDF_TYPE], "scan": 1_000_000} for rule in there.rules],
         "search": _searches(there),
         "search_some": _searches(there),
     }
@@ -169,6 +167,33 @@ def _for_checks(there: Sample) -> dict[str, Sequence[Values]]:
         "check/sample": [{**rule} for rule in there.rules],
         "check/triples": counted,
         "check/types": [{"node": node, "predicates": [RDF_TYPE]} for node in there.spread(8)],
+    }
+
+
+def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
+    predicates = sorted({predicate for _, predicate, _ in there.triples})
+    types = sorted({value for _, predicate, value in there.triples if predicate == RDF_TYPE})
+    everything = {"scan": 1_000_000}
+    typed: Values = {"types": [RDF_TYPE]}
+    marked = [_only(rule, "markers") for rule in there.rules]
+    return {
+        "schema/declared": [{}],
+        "schema/edges": [
+            {**_only(rule, "excepted", "markers"), **everything, "predicates": some}
+            for rule in there.rules
+            for some in (predicates, predicates[:1])
+        ],
+        "schema/nodes_of": [
+            {**marks, **typed, **everything, "wanted": some} for marks in marked for some in (types[:50], types[:1])
+        ],
+        "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000}],
+        "schema/published": [{}],
+        "schema/sample": [{"types": [RDF_TYPE], "skip": 0, "scan": 1_000_000}],
+        "schema/totals": [everything],
+        "schema/type_totals": [{**typed, **everything}],
+        "schema/types": [{**marks, **typed, **everything} for marks in marked],
+        "schema/used_predicates": [{"predicates": predicates[:20]}],
+        "schema/used_types": [{**typed, "wanted": types[:20]}],
     }
 
 

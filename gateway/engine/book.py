@@ -212,11 +212,21 @@ class SchemaBook:
         limits, orientation = self._profile.limits, self._profile.orientation
         try:
             seen = await self._store.glance(self._allowance(limits.schema_seconds, _REQUESTS, tally))
+        except (DeadlinePassed, BudgetSpent) as fault:
+            # It is slow, or large beyond measure; what a call cannot wait for may still be read behind its back.
+            self._could_not_read(fault)
+        except Fault as fault:
+            self._could_not_read(fault)
+            return
+        else:
             if seen.exact or self._known is None or self._known.fault is not None:
                 self._publish_read(seen)
-            self._is_wanted = True
-            if seen.exact or not orientation.enumeration_seconds or limits.scan_rows <= orientation.glance_triples:
+            if seen.exact:
                 return
+        if not orientation.enumeration_seconds or limits.scan_rows <= orientation.glance_triples:
+            return
+        self._is_wanted = True
+        try:
             further = Tally("schema", self._clock)
             allowance = self._allowance(orientation.enumeration_seconds, _ENUMERATION_REQUESTS, further)
             self._publish_read(await self._store.schema(allowance))

@@ -98,6 +98,16 @@ class Budget:
             self.requests += kept
             self.deadline = deadline
 
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Give the block so many seconds at most, of the time that is left."""
+        deadline = self.deadline
+        self.deadline = Deadline(min(deadline.at, deadline.clock() + max(0.0, seconds)), deadline.clock)
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+
     def note_cache(self, *, hits: int, misses: int) -> None:
         """Count answers about single IDs that a cache had, and such as it had not."""
         self.tally.cache_hits += hits

@@ -33,10 +33,12 @@ class Acquaintance:
     Attributes:
         recognised: The engine.
         query_rows: Rows that one query may return.
+        description: What the endpoint answered to a request without a query: its service description, perhaps.
     """
 
     def __init__(self, transport: Transport, profile: Profile, pace: Pace) -> None:
         self.recognised = UNRECOGNISED
+        self.description = ""
         self.query_rows = profile.limits.query_rows
         self._settings = profile.endpoint
         self._rows_are_pinned = "query_rows" in profile.limits.model_fields_set
@@ -73,6 +75,7 @@ class Acquaintance:
             _log.info("the engine could not be recognised: %s", fault)
             return
         self._attempts = 0
+        self.description = glimpse.text
         self._met(recognise([glimpse]))
 
     def _met(self, recognised: Recognised) -> None:

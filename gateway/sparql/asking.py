@@ -10,7 +10,7 @@ import tenacity
 
 from gateway.errors import AnswerCut, Fault, QueryRefused, Throttled
 from gateway.graph.budget import Budget, Deadline, deadline_passed
-from gateway.settings.profile import Profile
+from gateway.settings.profile import EngineName, Profile
 from gateway.sparql import template
 from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.breaker import Breaker
@@ -64,6 +64,16 @@ class Asker:
         self._retries = endpoint.retries
         self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds)
         self._kept_as_is: dict[str, bool] = {}
+
+    @property
+    def engine(self) -> EngineName:
+        """The engine behind the endpoint; `unknown` where it is not recognised, or lies in this process."""
+        return self._acquaintance.recognised.engine if self._acquaintance is not None else "unknown"
+
+    @property
+    def service_description(self) -> str:
+        """What the endpoint answered to a request without a query; empty where it was not asked."""
+        return self._acquaintance.description if self._acquaintance is not None else ""
 
     async def rows(
         self, name: str, budget: Budget, parameters: Mapping[str, Parameter], *, at_most: int | None = None

@@ -23,6 +23,7 @@ class Habits:
         rows: Rows to ask for at most, below the cap that it comes with; None where it comes with none.
         cuts_at_deadline: Whether a client's time-out brings a part of the rows in place of an error.
         cuts_silently: Whether its own time-out ends an answer early without a sign.
+        counts_at_once: Whether it knows how many triples it has without reading them.
     """
 
     name: str
@@ -30,17 +31,19 @@ class Habits:
     rows: int | None = None
     cuts_at_deadline: bool = False
     cuts_silently: bool = False
+    counts_at_once: bool = False
 
 
 HABITS: Mapping[EngineName, Habits] = {
     "fuseki": Habits("Apache Jena Fuseki", Manners(timeout_parameter="timeout")),
     "oxigraph": Habits("Oxigraph"),
-    "virtuoso": Habits("Virtuoso", rows=9_000, cuts_at_deadline=True),
+    "virtuoso": Habits("Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True),
     "blazegraph": Habits(
         "Blazegraph",
         Manners(timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True),
+        counts_at_once=True,
     ),
-    "qlever": Habits("QLever"),
+    "qlever": Habits("QLever", counts_at_once=True),
     # A time-out ends the rows without a sign, unless the repository is set otherwise.
     "graphdb": Habits("GraphDB", cuts_silently=True),
     "stardog": Habits("Stardog"),

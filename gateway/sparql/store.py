@@ -31,7 +31,7 @@ from gateway.sparql.evidence import EvidenceReader
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.pace import Pace
 from gateway.sparql.reaching import ReachReader
-from gateway.sparql.schema import SchemaReader
+from gateway.sparql.schema.reader import SchemaReader
 from gateway.sparql.search import SearchReader
 from gateway.transport.base import Transport
 

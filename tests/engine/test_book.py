@@ -103,7 +103,7 @@ async def test_a_schema_that_was_read_lasts_for_its_hours(schema: Schema) -> Non
     "fault", [EndpointFault("Down."), NetworkFault("Away."), deadline_passed(), BudgetSpent("Spent.")]
 )
 async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minute(fault: Fault) -> None:
-    shelf = Shelf(Schemas(fault))
+    shelf = Shelf(Schemas(fault), orientation=Orientation(enumeration_seconds=0))
     known = await shelf.book.known(shelf.budget())
     assert known.fault is fault
     assert known.schema == Schema(reason=fault.wrong)
@@ -200,6 +200,12 @@ async def test_a_graph_whose_operator_forbids_it_is_not_read_in_full() -> None:
     assert shelf.store.enumerations == 0
 
 
+async def test_a_graph_that_is_too_slow_for_a_glance_is_read_in_full_behind_the_back_of_the_calls() -> None:
+    shelf = Shelf(Schemas(deadline_passed()), orientation=Orientation(patience_seconds=60.0))
+    known = await shelf.book.known(shelf.budget())
+    assert (known.schema, known.fault) == (EXACT, None)
+
+
 async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None:
     shelf = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=Orientation(patience_seconds=60.0))
     known = await shelf.book.known(shelf.budget())
@@ -283,7 +289,7 @@ async def test_a_gateway_reads_its_schema_once_for_all_tools() -> None:
             gateway.search_entities("A"),
             gateway.intersect_subgraphs(["x:a", "x:b"], 1),
         )
-    assert len(scans) == 2
+    assert len(scans) == 3
 
 
 async def test_tools_work_while_the_schema_cannot_be_read_and_describe_schema_says_so() -> None:

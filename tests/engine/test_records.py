@@ -150,7 +150,7 @@ async def test_the_schema_is_counted_to_the_call_that_had_it_read() -> None:
     await watch.gateway.search_entities("hub", explain=True)
     first = watch.record
     await watch.gateway.search_entities("hub", explain=True)
-    assert {"schema_types", "schema_predicates"} <= {sent.template for sent in first.sent}
+    assert {"schema/types", "schema/edges"} <= {sent.template for sent in first.sent}
     assert [sent.template for sent in watch.record.sent] == ["search", "facts"]
 
 
@@ -162,7 +162,7 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
             calls.create_task(watch.gateway.describe_entity("x:hub", explain=True))
     assert sum(record.queries for record in watch.records) == len(watch.below.queries)
     assert sorted(sent.sparql for record in watch.records for sent in record.sent) == sorted(watch.below.queries)
-    readers = [record for record in watch.records if "schema_types" in {sent.template for sent in record.sent}]
+    readers = [record for record in watch.records if "schema/types" in {sent.template for sent in record.sent}]
     assert len(readers) == 1
     for record in watch.records:
         if record not in readers:

@@ -97,7 +97,7 @@ def as_sparql_1_1(query: str) -> str:
 
 
 def test_the_folder_holds_the_templates_that_the_readers_ask_for() -> None:
-    assert {"edges", "edges_out", "existing", "facts", "literals", "search", "schema_predicates"} <= set(NAMES)
+    assert {"edges", "edges_out", "existing", "facts", "literals", "search", "schema/edges"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -198,7 +198,7 @@ def test_the_edge_rule_is_written_once() -> None:
         ("?_allowed", "edge_rule.rq"),
     ):
         told = {name for name, text in texts.items() if slot in text}
-        assert told - {"schema_types.rq"} == {part}
+        assert told - {"types.rq", "nodes_of.rq"} == {part}
 
 
 @pytest.mark.parametrize("name", WITH_EDGE_RULE)

@@ -1,0 +1,152 @@
+"""Counting every type and every predicate, in queries none of which reads too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway.errors import EndpointFault, Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.results import Row
+from gateway.sparql.template import Parameter
+from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
+
+_TRIPLES = 500_000
+"""Triples that one counting query should read: a second or a few, below the time-out of most servers."""
+
+_TERMS = 200
+"""Types or predicates in one counting query at most."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """How often types and predicates occur.
+
+    Attributes:
+        types: Nodes by type.
+        predicates: Edges by predicate.
+        triples: Triples of the graph, of whatever kind; at least so many where not all were read.
+        missing: Why these are not all; empty where they are.
+    """
+
+    types: dict[Iri, int] = field(default_factory=dict)
+    predicates: dict[Iri, int] = field(default_factory=dict)
+    triples: int = 0
+    missing: str = ""
+
+
+class Counter:
+    """Counts the types and predicates of a graph."""
+
+    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile) -> None:
+        self._asker = asker
+        self._rule = rule
+        self._types = profile.edges.types
+
+    async def totals(self, limit: int, budget: Budget) -> tuple[Mapping[Iri, int], bool]:
+        """Return how many triples each predicate has, whatever stands at their ends, and whether that is all of them.
+
+        Args:
+            limit: Triples that may be read.
+            budget: Pays for it.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        return await self._scan("schema/totals", "p", limit, budget, {})
+
+    async def count(self, totals: Mapping[Iri, int], limit: int, budget: Budget) -> Counts:
+        """Count the nodes of each type and the edges of each predicate.
+
+        Args:
+            totals: All predicates of the graph, with how many triples each has.
+            limit: Triples that one query may read at most.
+            budget: Pays for it.
+
+        Returns:
+            The counts; where some could not be had, the others, and why.
+        """
+        counts = Counts(triples=sum(totals.values()))
+        try:
+            await self._count_types(counts, sum(totals.get(iri, 0) for iri in self._types), limit, budget)
+            await self._count_predicates(counts, totals, limit, budget)
+        except Fault as fault:
+            counts.missing = fault.wrong
+        return counts
+
+    async def _count_types(self, counts: Counts, triples: int, limit: int, budget: Budget) -> None:
+        given: dict[str, Parameter] = {"types": self._types, "markers": self._rule.markers}
+        if triples <= _TRIPLES:
+            found, whole = await self._scan("schema/types", "t", limit, budget, given)
+            counts.types = _entity_types(found)
+            counts.missing = counts.missing or _cut(limit, whole=whole)
+            return
+        totals, whole = await self._scan("schema/type_totals", "t", limit, budget, {"types": self._types})
+        counts.missing = counts.missing or _cut(limit, whole=whole)
+        for wanted in _batches(_entity_types(totals)):
+            found, whole = await self._scan("schema/nodes_of", "t", limit, budget, {**given, "wanted": wanted})
+            counts.types |= found
+            counts.missing = counts.missing or _cut(limit, whole=whole)
+
+    async def _count_predicates(self, counts: Counts, totals: Mapping[Iri, int], limit: int, budget: Budget) -> None:
+        excepted = set(self._rule.excepted)
+        wanted = {iri: total for iri, total in totals.items() if iri not in excepted and self._rule.allows(iri)}
+        given: dict[str, Parameter] = {"excepted": self._rule.excepted, "markers": self._rule.markers}
+        for predicates in _batches(wanted):
+            found, whole = await self._scan("schema/edges", "p", limit, budget, {**given, "predicates": predicates})
+            counts.predicates |= found
+            counts.missing = counts.missing or _cut(limit, whole=whole)
+
+    async def _scan(
+        self, template: str, variable: str, limit: int, budget: Budget, parameters: Mapping[str, Parameter]
+    ) -> tuple[dict[Iri, int], bool]:
+        """Run one scan and return counts by IRI, and whether it read everything."""
+        rows: Sequence[Row]
+        try:
+            rows, whole = await self._asker.rows(template, budget, {**parameters, "scan": limit + 1}), True
+        except Overflow as cut:
+            rows, whole = cut.rows, False
+        counts = counts_in(rows, variable)
+        return counts, whole and sum(counts.values()) <= limit
+
+
+def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
+    """Return the counts of an answer by the IRI that a variable is bound to.
+
+    Raises:
+        EndpointFault: A row lacks what the query asked for.
+    """
+    try:
+        # A scan that finds nothing is one empty group on some engines, and no row on others.
+        if len(rows) == 1 and variable not in rows[0] and int(rows[0]["count"].value) == 0:
+            rows = ()
+        return {row[variable].value: int(row["count"].value) for row in rows}
+    except (KeyError, ValueError) as error:
+        raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+
+
+def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
+    return {iri: count for iri, count in counts.items() if iri not in SCHEMA_TERM_CLASSES}
+
+
+def _cut(limit: int, *, whole: bool) -> str:
+    return (
+        "" if whole else f"the enumeration stopped after {limit:,} triples, or at more terms than one query may return"
+    )
+
+
+def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
+    """Put terms together so that no query reads too many triples; a term that has more has a query of its own."""
+    batches: list[list[Iri]] = []
+    room = 0
+    for iri, total in sorted(totals.items(), key=lambda item: (item[1], item[0])):
+        if not batches or total > room or len(batches[-1]) == _TERMS:
+            batches.append([])
+            room = _TRIPLES
+        batches[-1].append(iri)
+        room -= total
+    return batches

@@ -1,0 +1,140 @@
+"""What a graph, or its publisher, says about its own types and predicates; each is looked for in the graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyoxigraph
+
+from gateway.errors import EndpointFault, Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.sparql import template
+from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.results import IriTerm, Row, decode
+from gateway.sparql.template import Parameter
+from gateway.terms.vocabulary import OWL, SCHEMA_TERM_CLASSES
+
+_MOST = 1_000
+"""Terms of one description that are read."""
+
+_LOOKED_FOR = 50
+"""Terms that one query looks for: a branch each, and Virtuoso takes its time beyond (field notes, 6.5)."""
+
+_BATCHES = 4
+
+VOID = "http://rdfs.org/ns/void#"
+_PUBLISHED_CLASS = f"{VOID}class"
+_DECLARED_PREDICATE = f"{OWL}ObjectProperty"
+
+
+@dataclass(slots=True)
+class Described:
+    """Types and predicates that are described, with how often each occurs where that is said.
+
+    Attributes:
+        types: Types.
+        predicates: Predicates.
+    """
+
+    types: dict[Iri, int | None] = field(default_factory=dict)
+    predicates: dict[Iri, int | None] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is described."""
+        return bool(self.types or self.predicates)
+
+
+class DescriptionReader:
+    """Reads VoID descriptions and declarations."""
+
+    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile) -> None:
+        self._asker = asker
+        self._rule = rule
+        self._types = profile.edges.types
+
+    async def published(self, service_description: str, budget: Budget) -> Described:
+        """Return what VoID lists, in the graph or in the endpoint's service description; nothing where there is none.
+
+        Args:
+            service_description: Turtle that the endpoint answers to a request without a query; empty for none.
+            budget: Pays for the question to the graph.
+        """
+        rows = [*await self._rows("schema/published", budget), *_in_description(service_description)]
+        found = Described()
+        for row in rows:
+            counted = row["count"].value if "count" in row else ""
+            count = int(counted) if counted.isdecimal() else None
+            kind = found.types if row["kind"].value == _PUBLISHED_CLASS else found.predicates
+            # The whole and its parts may both be described: the larger figure is that of the whole.
+            kind[row["term"].value] = max(count, kind.get(row["term"].value) or 0) if count is not None else None
+        return self._allowed(found)
+
+    async def declared(self, budget: Budget) -> Described:
+        """Return the classes and object properties that the graph declares."""
+        found = Described()
+        for row in await self._rows("schema/declared", budget):
+            kind = found.predicates if row["kind"].value == _DECLARED_PREDICATE else found.types
+            kind[row["term"].value] = None
+        return self._allowed(found)
+
+    async def used(self, described: Described, budget: Budget) -> Described:
+        """Return those of the terms of which the graph has a node or an edge."""
+        types, predicates = await asyncio.gather(
+            self._used(list(described.types), "used_types", "t", budget),
+            self._used(list(described.predicates), "used_predicates", "p", budget),
+        )
+        return Described(
+            {iri: described.types[iri] for iri in described.types if iri in types},
+            {iri: described.predicates[iri] for iri in described.predicates if iri in predicates},
+        )
+
+    async def _used(self, iris: Sequence[Iri], name: str, variable: str, budget: Budget) -> set[Iri]:
+        found: set[Iri] = set()
+        for start in range(0, min(len(iris), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
+            batch = iris[start : start + _LOOKED_FOR]
+            given: dict[str, Parameter] = (
+                {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch}
+            )
+            rows = await self._rows(f"schema/{name}", budget, given)
+            # A predicate of literals is no edge.
+            found |= {row[variable].value for row in rows if variable == "t" or isinstance(row.get("o"), IriTerm)}
+        return found
+
+    async def _rows(self, name: str, budget: Budget, given: Mapping[str, Parameter] | None = None) -> Sequence[Row]:
+        """Ask, and make do with less where the endpoint cannot answer."""
+        try:
+            return await self._asker.rows(name, budget, given or {}, at_most=_MOST)
+        except Overflow as cut:
+            return cut.rows
+        except Fault:
+            return ()
+
+    def _allowed(self, found: Described) -> Described:
+        types = {iri: count for iri, count in found.types.items() if iri not in SCHEMA_TERM_CLASSES}
+        excepted = self._rule.excepted
+        predicates = {
+            iri: count for iri, count in found.predicates.items() if iri not in excepted and self._rule.allows(iri)
+        }
+        return Described(types, predicates)
+
+
+def _in_description(turtle: str) -> Sequence[Row]:
+    """Ask a service description what it publishes, as the graph is asked; what is no Turtle publishes nothing."""
+    if VOID not in turtle:
+        return ()
+    store = pyoxigraph.Store()
+    text = template.load("schema/published")
+    try:
+        store.load(turtle.encode(), pyoxigraph.RdfFormat.TURTLE, base_iri="http://endpoint.invalid/")
+        answer = store.query(text.render({"rows": _MOST}))
+        assert isinstance(answer, pyoxigraph.QuerySolutions)  # noqa: S101 - the template is a SELECT
+        body = answer.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+        assert body is not None  # noqa: S101 - it was given no file to write to
+        return decode(body, text.variables)
+    except (SyntaxError, EndpointFault):
+        return ()

@@ -1,0 +1,173 @@
+"""The types and edge predicates of a graph: all of them where they can be counted, else what a short look shows."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from gateway.errors import DeadlinePassed, Fault, GaveUp
+from gateway.graph.budget import Budget
+from gateway.graph.values import Basis, Iri, Method, Schema, Term
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.engines import HABITS
+from gateway.sparql.nodes import NodeReader
+from gateway.sparql.schema.counting import Counter
+from gateway.sparql.schema.described import Described, DescriptionReader
+from gateway.sparql.schema.sampling import Sampler
+
+_GLANCE_SECONDS = 1.6
+"""Time for a look at a graph that is too large to be read at once: its first answer should come within two seconds."""
+
+_TOTALS_SECONDS = 0.7
+"""Time for finding out whether it is; a graph that takes longer is not small."""
+
+_UNBOUNDED = 1_000_000_000_000
+
+_DRAWING = 0.7
+"""The share of the time for samples; the rest is for what is looked up because of them."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """Terms by what they are, each with its count where that is known, in the order in which they are to be listed."""
+
+    types: dict[Iri, int | None] = field(default_factory=dict)
+    predicates: dict[Iri, int | None] = field(default_factory=dict)
+
+
+class SchemaReader:
+    """Reads the schema of a graph."""
+
+    def __init__(self, asker: Asker, rule: EdgeRule, nodes: NodeReader, profile: Profile) -> None:
+        self._asker = asker
+        self._nodes = nodes
+        self._profile = profile
+        self._counter = Counter(asker, rule, profile)
+        self._sampler = Sampler(asker, rule, profile)
+        self._descriptions = DescriptionReader(asker, rule, profile)
+
+    async def glance(self, budget: Budget) -> Schema:
+        """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        limits = self._profile.limits
+        limit = min(limits.scan_rows, self._profile.orientation.glance_triples)
+        clock = budget.deadline.clock
+        end = clock() + _GLANCE_SECONDS
+        totals: Mapping[Iri, int] = {}
+        whole = False
+        try:
+            with budget.within(_TOTALS_SECONDS):
+                totals, whole = await self._counter.totals(limit, budget)
+        except (DeadlinePassed, GaveUp):
+            budget.deadline.check()
+        if whole or (totals and limit == limits.scan_rows):
+            return await self._counted(totals, limit, budget, whole=whole)
+        return await self._sampled(max(0.0, end - clock()), budget)
+
+    async def read(self, budget: Budget) -> Schema:
+        """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        limit = self._profile.limits.scan_rows
+        totals, whole = await self._counter.totals(limit, budget)
+        return await self._counted(totals, limit, budget, whole=whole)
+
+    async def _counted(self, totals: Mapping[Iri, int], limit: int, budget: Budget, *, whole: bool) -> Schema:
+        counts = await self._counter.count(totals, limit, budget)
+        reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
+        found = _Found(_by_frequency(counts.types), _by_frequency(counts.predicates))
+        triples = sum(totals.values()) if whole else None
+        basis = Basis(("enumerated",), time.time(), 0 if whole else limit, triples)
+        return await self._labelled(found, basis, reason, budget)
+
+    async def _sampled(self, seconds: float, budget: Budget) -> Schema:
+        """Return what samples, descriptions and declarations show in so many seconds; none of them is a whole schema.
+
+        Raises:
+            Fault: No sample came, however long it took.
+        """
+        end = budget.deadline.clock() + seconds
+        beside = replace(budget)
+        with beside.within(seconds * _DRAWING):
+            sample, published, declared, triples = await asyncio.gather(
+                self._sampler.draw(seconds * _DRAWING, budget),
+                self._descriptions.published(self._asker.service_description, beside),
+                self._descriptions.declared(beside),
+                self._count(beside),
+            )
+        with beside.within(end - budget.deadline.clock()):
+            used, of_classes = await asyncio.gather(
+                self._descriptions.used(_both(published, declared), beside),
+                self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], beside),
+            )
+        found = _Found(
+            {**_uncounted(sample.types), **used.types},
+            {**_uncounted(sample.predicates + of_classes), **used.predicates},
+        )
+        methods: list[Method] = ["sampled"]
+        methods += ["published"] if published else []
+        methods += ["declared"] if declared else []
+        basis = Basis(tuple(methods), time.time(), sample.triples, triples)
+        reason = f"only {sample.triples:,} triples of a large graph were read"
+        return await self._labelled(found, basis, reason, budget)
+
+    async def _count(self, budget: Budget) -> int | None:
+        """Count all triples where the engine knows them at once; None where it does not."""
+        if not HABITS[self._asker.engine].counts_at_once:
+            return None
+        try:
+            (row,) = await self._asker.rows("check/triples", budget, {"most": _UNBOUNDED})
+            return int(row["count"].value)
+        except (Fault, KeyError, ValueError):
+            return None
+
+    async def _labelled(self, found: _Found, basis: Basis, reason: str, budget: Budget) -> Schema:
+        types, predicates = found.types, found.predicates
+        read, labelled = await self._nodes.labels([*types, *predicates], budget)
+        labels = dict(read)
+        if self._profile.names.predicate_entity:
+            via = self._profile.names.predicate_entity
+            further, whole = await self._nodes.labels(list(predicates), budget, via=via)
+            labels |= further
+            labelled = labelled and whole
+        return Schema(
+            types=_terms(types, labels),
+            predicates=_terms(predicates, labels),
+            exact=not reason,
+            labelled=labelled,
+            reason=reason,
+            version=_version(types, predicates),
+            basis=basis,
+        )
+
+
+def _by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:
+    return {iri: counts[iri] for iri in sorted(counts, key=lambda iri: (-counts[iri], iri))}
+
+
+def _uncounted(seen: Mapping[Iri, int]) -> dict[Iri, int | None]:
+    """Order terms by how often a sample saw them, which is not how often the graph has them."""
+    return dict.fromkeys(_by_frequency(seen))
+
+
+def _both(one: Described, other: Described) -> Described:
+    return Described({**other.types, **one.types}, {**other.predicates, **one.predicates})
+
+
+def _terms(counts: Mapping[Iri, int | None], labels: Mapping[Iri, str]) -> tuple[Term, ...]:
+    return tuple(Term(iri, count, labels.get(iri, "")) for iri, count in counts.items())
+
+
+def _version(types: Mapping[Iri, int | None], predicates: Mapping[Iri, int | None]) -> str:
+    content = repr((sorted(types.items()), sorted(predicates.items())))
+    return hashlib.sha256(content.encode()).hexdigest()[:12]

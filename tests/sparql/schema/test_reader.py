@@ -1,0 +1,199 @@
+"""How a schema becomes known: counted, sampled, described; and what each of these may claim."""
+
+from collections import Counter
+
+import pyoxigraph
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.engine.gateway import Gateway
+from gateway.errors import DeadlinePassed, GaveUp
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.values import Schema
+from gateway.settings.profile import Edges, Limits, Orientation, Profile
+from gateway.sparql.store import SparqlStore
+from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
+
+VOID = "http://rdfs.org/ns/void#"
+NODES = 400
+LARGE = "\n".join(
+    f"x:n{number} a x:T{number % 3} ; rdfs:label 'Node {number}' ; x:note {number} ; "
+    f"x:p{number % 5} x:n{(7 * number) % NODES} ."
+    for number in range(NODES)
+)
+"""More triples than a glance reads in these tests, which is 100."""
+
+SAMPLED = Orientation(glance_triples=100, enumeration_seconds=0)
+
+pytestmark = pytest.mark.anyio
+
+
+def budget(seconds: float = 30.0) -> Budget:
+    """Return room enough."""
+    return Budget(Deadline.after(seconds), 1_000, 1_000_000, 1_000_000)
+
+
+def store(turtle: str, orientation: Orientation = SAMPLED, **settings: object) -> SparqlStore:
+    """Return a store over a graph."""
+    profile = Profile.model_validate({"orientation": orientation, **settings})
+    return SparqlStore(Watched(engine(turtle), _nothing), profile)
+
+
+async def _nothing(_: str) -> None:
+    pass
+
+
+def counts(schema: Schema) -> tuple[dict[str, int | None], dict[str, int | None]]:
+    """Return types and predicates by local name."""
+    types = {term.iri.removeprefix(X): term.count for term in schema.types}
+    return types, {term.iri.removeprefix(X): term.count for term in schema.predicates}
+
+
+def oracle(turtle: str, excepted: frozenset[str]) -> tuple[Counter[str], Counter[str]]:
+    """Count types and predicates one triple after the other."""
+    types: Counter[str] = Counter()
+    predicates: Counter[str] = Counter()
+    for quad in engine(turtle):
+        if isinstance(quad.subject, pyoxigraph.NamedNode) and isinstance(quad.object, pyoxigraph.NamedNode):
+            if quad.predicate.value.endswith("#type"):
+                types[quad.object.value.removeprefix(X)] += 1
+            elif quad.predicate.value not in excepted:
+                predicates[quad.predicate.value.removeprefix(X)] += 1
+    return types, predicates
+
+
+async def test_a_small_graph_is_counted_at_the_first_look() -> None:
+    schema = await store("x:a a x:T ; x:p x:b, x:c ; rdfs:label 'A' . x:b x:q 5 .").glance(budget())
+    assert schema.exact
+    assert schema.basis.methods == ("enumerated",)
+    assert schema.basis.triples == 5
+    assert counts(schema) == ({"T": 1}, {"p": 2})
+
+
+async def test_a_large_graph_is_sampled_at_the_first_look_and_claims_nothing() -> None:
+    schema = await store(LARGE).glance(budget())
+    assert not schema.exact
+    assert "only" in schema.reason
+    assert "sampled" in schema.basis.methods
+    assert schema.basis.sampled > 0
+    types, predicates = counts(schema)
+    assert types.keys() == {"T0", "T1", "T2"}
+    assert predicates.keys() == {f"p{number}" for number in range(5)}
+    # What a sample counts is no count of the graph.
+    assert set(types.values()) == {None}
+
+
+async def test_reading_in_full_counts_what_the_oracle_counts() -> None:
+    schema = await store(LARGE).schema(budget())
+    assert schema.exact
+    types, predicates = oracle(LARGE, frozenset({"http://www.w3.org/2000/01/rdf-schema#label"}))
+    assert counts(schema) == (types, predicates)
+    assert [term.count for term in schema.types] == sorted(types.values(), reverse=True)
+
+
+async def test_a_graph_that_is_counted_in_many_queries_has_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = await store(LARGE).schema(budget())
+    monkeypatch.setattr("gateway.sparql.schema.counting._TRIPLES", 90)
+    parts = await store(LARGE).schema(budget())
+    assert parts.exact
+    assert (parts.types, parts.predicates, parts.version) == (whole.types, whole.predicates, whole.version)
+
+
+async def test_reading_more_triples_than_the_operator_allows_is_never_exact() -> None:
+    schema = await store(LARGE, limits=Limits(scan_rows=500)).schema(budget())
+    assert not schema.exact
+    assert "500" in schema.reason
+
+
+async def test_what_is_described_is_listed_only_where_the_graph_uses_it() -> None:
+    described = f"""
+    x:Rare a owl:Class . x:Unused a owl:Class . x:unused a owl:ObjectProperty . x:rarely a owl:ObjectProperty .
+    x:some a x:Rare ; x:rarely x:n1 .
+    x:part <{VOID}class> x:Published ; <{VOID}entities> 7 . x:one a x:Published .
+    x:other <{VOID}property> x:linked ; <{VOID}triples> 12 . x:one x:linked x:n2 .
+    x:third <{VOID}property> x:note .
+    """
+    schema = await store(LARGE + described).glance(budget())
+    types, predicates = counts(schema)
+    assert {"Rare", "Published"} <= types.keys()
+    assert types["Published"] is None or types["Published"] == 7
+    assert {"rarely", "linked"} <= predicates.keys()
+    assert not {"Unused"} & types.keys()
+    assert not {"unused", "note"} & predicates.keys()
+    assert not schema.exact
+    assert {"published", "declared", "sampled"} == set(schema.basis.methods)
+
+
+async def test_a_glance_that_finds_the_engine_slow_for_all_triples_falls_back_on_samples() -> None:
+    async def hook(query: str) -> None:
+        if "LIMIT 101" in query:
+            raise GaveUp("Too long.")
+
+    watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
+    schema = await watched.glance(budget())
+    assert not schema.exact
+    assert schema.types
+
+
+async def test_a_glance_of_which_no_sample_comes_says_why() -> None:
+    async def hook(query: str) -> None:
+        if "OFFSET" in query or "LIMIT 101" in query:
+            raise GaveUp("Too long.")
+
+    watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
+    with pytest.raises(GaveUp):
+        await watched.glance(budget())
+
+
+async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
+    async def hook(query: str) -> None:
+        if "x/p3" in query:
+            raise DeadlinePassed("Over.")
+
+    watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
+    schema = await watched.schema(budget())
+    assert not schema.exact
+    assert schema.reason == "Over."
+    assert schema.types
+
+
+async def test_a_rare_type_of_the_last_file_is_never_missing_from_a_list_that_is_called_complete() -> None:
+    late = "x:late a x:Rare ; x:p0 x:n1 ."
+    data = engine(LARGE)
+
+    async def described(gateway: Gateway) -> tuple[bool, list[str]]:
+        answer = await gateway.describe_schema()
+        return answer.comprehensive, answer.entity_types
+
+    async with over(
+        data, Profile(size=ROOM, orientation=Orientation(glance_triples=100, patience_seconds=60))
+    ) as gateway:
+        assert await described(gateway) == (True, ["x:T0", "x:T1", "x:T2"])
+        header = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
+        data.load((header + late).encode(), pyoxigraph.RdfFormat.TURTLE)
+        await gateway.bfs_query(["x:n1"], 1)
+        complete, types = await described(gateway)
+    assert not complete
+    assert "x:Rare" in types
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 3), max_size=25), st.integers(1, 60))
+async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int, int]], most: int) -> None:
+    turtle = "\n".join(
+        f"x:n{one} a x:T{other} ; x:p{two} x:n{other} ; x:q{other} 'text' ." for one, two, other in triples
+    )
+    there = store(turtle, Orientation(glance_triples=most))
+    for schema in (await there.glance(budget()), await there.schema(budget())):
+        if schema.exact:
+            assert counts(schema) == oracle(turtle, frozenset())
+        else:
+            types, predicates = oracle(turtle, frozenset())
+            assert counts(schema)[0].keys() <= types.keys()
+            assert counts(schema)[1].keys() <= predicates.keys()
+
+
+async def test_an_allow_list_of_namespaces_holds_for_samples_too() -> None:
+    schema = await store(LARGE, edges=Edges(allowed=(f"{X}p1",))).glance(budget())
+    assert counts(schema)[1].keys() == {"p1"}
