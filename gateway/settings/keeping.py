@@ -1,0 +1,118 @@
+"""Where what was read of an endpoint is kept between runs: a folder for each graph, as it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import platformdirs
+
+from gateway.errors import ConfigurationError
+from gateway.settings.address import is_secret_name
+from gateway.settings.profile import Profile
+
+PROGRAM = "bfsql-gateway"
+
+_DIGITS = 16
+"""Of the hash that names a folder: nobody has so many graphs that two would meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What makes a kept thing the same thing: another graph, or another way to read it, has a place of its own.
+
+    Attributes:
+        url: The endpoint, without what could be a secret.
+        graphs: The named graphs that together are the graph; empty for the default graph.
+        edges: The profile's edge rule.
+        names: The predicates of names and of synonyms.
+    """
+
+    url: str
+    graphs: tuple[str, ...]
+    edges: Mapping[str, Any]
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @classmethod
+    def of(cls, url: str, profile: Profile) -> Identity:
+        """Return the identity of the graph behind a URL, as a profile reads it."""
+        given = profile.endpoint.graphs
+        match given:
+            case "default":
+                graphs: tuple[str, ...] = ()
+            case "union":
+                graphs = (profile.endpoint.union_graph,)
+            case _:
+                graphs = tuple(sorted(given))
+        names = (profile.roles.name, profile.roles.synonym)
+        return cls(_without_secrets(url), graphs, profile.edges.model_dump(mode="json"), names)
+
+    @property
+    def readable(self) -> dict[str, Any]:
+        """What a person may read about it, as JSON has it."""
+        content: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return content
+
+    @property
+    def digest(self) -> str:
+        """A name for it that holds nothing of it."""
+        return hashlib.sha256(json.dumps(self.readable, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def place_for(identity: Identity, store_dir: Path | None = None) -> Path:
+    """Return the folder where things of a graph are kept; it need not exist.
+
+    Args:
+        identity: The graph.
+        store_dir: The operator's choice of a folder for all graphs; the user's cache directory where not given.
+    """
+    return (store_dir or Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))) / identity.digest
+
+
+def make(place: Path) -> None:
+    """Make a folder that nobody else may read: what a graph holds may be nobody's business.
+
+    Raises:
+        ConfigurationError: It cannot be made.
+    """
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The folder {place} cannot be made: {error.strerror or error}.",
+            next_step="Give another one with --store.",
+        ) from error
+
+
+def write(path: Path, text: str) -> None:
+    """Write a whole file or nothing: whoever reads it meanwhile reads the old one.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+    """
+    make(path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be written: {error.strerror or error}.", next_step="Give another folder with --store."
+        ) from error
+
+
+def _without_secrets(url: str) -> str:
+    parts = urlsplit(url)
+    query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not is_secret_name(pair[0])]
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query), fragment="").geturl()
