@@ -19,6 +19,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Answer, Batches, batched
 from gateway.sparql.facts import Facts
+from gateway.sparql.naming import Naming
 from gateway.sparql.results import Row, Term, is_blank, value
 from gateway.terms.folding import compact
 from gateway.terms.vocabulary import REIFICATION
@@ -30,9 +31,10 @@ Found = dict[Iri, dict[Iri, dict[Value, None]]]
 class NodeReader:
     """Asks about nodes."""
 
-    def __init__(self, asker: Asker, profile: Profile) -> None:
+    def __init__(self, asker: Asker, profile: Profile, naming: Naming) -> None:
         self._asker = asker
         self._profile = profile
+        self._naming = naming
         self._batch = profile.limits.facts_batch
 
     async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
@@ -50,7 +52,7 @@ class NodeReader:
 
     async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name where names are asked for."""
-        types, names_ = self._profile.edges.types, self._profile.roles.name if names else ()
+        types, names_ = self._profile.edges.types, self._naming.names if names else ()
         read = Facts(types, names_, self._profile.names.languages).read
         return await self._asking("facts", budget, read, predicates=[*types, *names_]).run(ids)
 
@@ -60,7 +62,7 @@ class NodeReader:
         Returns:
             The labels, and whether they are all that there are.
         """
-        names = self._profile.roles.name
+        names = self._naming.names
         read = Facts((), names, self._profile.names.languages).read
         asking = (
             self._asking("predicate_labels", budget, read, via=via, names=names)

@@ -9,6 +9,7 @@ from gateway.graph.budget import Budget
 from gateway.graph.values import Hit, Hits, Iri, Sought
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.naming import Naming
 from gateway.sparql.results import Row
 from gateway.terms.vocabulary import RDF_TYPE
 
@@ -19,9 +20,10 @@ _CANDIDATES = 5_000
 class SearchReader:
     """Searches names and synonyms."""
 
-    def __init__(self, asker: Asker, profile: Profile) -> None:
+    def __init__(self, asker: Asker, profile: Profile, naming: Naming) -> None:
         self._asker = asker
         self._profile = profile
+        self._naming = naming
 
     async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities; see `GraphStore.search`."""
@@ -31,7 +33,6 @@ class SearchReader:
         return await self._scan(sought.words, types, budget, every_word=False)
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
-        roles = self._profile.roles
         rows: Sequence[Row]
         try:
             rows, truncated = (
@@ -39,7 +40,7 @@ class SearchReader:
                     "search" if every_word else "search_some",
                     budget,
                     {
-                        "predicates": [*roles.name, *roles.synonym],
+                        "predicates": self._naming.all,
                         "words": words,
                         "any_type": not types,
                         "type_predicates": self._profile.edges.types or (RDF_TYPE,),
@@ -51,7 +52,7 @@ class SearchReader:
             )
         except Overflow as cut:
             rows, truncated = cut.rows, True
-        synonyms = set(roles.synonym)
+        synonyms = set(self._naming.synonyms)
         try:
             hits = tuple(Hit(row["n"].value, row["v"].value, is_synonym=row["p"].value in synonyms) for row in rows)
         except KeyError as error:

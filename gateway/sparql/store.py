@@ -28,6 +28,7 @@ from gateway.sparql.dialect import Dialect
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.edges import EdgeReader
 from gateway.sparql.evidence import EvidenceReader
+from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.pace import Pace
 from gateway.sparql.reaching import ReachReader
@@ -37,7 +38,11 @@ from gateway.transport.base import Transport
 
 
 class SparqlStore:
-    """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises."""
+    """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises.
+
+    Attributes:
+        naming: The predicates that name nodes, for all that is read from now on.
+    """
 
     def __init__(self, transport: Transport, profile: Profile, pace: Pace | None = None) -> None:
         rule = EdgeRule.of(profile.edges)
@@ -48,10 +53,11 @@ class SparqlStore:
         self._degrees = DegreeReader(self._asker, rule, dialect, facts_batch)
         self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
         self._reach = ReachReader(self._asker, rule, batch)
-        self._nodes = NodeReader(self._asker, profile)
+        self.naming = Naming(profile.roles)
+        self._nodes = NodeReader(self._asker, profile, self.naming)
         self._evidence = EvidenceReader(self._asker, batch)
         self._schema = SchemaReader(self._asker, rule, self._nodes, profile)
-        self._search = SearchReader(self._asker, profile)
+        self._search = SearchReader(self._asker, profile, self.naming)
 
     async def edges(
         self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None

@@ -1,0 +1,42 @@
+"""Which predicates name nodes: one object that all who read names share, and ask each time.
+
+What names a graph's nodes may be found out while it is in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gateway.graph.values import Iri
+from gateway.settings.profile import Roles
+
+
+class Naming:
+    """The predicates of names and synonyms that are in force.
+
+    Attributes:
+        names: Predicates of the display name, the best first.
+        synonyms: Predicates of further names, without those of names.
+    """
+
+    def __init__(self, roles: Roles) -> None:
+        self._roles = roles
+        self.names: tuple[Iri, ...] = roles.name
+        self.synonyms: tuple[Iri, ...] = roles.synonym
+        self.use(roles.name)
+
+    @property
+    def all(self) -> tuple[Iri, ...]:
+        """Both, the names first."""
+        return (*self.names, *self.synonyms)
+
+    def use(self, names: Iterable[Iri]) -> None:
+        """Let other predicates be the names.
+
+        Answers that a cache keeps were read under the old ones: whoever calls this lets the store forget them.
+
+        Args:
+            names: All of them, the best first.
+        """
+        self.names = tuple(dict.fromkeys(names))
+        self.synonyms = tuple(iri for iri in dict.fromkeys(self._roles.synonym) if iri not in self.names)

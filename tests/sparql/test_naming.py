@@ -1,0 +1,38 @@
+"""Which predicates name nodes is asked each time, because it may be found out while a graph is in use."""
+
+import pytest
+
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.values import Sought
+from gateway.settings.profile import Profile, Roles
+from gateway.sparql.naming import Naming
+from gateway.sparql.store import SparqlStore
+from gateway.transport.inprocess import InProcess
+from tests.engine.small import X, engine
+
+GRAPH = "x:a rdfs:label 'code 7' ; x:title 'Insulin' ; skos:altLabel 'the hormone' ."
+
+
+def budget() -> Budget:
+    return Budget(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
+
+
+def test_a_predicate_is_a_name_or_a_synonym_and_never_both() -> None:
+    naming = Naming(Roles(name=(f"{X}n", f"{X}n"), synonym=(f"{X}s", f"{X}n")))
+    assert (naming.names, naming.synonyms) == ((f"{X}n",), (f"{X}s",))
+    naming.use([f"{X}s"])
+    assert (naming.names, naming.synonyms) == ((f"{X}s",), (f"{X}n",))
+    assert naming.all == (f"{X}s", f"{X}n")
+
+
+@pytest.mark.anyio
+async def test_other_names_are_in_force_from_the_next_question_on() -> None:
+    store = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), Profile())
+    node = f"{X}a"
+    sought = Sought("insulin", ("insulin",))
+    assert (await store.nodes([node], budget(), names=True))[node].name == "code 7"
+    assert (await store.search(sought, (), budget())).hits == ()
+    store.naming.use([f"{X}title"])
+    assert (await store.nodes([node], budget(), names=True))[node].name == "Insulin"
+    assert [hit.text for hit in (await store.search(sought, (), budget())).hits] == ["Insulin"]
+    await store.close()
