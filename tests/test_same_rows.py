@@ -20,8 +20,9 @@ from gateway.sparql import template
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import BlankTerm, IriTerm, Term, TripleTerm, decode, literal
 from gateway.sparql.template import Parameter
+from gateway.sparql.text_index import INDEXES
 from gateway.terms.iri import is_plain_iri
-from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_TYPE, RDFS
+from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.transport.base import Transport
 from tests.columns import Column
 from tests.graphs import existing_nodes, read
@@ -36,7 +37,10 @@ ROWS = 8_999
 LACKING = {"virtuoso": {"lateral", "sparql-1.2"}, "blazegraph": {"lateral", "sparql-1.2"}}
 """Dialects that an engine does not take, and says so."""
 
-ENGINES_OWN = ("check/in_named_graphs", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_")
+ENGINES_OWN = (
+    *("check/in_named_graphs", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_"),
+    *(index.template for index in INDEXES.values()),
+)
 """Templates that find out how engines differ: what they answer is no graph's content, or any rows will do."""
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]
@@ -56,11 +60,13 @@ class Sample:
         nodes: All IRIs that no engine rewrites, but those whose values an engine is known to change.
         triples: The triples of three such IRIs.
         rules: Edge rules: the default one, and one with an allow-list.
+        names: Texts and language tags of some names.
     """
 
     nodes: Sequence[str]
     triples: Sequence[Triple]
     rules: Sequence[Values]
+    names: Sequence[tuple[str, str]]
 
     @property
     def batches(self) -> list[list[str]]:
@@ -76,6 +82,11 @@ class Sample:
     def ruled(self) -> list[Values]:
         """Each batch under each rule."""
         return [{"nodes": batch, **rule} for batch in self.batches for rule in self.rules]
+
+    @property
+    def types(self) -> list[str]:
+        """Return two of the types."""
+        return sorted({value for _, predicate, value in self.triples if predicate == RDF_TYPE})[:2]
 
     @property
     def bounded(self) -> list[Values]:
@@ -103,7 +114,17 @@ def sample(file: Path, left_out: frozenset[str]) -> Sample:
     if file.stem == "wikidata-slice":
         allowing = load_profile("wikidata-local").edges
     rules = [EdgeRule.of(edges).parameters for edges in (Edges(), allowing)]
-    return Sample(nodes, plain, rules)
+    return Sample(nodes, plain, rules, _some_names(file))
+
+
+def _some_names(file: Path) -> list[tuple[str, str]]:
+    named = {*NAME_PREDICATES, *SYNONYM_PREDICATES}
+    found = {
+        (quad.object.value, quad.object.language or ""): None
+        for quad in read(file)
+        if isinstance(quad.object, pyoxigraph.Literal) and quad.predicate.value in named and not quad.object.direction
+    }
+    return list(found)[:: max(1, len(found) // 40)]
 
 
 def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
@@ -133,6 +154,18 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "lateral/probe": once,
         "neighbours": there.ruled,
         "search": _searches(there),
+        "search/exact": [
+            {"predicates": names, "forms": forms, **_of_types(given)}
+            for names in (NAME_PREDICATES, NAME_PREDICATES[:1], SYNONYM_PREDICATES)
+            for forms in (there.names, there.names[:1], [("no such name", "")])
+            for given in ([], there.types)
+        ],
+        "search/sample": [{"predicates": names, "most": 5_000} for names in (NAME_PREDICATES, SYNONYM_PREDICATES[:1])],
+        "search/size": [
+            {"predicates": names, "most": most}
+            for names in (NAME_PREDICATES, NAME_PREDICATES[:1], NAME_PREDICATES[-1:], [*NAME_PREDICATES, RDF_TYPE])
+            for most in (1_000_000, 2)
+        ],
         "search_some": _searches(there),
     }
 
@@ -202,13 +235,16 @@ def _only(values: Values, *names: str) -> dict[str, Parameter]:
 
 
 def _searches(there: Sample) -> list[Values]:
-    types = sorted({value for _, predicate, value in there.triples if predicate == RDF_TYPE})[:2]
     return [
-        {"predicates": names, "words": words, "type_predicates": [RDF_TYPE], "types": given, "any_type": not given}
+        {"predicates": names, "words": words, **_of_types(given)}
         for names in (NAME_PREDICATES, NAME_PREDICATES[:1])
         for words in (["a"], ["in", "a"], ["no such word"])
-        for given in ([], types)
+        for given in ([], there.types)
     ]
+
+
+def _of_types(types: Sequence[str]) -> Values:
+    return {"type_predicates": [RDF_TYPE], "types": types, "any_type": not types}
 
 
 def test_every_template_is_asked(embedded: Column) -> None:

@@ -165,10 +165,16 @@ class CachedStore:
             "existing", ids, lambda nodes: self._inner.existing(nodes, budget), Existence, budget, known
         )
 
-    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
-        """Return the types of each node, and its name where names are asked for."""
+    async def nodes(
+        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
         return await self._ask(
-            ("nodes", names), ids, lambda nodes: self._inner.nodes(nodes, budget, names=names), NodeFacts, budget
+            ("nodes", names, descriptions),
+            ids,
+            lambda nodes: self._inner.nodes(nodes, budget, names=names, descriptions=descriptions),
+            NodeFacts,
+            budget,
         )
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
@@ -220,7 +226,13 @@ class CachedStore:
             except Fault as fault:
                 return {sought: _Found(mark=Mark(fault))}
 
-        found = (await self._ask(("search", tuple(types)), [sought], find, _Found, budget))[sought]
+        name = ("search", tuple(types))
+
+        def keep(key: Sought, answer: _Found) -> None:
+            if answer.mark.whole and answer.hits.fault is None:
+                self._memory.put((name, key), answer)
+
+        found = (await self._ask(name, [sought], find, _Found, budget, keep=keep))[sought]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits

@@ -65,13 +65,17 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     warnings = [warned(text) for text in answer.warnings or ()]
     if searched.truncated:
         warnings.append(warned("There are more matches than could be read: search for more words."))
+    if not searched.exhaustive:
+        warnings.append(warned("Not every name was compared: there may be matches that were missed."))
     if not answer.result:
         return Group(Text(f"Nothing is found for “{clean(query)}”. {how}"), *warnings)
-    columns = [("ID", ID), ("Type", TYPE), ("Name", "")]
+    columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
     if any(hit.matched for hit in answer.result):
         columns.append(("Matched", ""))
     rows = [
-        (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), clean(hit.matched or ""))[: len(columns)]
+        (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), hit.match, clean(hit.matched or ""))[
+            : len(columns)
+        ]
         for hit in answer.result
     ]
     left = searched.found - len(answer.result)

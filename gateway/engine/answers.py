@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.engine.gaps import Cause
+from gateway.engine.ranking import Match
 
 
 class Answer(BaseModel):
@@ -189,7 +190,9 @@ class SearchHit(Answer):
     id: str
     entity_type: str
     name: str | None = None
-    matched: str | None = Field(default=None, description="The synonym that matched, where the name did not.")
+    description: str | None = Field(default=None, description="What it is, the beginning.")
+    match: Match = Field(description="How a name of it fits the query; the best first.")
+    matched: str | None = Field(default=None, description="The name that fits, where that is not `name`.")
 
 
 class Searched(Answer):
@@ -198,13 +201,16 @@ class Searched(Answer):
     how: str
     found: int = Field(description="Entities that matched, before `limit`.")
     truncated: bool = Field(description="There are more matches than could be read: ask for more words.")
+    exhaustive: bool = Field(description="True: every name was compared. False: there may be matches that were missed.")
 
 
 class SearchResult(Answer):
     """The answer of `search_entities`."""
 
     result: list[SearchHit]
-    complete: bool = Field(description="True: every name was compared; false: there were more matches than were read.")
+    complete: bool = Field(
+        description="True: every name was compared; false: some were not, or not all matches were read."
+    )
     searched: Searched
     warnings: list[str] | None = None
     explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")

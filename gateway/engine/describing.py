@@ -10,7 +10,7 @@ from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.book import Known, SchemaBook
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
-from gateway.engine.searching import best_hits, words_of
+from gateway.engine.ranking import ranked
 from gateway.engine.size import shorteners, size_of
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.budget import Budget
@@ -19,6 +19,7 @@ from gateway.graph.values import Description, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.words import words_of
 
 _NEAREST = 3
 _MARGIN = 200
@@ -129,7 +130,7 @@ class Describer:
                 # The entity is absent whatever the search would have said.
                 hits = None
             if hits is not None:
-                best = best_hits(hits.hits, " ".join(words), words)[:_NEAREST]
+                best = [one.hit for one in ranked(hits.hits, " ".join(words), words)[:_NEAREST]]
                 nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
         return InputError(
             f"There is no entity {quoted(asked)} in this graph.",

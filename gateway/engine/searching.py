@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import Known, SchemaBook
+from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
+from gateway.engine.ranking import Ranked, ranked, weighted, weights_of
 from gateway.engine.size import Shortener, size_of
 from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hit, Hits, Iri, NodeFacts, Sought
+from gateway.graph.values import Hits, NodeFacts, Sought
 from gateway.settings.profile import Profile
-from gateway.terms.folding import fold
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.words import words_of
 
-_MOST_WORDS = 12
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
 
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
 
 _NAME_LENGTH = 200
-"""Characters of a name that an answer shows."""
+"""Characters of a name, or of a description, that an answer shows."""
+
+_SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
 
 
 class Searcher:
@@ -37,6 +40,7 @@ class Searcher:
         self._profile = profile
         self._prefixes = prefixes
         self._book = book
+        self._writer = MetadataWriter(profile, prefixes)
 
     async def search(self, arguments: SearchEntities, budget: Budget) -> SearchResult:
         """Return the entities whose names have the words of the query, the best first.
@@ -61,19 +65,27 @@ class Searcher:
             types = known.types.choose("node_types", asked, known.types.iris_of(asked))
         with budget.tally.stage("search"):
             hits = await self._hits(sought, types.iris, budget) if types.iris or not asked else _NOTHING
-        best = best_hits(hits.hits, arguments.query, words)
+        best = ranked(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, types.iris, known, budget)
-        shown = best[: arguments.limit]
+        with budget.tally.stage("search"):
+            weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
+        shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with budget.tally.stage("facts"):
-            facts = await self._store.nodes([hit.iri for hit in shown], budget, names=True)
+            facts = await self._store.nodes([one.hit.iri for one in shown], budget, names=True, descriptions=True)
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        all_read = hits.exhaustive and not hits.truncated
         return SearchResult.model_validate(
             {
-                "result": _fitting([self._entry(hit, facts[hit.iri], known) for hit in shown], limit - _HEAD),
-                "complete": not hits.truncated and all(fact.mark.whole for fact in facts.values()),
-                "searched": {"how": hits.how, "found": len(best), "truncated": hits.truncated},
-                "warnings": list(types.warnings) or None,
+                "result": _fitting([self._entry(one, facts[one.hit.iri], known) for one in shown], limit - _HEAD),
+                "complete": all_read and all(fact.mark.whole for fact in facts.values()),
+                "searched": {
+                    "how": hits.how,
+                    "found": len(best),
+                    "truncated": hits.truncated,
+                    "exhaustive": hits.exhaustive,
+                },
+                "warnings": [*types.warnings, *hits.warnings] or None,
             }
         )
 
@@ -84,34 +96,34 @@ class Searcher:
             return _NOTHING
         return await self._store.search(sought, wanted, budget)
 
-    async def _of_types(self, hits: Sequence[Hit], types: frozenset[str], known: Known, budget: Budget) -> list[Hit]:
+    async def _of_types(
+        self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget
+    ) -> list[Ranked]:
         with budget.tally.stage("facts"):
-            facts = await self._store.nodes([hit.iri for hit in hits], budget, names=False)
+            facts = await self._store.nodes([one.hit.iri for one in best], budget, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault
-        return [hit for hit in hits if not types.isdisjoint(known.chooser.filterable(facts[hit.iri]))]
+        return [one for one in best if not types.isdisjoint(known.chooser.filterable(facts[one.hit.iri]))]
 
-    def _entry(self, hit: Hit, facts: NodeFacts, known: Known) -> dict[str, str | None]:
+    def _entry(self, one: Ranked, facts: NodeFacts, known: Known) -> dict[str, str | None]:
+        hit = one.hit
         name = facts.name or ("" if hit.is_synonym else hit.text)
         shorter = Shortener(_NAME_LENGTH, 1)
         return {
             "id": self._prefixes.shorten(hit.iri),
             "entity_type": known.chooser.shown(facts),
             "name": shorter(name) or None,
-            "matched": shorter(hit.text) if hit.is_synonym and hit.text != name else None,
+            "description": shorter(_first_sentence(facts.description)) or None,
+            "match": one.match,
+            "matched": shorter(hit.text) if hit.text != name else None,
         }
 
 
-def words_of(query: str) -> list[str]:
-    """Take a query apart into lower-case words; single characters only where there is nothing longer.
-
-    What is no letter or digit never reaches a query (field notes, ``sparql-endpoints.md`` 3).
-    """
-    spaced = "".join(character if _in_word(character) else " " for character in query.lower())
-    words = [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
-    longer = [word for word in words if len(word) > 1]
-    return (longer or words)[:_MOST_WORDS]
+def _first_sentence(text: str) -> str:
+    """Return a text up to the end of its first sentence or line; a short beginning is hardly a sentence."""
+    end = _SENTENCE.match(text.strip())
+    return " ".join((end[0] if end else text).split())
 
 
 def _fitting(entries: list[dict[str, str | None]], limit: int) -> list[dict[str, str | None]]:
@@ -119,34 +131,3 @@ def _fitting(entries: list[dict[str, str | None]], limit: int) -> list[dict[str,
     while len(entries) > 1 and size_of(entries) > limit:
         entries.pop()
     return entries
-
-
-def _in_word(character: str) -> bool:
-    """Tell whether a character is a letter, a digit or a mark upon one, as vowel signs are."""
-    return character.isalnum() or unicodedata.category(character).startswith("M")
-
-
-def best_hits(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[Hit]:
-    """Return one hit per entity, the best first.
-
-    Exact name, exact synonym, name that begins so, then the more of the words a name has, the shorter it is, and
-    by IRI: the order does not depend on the engine's.
-    """
-    wanted = fold(query)
-
-    def rank(hit: Hit) -> tuple[int, int, int, str, str]:
-        text = fold(hit.text)
-        lowered = hit.text.lower()
-        missing = sum(word not in lowered for word in words)
-        if text == wanted:
-            place = 1 if hit.is_synonym else 0
-        elif text.startswith(wanted):
-            place = 2
-        else:
-            place = 3 + missing
-        return (place, len(text), int(hit.is_synonym), hit.iri, hit.text)
-
-    best: dict[Iri, Hit] = {}
-    for hit in sorted(hits, key=rank):
-        best.setdefault(hit.iri, hit)
-    return list(best.values())

@@ -65,8 +65,10 @@ class GraphStore(Protocol):
         """Tell which nodes are subject or object of a triple."""
         ...
 
-    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
-        """Return the types of each node, and its name where names are asked for."""
+    async def nodes(
+        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
         ...
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
@@ -102,7 +104,8 @@ class GraphStore(Protocol):
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms.
 
-        Names that have every word are looked for, and where there are none, names that have some.
+        Names that have every word are looked for, and where there are none, names that have some. A graph may be too
+        large for comparing every name; the answer then says so, and proves nothing about what it does not have.
 
         Args:
             sought: What is looked for.

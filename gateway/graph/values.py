@@ -105,11 +105,13 @@ class NodeFacts:
         types: Entity types, sorted; empty for a node without any.
         name: The display name; empty where there is none or none was asked for.
         mark: Whether the types could be fetched.
+        description: What it is, in words; empty where there is none or none was asked for.
     """
 
     types: tuple[Iri, ...] = ()
     name: str = ""
     mark: Mark = WHOLE
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +272,14 @@ class Hits:
         hits: Matches, in no order that means anything.
         truncated: Whether there are more than could be read.
         how: How it was searched, in words.
+        exhaustive: Whether every name was compared, so that what is not found is not there.
+        warnings: What to do about a search that could not do better.
+        fault: What kept a part of the search from being done this time; another time it may be done.
     """
 
     hits: tuple[Hit, ...]
     truncated: bool
     how: str
+    exhaustive: bool = True
+    warnings: tuple[str, ...] = ()
+    fault: Fault | None = None

@@ -41,9 +41,10 @@ TOOLS: Mapping[str, Text] = {
     "search_entities": Text(
         "Find entities by name",
         "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Always call it before "
-        "bfs_query when you have no ID: never make one up. Names are ambiguous: look at entity_type and name before "
-        "you choose a seed. Use node_types to keep out types that flood the result, such as papers. An empty result "
-        "says how it was searched; try fewer or other words.",
+        "bfs_query when you have no ID: never make one up. Names are ambiguous: look at entity_type, name, description "
+        "and match before you choose a seed: label and alias are the very name, some words and similar are guesses. "
+        "Use node_types to keep out types that flood the result, such as papers. searched says how it was searched; "
+        "exhaustive=false: an entity that is not found may still be there, so try other words or the exact name.",
     ),
     "bfs_query": Text(
         "Explore a neighborhood",

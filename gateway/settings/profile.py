@@ -319,6 +319,29 @@ class Names(_Section):
         return tuple(tag.lower() for tag in value)
 
 
+class Search(_Section):
+    """How names are searched."""
+
+    index: Literal["auto", "none", "fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"] = Field(
+        default="auto",
+        description="The endpoint's text index. `auto`: Fuseki's, Virtuoso's or Blazegraph's where it is found, for "
+        "graphs too large to compare every name; one that is named is asked for every graph; `none`: none is.",
+    )
+    connector: str = Field(
+        default="", description='GraphDB\'s Lucene connector, as the IRI of its instance; with `index = "graphdb"`.'
+    )
+    scan_triples: Annotated[int, Field(ge=0)] = Field(
+        default=2_000_000,
+        description="Names and synonyms that a graph may have at most so that a search compares every one of them.",
+    )
+
+    @model_validator(mode="after")
+    def _connected(self) -> Self:
+        if (self.index == "graphdb") != bool(self.connector):
+            raise ValueError('`connector` and index = "graphdb" go together')
+        return self
+
+
 class Limits(_Section):
     """The budget of one tool call, and the size of one query."""
 
@@ -428,6 +451,7 @@ class Profile(_Section):
     types: Types = Types()
     roles: Roles = Roles()
     names: Names = Names()
+    search: Search = Search()
     limits: Limits = Limits()
     orientation: Orientation = Orientation()
     size: Size = Size()

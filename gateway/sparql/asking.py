@@ -19,7 +19,7 @@ from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Asking
 from gateway.terms.iri import composed, may_be_rewritten
-from gateway.transport.base import Transport
+from gateway.transport.base import Remote, Transport
 
 _log = logging.getLogger(__name__)
 
@@ -66,14 +66,22 @@ class Asker:
         self._kept_as_is: dict[str, bool] = {}
 
     @property
-    def engine(self) -> EngineName:
-        """The engine behind the endpoint; `unknown` where it is not recognised, or lies in this process."""
-        return self._acquaintance.recognised.engine if self._acquaintance is not None else "unknown"
+    def is_remote(self) -> bool:
+        """Whether somebody else runs the engine; it is then asked over a network, and may be of any size."""
+        return isinstance(self._transport, Remote)
 
     @property
     def service_description(self) -> str:
         """What the endpoint answered to a request without a query; empty where it was not asked."""
         return self._acquaintance.description if self._acquaintance is not None else ""
+
+    async def engine(self, budget: Budget) -> EngineName:
+        """Return the engine behind the endpoint; `unknown` where it was not recognised."""
+        if self._acquaintance is None:
+            return "unknown"
+        with budget.tally.waiting():
+            await self._acquaintance.made(budget.deadline)
+        return self._acquaintance.recognised.engine
 
     async def rows(
         self, name: str, budget: Budget, parameters: Mapping[str, Parameter], *, at_most: int | None = None

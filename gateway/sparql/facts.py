@@ -10,8 +10,8 @@ from gateway.sparql.results import IriTerm, LiteralTerm, Row, literal
 from gateway.terms.literals import Literal, in_best_language
 
 
-def _best_name(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
-    """Return the display name: the first name predicate that has one, in the best language, the first by code point."""
+def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
+    """Return the text to show: of the first predicate that has one, in the best language, the first by code point."""
     for predicate in predicates:
         found = texts.get(predicate)
         if found:
@@ -27,16 +27,18 @@ class Facts:
         types: Predicates whose IRIs are types.
         names: Predicates whose literals are names, the best first.
         languages: Languages of names, the best first.
+        descriptions: Predicates whose literals are descriptions, the best first.
     """
 
     types: Collection[Iri]
     names: Sequence[Iri]
     languages: Sequence[str]
+    descriptions: Sequence[Iri] = ()
 
     def read(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
         """Return the facts of each node of a batch; a KeyError says that a row is about another node."""
         types: dict[Iri, list[Iri]] = {node: [] for node in batch}
-        names: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
+        texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
         # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
         once: dict[Iri, Iri] = {}
         for row in rows:
@@ -46,13 +48,15 @@ class Facts:
                 if predicate in self.types:
                     found.append(once.setdefault(term.value, term.value))
             elif isinstance(term, LiteralTerm):
-                names.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None
-        shared: dict[tuple[tuple[Iri, ...], str], NodeFacts] = {}
+                texts.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None
+        shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
         known: dict[Iri, NodeFacts] = {}
         for node, found in types.items():
-            name = _best_name(names[node], self.names, self.languages) if node in names else ""
-            facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name)
+            own = texts.get(node, {})
+            name = _best(own, self.names, self.languages) if own else ""
+            description = _best(own, self.descriptions, self.languages) if own and self.descriptions else ""
+            facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name, description)
             if facts not in shared:
-                shared[facts] = NodeFacts(*facts, mark)
+                shared[facts] = NodeFacts(facts[0], name, mark, description)
             known[node] = shared[facts]
         return known

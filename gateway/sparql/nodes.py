@@ -50,11 +50,14 @@ class NodeReader:
 
         return await self._asking("existing", budget, read).run(ids)
 
-    async def facts(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
-        """Return the types of each node, and its name where names are asked for."""
+    async def facts(
+        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
         types, names_ = self._profile.edges.types, self._naming.names if names else ()
-        read = Facts(types, names_, self._profile.names.languages).read
-        return await self._asking("facts", budget, read, predicates=[*types, *names_]).run(ids)
+        described = self._profile.roles.description if descriptions else ()
+        read = Facts(types, names_, self._profile.names.languages, described).read
+        return await self._asking("facts", budget, read, predicates=[*types, *names_, *described]).run(ids)
 
     async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> tuple[Mapping[Iri, str], bool]:
         """Return the labels that terms of the schema have: their own, or those of the entity behind a predicate.

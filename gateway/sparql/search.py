@@ -1,66 +1,140 @@
-"""Finding entities by the words in their names, by a scan that every engine can run."""
+"""Finding entities by their names, by whatever the endpoint has for it.
+
+Where a graph has few names, all of them are compared: that is exact, quick, and the same on every engine. Where it has
+many, the endpoint's text index is asked, and the name is looked up as it stands. All names are then compared only if
+that found nothing or there is no index, and never more of them than the profile allows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.errors import EndpointFault
+from gateway.errors import DeadlinePassed, Fault
 from gateway.graph.budget import Budget
 from gateway.graph.values import Hit, Hits, Iri, Sought
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.asking import Asker
+from gateway.sparql.forms import forms
+from gateway.sparql.found_names import FoundNames, Restricted
+from gateway.sparql.name_count import NameCount
 from gateway.sparql.naming import Naming
-from gateway.sparql.results import Row
-from gateway.terms.vocabulary import RDF_TYPE
+from gateway.sparql.text_search import TextSearch
 
-_CANDIDATES = 5_000
-"""Matches that are read before they are ranked; more is told as truncated."""
+_FEW = 100_000
+"""Names that are compared before anything else is tried: a fraction of a second on every engine."""
+
+_FAILURES = 2
+"""Comparisons in a row that took too long, after which no more are tried."""
+
+_WITHOUT_INDEX = (
+    "This endpoint has no text search that could be used, and {}: only exact names were looked up. Ask for the exact "
+    "name; whoever runs this gateway can build an index of the names with `bfsql-gateway index`."
+)
+_TOO_MANY = _WITHOUT_INDEX.format("the graph has too many names to compare them all")
+_TOO_SLOW = _WITHOUT_INDEX.format("comparing all names takes too long")
+_NOTHING_INDEXED = (
+    "The endpoint's text index found nothing or did not answer, and not every name was compared: that is no proof that "
+    "there is nothing. Try other words, or the exact name."
+)
 
 
 class SearchReader:
     """Searches names and synonyms."""
 
     def __init__(self, asker: Asker, profile: Profile, naming: Naming) -> None:
-        self._asker = asker
-        self._profile = profile
+        self._settings = profile.search
+        self._languages = profile.names.languages
         self._naming = naming
+        self._names = FoundNames(asker, profile, naming)
+        self._text = TextSearch(asker, profile, naming)
+        self._count = NameCount(asker, naming)
+        self._too_slow = 0
 
     async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities; see `GraphStore.search`."""
-        hits = await self._scan(sought.words, types, budget, every_word=True)
-        if hits.hits or len(sought.words) == 1:
-            return hits
-        return await self._scan(sought.words, types, budget, every_word=False)
+        index_first = self._settings.index not in {"auto", "none"}
+        if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), budget):
+            return await self._compared(sought.words, types, budget)
+        indexed = await self._indexed(sought, types, budget, every=True)
+        exact = await self._looked_up(sought.text, types, budget)
+        steps = [exact] if indexed is None else [indexed, exact]
+        if indexed is not None and (indexed.hits or exact.hits):
+            return _together(steps)
+        warning = _TOO_MANY
+        if await self._may_compare(self._settings.scan_triples, budget):
+            compared = await self._compared_in_time(sought.words, types, budget)
+            steps.append(compared)
+            if compared.exhaustive:
+                return _together(steps)
+            warning = _TOO_SLOW
+        if indexed is None:
+            return _together(steps, warning)
+        some = await self._indexed(sought, types, budget, every=False) if len(sought.words) > 1 else None
+        return _together([*steps, some], "") if some is not None and some.hits else _together(steps, _NOTHING_INDEXED)
 
-    async def _scan(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every_word: bool) -> Hits:
-        rows: Sequence[Row]
+    async def _may_compare(self, most: int, budget: Budget) -> bool:
+        with budget.reserving(requests=0.5, time=0.5):
+            return await self._count.is_at_most(most, budget)
+
+    async def _indexed(self, sought: Sought, types: Sequence[Iri], budget: Budget, *, every: bool) -> Hits | None:
+        """Ask the text index; None where there is none."""
         try:
-            rows, truncated = (
-                await self._asker.rows(
-                    "search" if every_word else "search_some",
-                    budget,
-                    {
-                        "predicates": self._naming.all,
-                        "words": words,
-                        "any_type": not types,
-                        "type_predicates": self._profile.edges.types or (RDF_TYPE,),
-                        "types": types,
-                    },
-                    at_most=_CANDIDATES,
-                ),
-                False,
-            )
-        except Overflow as cut:
-            rows, truncated = cut.rows, True
-        synonyms = set(self._naming.synonyms)
+            with budget.reserving(requests=0.5, time=0.5):
+                return await self._text.find(sought.words, types, budget, every=every)
+        except Fault as fault:
+            how = "the endpoint's text index, which did not answer"
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+
+    async def _looked_up(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Look for entities that have a name exactly as it was asked for, in one case or another."""
+        given = forms(text, self._languages)
+        how = "names and synonyms equal to the text, in several cases and languages"
+        if not given:
+            return Hits((), truncated=False, how=how, exhaustive=False)
+        restricted = Restricted(self._naming.all, types)
+        found = await self._names.matching("search/exact", {"forms": given}, restricted, budget)
+        return Hits(found.hits, found.truncated, how, exhaustive=False)
+
+    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> Hits:
+        """Compare all names in a part of the time, and say so where that was too little."""
+        how = "all names, which takes too long"
+        if self._too_slow >= _FAILURES:
+            return Hits((), truncated=False, how=how, exhaustive=False)
         try:
-            hits = tuple(Hit(row["n"].value, row["v"].value, is_synonym=row["p"].value in synonyms) for row in rows)
-        except KeyError as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
-        named = ", ".join(words)
-        how = (
-            f"names and synonyms with every word: {named}"
-            if every_word
-            else f"names and synonyms with any word of: {named}"
-        )
-        return Hits(hits, truncated, how)
+            with budget.reserving(requests=0.5, time=0.4):
+                compared = await self._compared(words, types, budget)
+        except Fault as fault:
+            if not (fault.smaller or isinstance(fault, DeadlinePassed)):
+                raise
+            self._too_slow += 1
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+        self._too_slow = 0
+        return compared
+
+    async def _compared(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> Hits:
+        """Compare all names: those with every word, and if there are none, those with some."""
+        every = await self._scan(words, types, budget, every=True)
+        if every.hits or len(words) == 1:
+            return every
+        return await self._scan(words, types, budget, every=False)
+
+    async def _scan(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every: bool) -> Hits:
+        template, which = ("search", "every word:") if every else ("search_some", "any word of:")
+        restricted = Restricted(self._naming.all, types)
+        found = await self._names.matching(template, {"words": words}, restricted, budget)
+        return Hits(found.hits, found.truncated, f"names and synonyms with {which} {', '.join(words)}")
+
+
+def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
+    """Return what all steps found; the last one decides whether that is all."""
+    hits: dict[Hit, None] = {}
+    for step in steps:
+        hits.update(dict.fromkeys(step.hits))
+    return Hits(
+        tuple(hits),
+        truncated=any(step.truncated for step in steps),
+        how="; ".join(step.how for step in steps),
+        exhaustive=steps[-1].exhaustive,
+        warnings=(warning,) if warning else (),
+        fault=next((step.fault for step in steps if step.fault is not None), None),
+    )

@@ -83,9 +83,11 @@ class SparqlStore:
         """Tell which nodes are subject or object of a triple."""
         return await self._nodes.existing(ids, budget)
 
-    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
-        """Return the types of each node, and its name where names are asked for."""
-        return await self._nodes.facts(ids, budget, names=names)
+    async def nodes(
+        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
+        return await self._nodes.facts(ids, budget, names=names, descriptions=descriptions)
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import starmap
 from textwrap import indent
 from typing import Any
 
@@ -30,8 +31,11 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "bool": render.boolean,
     "iris": lambda values: " ".join(map(render.iri, values)),
     "iri_list": lambda values: ", ".join(map(render.iri, values)),
+    "literals": lambda values: " ".join(starmap(render.literal, values)),
 }
-_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral", "fuseki", "virtuoso", "blazegraph"})
+_DIALECTS = frozenset(
+    {"sparql-1.1", "sparql-1.2", "lateral", "fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"}
+)
 
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
 _INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MULTILINE)

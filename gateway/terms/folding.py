@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _SEPARATORS = re.compile(r"[\s_\-]+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def fold(name: str) -> str:
@@ -15,3 +17,12 @@ def fold(name: str) -> str:
 def compact(name: str) -> str:
     """Return the folded form without separators, so that ``totalMentions`` and ``total_mentions`` are one role."""
     return fold(name).replace(" ", "")
+
+
+def fold_accents(name: str) -> str:
+    """Return the form under which texts are compared where accents do not matter either.
+
+    Only accents of Latin, Greek and Cyrillic letters are left out: a vowel sign of another script is no accent.
+    """
+    decomposed = unicodedata.normalize("NFKD", fold(name))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed)).casefold()

@@ -22,6 +22,8 @@ _ESCAPES = str.maketrans(
 _CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
 """The u of a text that reads like a code point escape: rdflib decodes those before it unescapes (embedded.md 4)."""
 
+_LANGUAGE = re.compile(r"[A-Za-z]+(-[A-Za-z0-9]+)*")
+
 
 def iri(value: str) -> str:
     """Render an IRI as ``<...>``.
@@ -49,6 +51,19 @@ def string(value: str) -> str:
             valid="Text without NUL and unpaired surrogates.",
         )
     return f'"{_CODE_POINT_LIKE.sub(_as_code_point, value.translate(_ESCAPES))}"'
+
+
+def literal(value: str, language: str) -> str:
+    """Render a literal with a language tag, or a plain one where that is empty (section 19.8, LANGTAG).
+
+    Raises:
+        InputError: The text has a character that no query can carry, or the tag is none.
+    """
+    if not language:
+        return string(value)
+    if not _LANGUAGE.fullmatch(language):
+        raise InputError(f"{quoted(language)} is not a language tag.", valid="A tag such as en or en-gb.")
+    return f"{string(value)}@{language}"
 
 
 def _as_code_point(letter: re.Match[str]) -> str:

@@ -8,6 +8,9 @@ OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 DCT = "http://purl.org/dc/terms/"
+DC = "http://purl.org/dc/elements/1.1/"
+FOAF = "http://xmlns.com/foaf/0.1/"
+OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
 SCHEMA = ("http://schema.org/", "https://schema.org/")
 """schema.org is written both ways in the wild, and the two are different IRIs."""
 
@@ -56,17 +59,29 @@ SCHEMA_TERM_CLASSES = frozenset(
 )
 """classes of schema terms: no entity types (contract, "Terms", entity_type)."""
 
-NAME_PREDICATES = (
+_LABELS = (
     f"{RDFS}label",
     f"{SKOS}prefLabel",
     *(f"{namespace}name" for namespace in SCHEMA),
 )
-SYNONYM_PREDICATES = (f"{SKOS}altLabel",)
+_ALTERNATIVE_LABELS = (f"{SKOS}altLabel",)
+
+NAME_PREDICATES = (*_LABELS, f"{FOAF}name", f"{DCT}title", f"{DC}title")
+SYNONYM_PREDICATES = (
+    *_ALTERNATIVE_LABELS,
+    *(f"{namespace}alternateName" for namespace in SCHEMA),
+    f"{FOAF}nick",
+    f"{DCT}alternative",
+    f"{OBO_IN_OWL}hasExactSynonym",
+)
 DESCRIPTION_PREDICATES = (
     f"{RDFS}comment",
     f"{SKOS}definition",
     *(f"{namespace}description" for namespace in SCHEMA),
 )
 
-NO_EDGES = (*NAME_PREDICATES, *SYNONYM_PREDICATES, *DESCRIPTION_PREDICATES, *REIFICATION)
-"""Predicates that are never edges unless a profile says otherwise; the type predicate is added by the profile."""
+NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
+"""Predicates that are never edges unless a profile says otherwise; the type predicate is added by the profile.
+
+It is the contract's list. A graph that has a node behind one of the other predicates of names means that node.
+"""

@@ -161,9 +161,11 @@ class FakeStore:
         fetch = await self._ask(("existing",), ids, budget)
         return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def nodes(self, ids: Sequence[Iri], budget: Budget, *, names: bool) -> Mapping[Iri, NodeFacts]:
+    async def nodes(
+        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
         """Give every node a type."""
-        fetch = await self._ask(("nodes", names), ids, budget)
+        fetch = await self._ask(("nodes", names, descriptions), ids, budget)
         return {node: NodeFacts((f"urn:type:{fetch.number}",), mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:

@@ -59,9 +59,9 @@ def test_a_schema_that_is_cut_or_not_whole_says_so() -> None:
 
 def test_hits_are_a_table(run: Run) -> None:
     out = run("search", "CYP2C9").out
-    assert ["ID", "Type", "Name", "Matched"] in rows(out)
-    assert ["gene:CYP2C9", "m:Gene", "CYP2C9"] in rows(out)
-    assert ["protein:CYP2C9", "m:Protein", "cytochrome", "P450", "2C9", "CYP2C9"] in rows(out)
+    assert ["ID", "Type", "Name", "Match", "Matched"] in rows(out)
+    assert ["gene:CYP2C9", "m:Gene", "CYP2C9", "label"] in rows(out)
+    assert ["protein:CYP2C9", "m:Protein", "cytochrome", "P450", "2C9", "alias", "CYP2C9"] in rows(out)
     assert "3 hits. Searched: names and synonyms with every word: cyp2c9." in " ".join(out.split())
 
 
@@ -76,18 +76,19 @@ def test_no_hits_are_told_with_how_it_was_searched(run: Run) -> None:
     assert told == "Nothing is found for “zebra”. Searched: names and synonyms with every word: zebra."
 
 
-@pytest.mark.parametrize("result", [[], [{"id": "e:a", "entity_type": "e:T"}]])
+@pytest.mark.parametrize("result", [[], [{"id": "e:a", "entity_type": "e:T", "match": "label"}]])
 def test_a_search_that_was_cut_says_so(result: list[dict[str, str]]) -> None:
     answer = SearchResult.model_validate(
         {
             "result": result,
             "complete": False,
-            "searched": {"how": "h", "found": len(result), "truncated": True},
+            "searched": {"how": "h", "found": len(result), "truncated": True, "exhaustive": False},
             "warnings": ["Careful."],
         }
     )
     out = shown(render.search(answer, "x"))
     assert "! There are more matches than could be read" in out
+    assert "! Not every name was compared" in out
     assert "! Careful." in out
 
 

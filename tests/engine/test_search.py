@@ -7,11 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import SearchResult
-from gateway.engine.searching import best_hits, words_of
+from gateway.engine.ranking import ranked
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hit
 from gateway.settings.profile import Limits, Profile
 from gateway.terms.render import string
+from gateway.terms.words import words_of
 from tests.engine.small import ROOM, Watched, X, engine, over
 
 GRAPH = """
@@ -50,12 +51,14 @@ async def test_hits_come_exact_name_exact_synonym_beginning_then_all_words_the_s
 
 async def test_names_with_some_of_the_words_are_found_only_where_none_has_all() -> None:
     answer = await found("Harvey Addison unheard")
-    assert hit_ids(answer) == ["x:some", "x:other"]
+    assert hit_ids(answer) == ["x:other", "x:some"]
     assert "any" in answer.searched.how
 
 
-async def test_more_of_the_words_come_first() -> None:
+async def test_more_of_the_words_come_first_and_of_as_many_the_longer_ones() -> None:
     assert hit_ids(await found("zzz Cushing Harvey"))[0] == "x:some"
+    turtle = "x:a rdfs:label 'Not Enough' . x:b rdfs:label 'The Beatles of Liverpool' ."
+    assert hit_ids(await found("not beatles", turtle)) == ["x:b", "x:a"]
 
 
 @pytest.mark.parametrize("query", ["cushing disease", "CUSHING  DISEASE", " Cushing-disease ", "Cushing_disease"])
@@ -74,7 +77,7 @@ async def test_a_hit_shows_its_name_and_the_synonym_that_matched() -> None:
 
 async def test_an_entity_with_a_synonym_only_is_found_and_has_no_name() -> None:
     answer = await found("alone", "x:a skos:altLabel 'alone' .")
-    assert answer.as_json()["result"] == [{"id": "x:a", "entity_type": "untyped", "matched": "alone"}]
+    assert answer.as_json()["result"] == [{"id": "x:a", "entity_type": "untyped", "match": "alias", "matched": "alone"}]
 
 
 async def test_an_entity_is_one_hit_however_many_of_its_names_match() -> None:
@@ -250,11 +253,11 @@ _hits = st.lists(
 @given(hits=_hits, query=st.text("ab AB", min_size=1, max_size=5), order=st.randoms(use_true_random=False))
 def test_the_order_of_hits_does_not_depend_on_the_engines(hits: list[Hit], query: str, order: object) -> None:
     words = words_of(query)
-    best = best_hits(hits, query, words)
+    best = ranked(hits, query, words)
     other = list(hits)
     order.shuffle(other)  # type: ignore[attr-defined]  # hypothesis hands out a random.Random
-    assert best_hits(other, query, words) == best
-    assert len({hit.iri for hit in best}) == len(best) == len({hit.iri for hit in hits})
+    assert ranked(other, query, words) == best
+    assert len({one.hit.iri for one in best}) == len(best) == len({hit.iri for hit in hits})
 
 
 @settings(derandomize=True, deadline=None)

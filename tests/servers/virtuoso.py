@@ -25,6 +25,12 @@ PACKAGE: Final = "virtuoso-opensource-7-bin"
 TEMPLATE: Final = Path(__file__).with_name("virtuoso.ini.template")
 
 _LOAD_TIMEOUT_S: Final = 600.0
+_INDEXING: Final = (
+    "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All')",
+    "DB.DBA.RDF_OBJ_FT_RECOVER()",
+    "DB.DBA.VT_INC_INDEX_DB_DBA_RDF_OBJ()",
+)
+"""Puts all texts into the index; one that is filled by loading is filled later than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ def find_virtuoso() -> Programs:
 
 @contextmanager
 def running_virtuoso(
-    graphs: Mapping[str, Sequence[Path]], *, workdir: Path, port: int | None = None
+    graphs: Mapping[str, Sequence[Path]], *, workdir: Path, port: int | None = None, text_index: bool = False
 ) -> Iterator[VirtuosoServer]:
     """Serve graph files, each list of them as one named graph.
 
@@ -87,6 +93,7 @@ def running_virtuoso(
         graphs: For the IRI of each graph its files: .ttl and .nt of RDF 1.1, gzipped or not.
         workdir: A folder for the server's own files; the log stays in it.
         port: On loopback; a free one when absent.
+        text_index: Whether all texts are in an index, for `bif:contains`.
 
     Raises:
         ServerUnavailable: This machine has no Virtuoso and cannot get one.
@@ -99,7 +106,11 @@ def running_virtuoso(
         loader = hashlib.file_digest(binary, "sha256").digest() + Path(__file__).read_bytes() + TEMPLATE.read_bytes()
     # A new database takes the server 8 s to set up, so that is done once.
     empty = kept(f"virtuoso-{fingerprint(loader, {})}", lambda folder: _load(programs, {}, folder))
-    database = kept(f"virtuoso-{fingerprint(loader, graphs)}", lambda folder: _load(programs, graphs, folder, empty))
+    kind = "virtuoso-text" if text_index else "virtuoso"
+    after = _INDEXING if text_index else ()
+    database = kept(
+        f"{kind}-{fingerprint(loader, graphs)}", lambda folder: _load(programs, graphs, folder, empty, after)
+    )
     folder = workdir / f"virtuoso-{port}"
     folder.mkdir()
     try:
@@ -125,8 +136,14 @@ def _served(
         yield process, sql_port
 
 
-def _load(programs: Programs, graphs: Mapping[str, Sequence[Path]], target: Path, start: Path | None = None) -> None:
-    """Load files into a new database, or into a copy of the one to start from."""
+def _load(
+    programs: Programs,
+    graphs: Mapping[str, Sequence[Path]],
+    target: Path,
+    start: Path | None = None,
+    after: Sequence[str] = (),
+) -> None:
+    """Load files into a new database, or into a copy of the one to start from, and run statements after that."""
     folder = target.with_name("loading")
     folder.mkdir()
     if start is not None:
@@ -141,7 +158,8 @@ def _load(programs: Programs, graphs: Mapping[str, Sequence[Path]], target: Path
                 statement = f"DB.DBA.TTLP({opened}({_text(file.resolve())}), '', {_text(iri)}, 0)"
                 _execute(programs, sql_port, f"log_enable(2); {statement}", file.name)
             check_loaded(iri, files, f"http://{HOST}:{port}/sparql", iri)
-        _execute(programs, sql_port, "checkpoint", "the database")
+        for statement in (*after, "checkpoint"):
+            _execute(programs, sql_port, statement, "the database")
     (folder / "virtuoso.db").rename(target / "virtuoso.db")
 
 

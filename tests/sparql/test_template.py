@@ -71,6 +71,8 @@ def parameters(name: str, text: str = "text", repeated: int = 1) -> dict[str, Pa
             values[parameter] = [tuple(text if part == "string" else EXAMPLES[part] for part in parts)] * repeated
         elif kind in {"iris", "iri_list"}:
             values[parameter] = ["http://example.org/a"] * repeated
+        elif kind == "literals":
+            values[parameter] = [(text, ""), (text, "en")] * repeated
         else:
             one = text if kind == "string" else EXAMPLES[kind]
             values[parameter] = [one] * repeated if each else one
@@ -132,6 +134,9 @@ def test_a_template_that_says_another_dialect_needs_it(name: str) -> None:
         "fuseki": "<http://jena.apache.org/",
         "virtuoso": "<bif:",
         "blazegraph": "<http://www.bigdata.com/rdf/search#",
+        "qlever": "<http://qlever.cs.uni-freiburg.de/builtin-functions/",
+        "graphdb": "<http://www.ontotext.com/connectors/lucene#",
+        "stardog": "<tag:stardog:api:",
     }[template.load(name).dialect]
     assert needed in template.load(name).sample()
 

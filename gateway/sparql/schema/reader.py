@@ -123,7 +123,7 @@ class SchemaReader:
 
     async def _count(self, budget: Budget) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""
-        if not HABITS[self._asker.engine].counts_at_once:
+        if not HABITS[await self._asker.engine(budget)].counts_at_once:
             return None
         try:
             (row,) = await self._asker.rows("check/triples", budget, {"most": _UNBOUNDED})

@@ -1,0 +1,44 @@
+"""How many names a graph has: whether a search may compare them all."""
+
+from __future__ import annotations
+
+import logging
+
+from gateway.errors import EndpointFault, Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Iri
+from gateway.sparql.asking import Asker
+from gateway.sparql.naming import Naming
+
+_log = logging.getLogger(__name__)
+
+
+class NameCount:
+    """Counts names up to a bound, once for each bound."""
+
+    def __init__(self, asker: Asker, naming: Naming) -> None:
+        self._asker = asker
+        self._naming = naming
+        self._counted_for: tuple[Iri, ...] = ()
+        self._known: dict[int, bool] = {}
+
+    async def is_at_most(self, bound: int, budget: Budget) -> bool:
+        """Tell whether there are so many names at most; where that cannot be counted, there are more."""
+        if not self._asker.is_remote:
+            return True
+        if self._counted_for != self._naming.all:
+            self._counted_for, self._known = self._naming.all, {}
+        if bound not in self._known:
+            try:
+                self._known[bound] = await self._count(bound, budget) <= bound
+            except Fault as fault:
+                _log.info("the names of the graph could not be counted: %s", fault)
+                return False
+        return self._known[bound]
+
+    async def _count(self, bound: int, budget: Budget) -> int:
+        rows = await self._asker.rows("search/size", budget, {"predicates": list(self._naming.all), "most": bound + 1})
+        try:
+            return sum(int(row["count"].value) for row in rows)
+        except (KeyError, ValueError) as error:
+            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error

@@ -1,0 +1,28 @@
+"""Text taken apart into words. What is no letter, digit or mark upon one never reaches a query as a word.
+
+Source: field notes, ``sparql-endpoints.md`` 3.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_MOST_WORDS = 12
+
+
+def words_of(query: str) -> list[str]:
+    """Take a query apart into lower-case words; single characters only where there is nothing longer."""
+    spaced = "".join(character if _in_word(character) else " " for character in query.lower())
+    words = [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
+    longer = [word for word in words if len(word) > 1]
+    return (longer or words)[:_MOST_WORDS]
+
+
+def is_word(text: str) -> bool:
+    """Tell whether a text is a word, and nothing that a query language could take for anything else."""
+    return any(map(str.isalnum, text)) and all(map(_in_word, text))
+
+
+def _in_word(character: str) -> bool:
+    """Tell whether a character is a letter, a digit or a mark upon one, as vowel signs are."""
+    return character.isalnum() or unicodedata.category(character).startswith("M")
