@@ -34,6 +34,7 @@ from gateway.transport.base import Transport
 from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
+from gateway.transport.kept import open_kept
 from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
@@ -54,6 +55,7 @@ def open_gateway(
     endpoint: str | None = None,
     profile: str | Profile | None = None,
     prefixes: Mapping[str, str] | None = None,
+    store: str | Path | None = None,
     progress: Progress | None = None,
     on_record: OnRecord = ignored,
 ) -> Gateway:
@@ -66,6 +68,8 @@ def open_gateway(
         profile: The name of a built-in profile, the path of a TOML file, or a loaded profile; `local` where not
             given, and for the demo graph its own.
         prefixes: Names of namespaces; they win over the profile's, which win over the files'.
+        store: A folder where parsed files are kept between runs, for any number of graphs; they are parsed again when
+            one of them has changed. Without it, files are parsed into memory each time. What is no file is not kept.
         progress: Told while files load.
         on_record: Told what each call cost, when it has ended; it must not raise.
 
@@ -73,7 +77,7 @@ def open_gateway(
         A gateway; close it, or use it as an asynchronous context manager.
 
     Raises:
-        ConfigurationError: A file, the profile, a prefix or the URL is wrong.
+        ConfigurationError: A file, the profile, a prefix or the URL is wrong, or nothing can be kept in the store.
     """
     if profile is None:
         profile = DEMO if source is None and endpoint is None else DEFAULT
@@ -84,22 +88,23 @@ def open_gateway(
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
         return _over(store_over(transport_to(url, settings), settings), settings, given, [], on_record)
-    transport, declared = load(source, settings, progress)
+    transport, declared = load(source, settings, progress, store)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
     return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, declared, on_record)
 
 
 def load(
-    source: Source | None, profile: Profile, progress: Progress | None = None
+    source: Source | None, profile: Profile, progress: Progress | None = None, store: str | Path | None = None
 ) -> tuple[InProcess, Sequence[tuple[str, Mapping[str, str]]]]:
     """Load a graph into this process; return the way to it, and the prefixes that its files declare.
 
     Raises:
-        ConfigurationError: A file cannot be read, or is no graph.
+        ConfigurationError: A file cannot be read, or is no graph, or nothing can be kept in the store.
     """
-    graph = _loaded(source, progress)
-    return InProcess(graph.engine, max_bytes=profile.limits.body_megabytes * _MEGABYTE), graph.prefixes
+    graph = _loaded(source, progress, store)
+    max_bytes = profile.limits.body_megabytes * _MEGABYTE
+    return InProcess(graph.engine, max_bytes=max_bytes, lease=graph.lease), graph.prefixes
 
 
 def transport_to(url: str, profile: Profile) -> Transport:
@@ -116,16 +121,13 @@ def store_over(transport: Transport, profile: Profile) -> GraphStore:
     return _cached(SparqlStore(transport, profile), profile.cache, _CACHE_MEGABYTES)
 
 
-def _loaded(source: Source | None, progress: Progress | None) -> LoadedGraph:
+def _loaded(source: Source | None, progress: Progress | None, store: str | Path | None) -> LoadedGraph:
     if isinstance(source, rdflib.Graph):
         return load_rdflib(source)
     if source is None:
-        paths = [resources.demo_graph()]
-    elif isinstance(source, str | Path):
-        paths = [Path(source)]
-    else:
-        paths = [Path(entry) for entry in source]
-    return load_files(paths, progress)
+        return load_files([resources.demo_graph()], progress)
+    paths = [Path(source)] if isinstance(source, str | Path) else [Path(entry) for entry in source]
+    return load_files(paths, progress) if store is None or not paths else open_kept(paths, Path(store), progress)
 
 
 def connect(url: str, profile: Profile) -> Http:

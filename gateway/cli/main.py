@@ -27,6 +27,7 @@ from gateway.cli.options import (
     Prefixes,
     ProfileName,
     Snapshot,
+    Store,
     TopologyOnly,
     Verbose,
 )
@@ -147,6 +148,7 @@ def schema(
     *,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -157,7 +159,7 @@ def schema(
 
     Each with how often it occurs, and with its label where IDs say nothing.
     """
-    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain))
+    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store))
 
 
 @app.command(epilog=_example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
@@ -171,6 +173,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Hits at most, 1 to 100.")] = 10,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -181,7 +184,7 @@ def search(
 
     QUERY is a name, an alias or a part of one.
     """
-    return Search(Common(graph, endpoint, profile, prefix, json, verbose, explain), query, node_type, limit)
+    return Search(Common(graph, endpoint, profile, prefix, json, verbose, explain, store), query, node_type, limit)
 
 
 @app.command(
@@ -207,6 +210,7 @@ def bfs(
     snapshot: Snapshot = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -218,7 +222,7 @@ def bfs(
     SEED is an ID, as `search` tells it. Edges are followed in both directions.
     """
     return Bfs(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store),
         seeds,
         hops,
         Detail(
@@ -244,6 +248,7 @@ def describe(
     max_tokens: MaxTokens = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -255,7 +260,7 @@ def describe(
     ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
     describe_entities.
     """
-    return Describe(Common(graph, endpoint, profile, prefix, json, verbose, explain), ids, max_tokens)
+    return Describe(Common(graph, endpoint, profile, prefix, json, verbose, explain, store), ids, max_tokens)
 
 
 @app.command(
@@ -286,6 +291,7 @@ def intersect(
     snapshot: Snapshot = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -298,7 +304,7 @@ def intersect(
     all edges among them.
     """
     return Intersect(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store),
         seeds,
         hops,
         via,
@@ -341,6 +347,7 @@ def serve(
     ] = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     verbose: Verbose = 0,
@@ -354,7 +361,7 @@ def serve(
         raise ConfigurationError("--port and --host are nothing without --http.")
     if port is not None and not 0 <= port <= _LAST_PORT:
         raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
-    common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose)
+    common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose, store=store)
     return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
 
 
@@ -364,6 +371,7 @@ def check(
     *,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    store: Store = None,
     profile: ProfileName = None,
     json: AsJson = False,
     verbose: Verbose = 0,
@@ -375,7 +383,7 @@ def check(
     """
     if url is not None and endpoint is not None:
         raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
-    return Check(Common(graph, url or endpoint, profile, None, json, verbose))
+    return Check(Common(graph, url or endpoint, profile, None, json, verbose, store=store))
 
 
 @app.command(epilog=_example(f"{PROGRAM} demo"))

@@ -26,6 +26,15 @@ Endpoint = Annotated[
         show_default=False,
     ),
 ]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="DIR",
+        help="Keep parsed files there: a large graph is parsed once, and again when a file has changed.",
+        show_default=False,
+    ),
+]
 ProfileName = Annotated[
     str | None,
     typer.Option(

@@ -17,6 +17,7 @@ class Common:
         as_json: Print the JSON of the tool, and nothing else.
         verbose: How often `-v` was given after the command.
         explain: Say what the answer cost.
+        store: The folder where parsed files are kept.
     """
 
     graph: list[str] | None
@@ -26,6 +27,7 @@ class Common:
     as_json: bool
     verbose: int
     explain: bool = False
+    store: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

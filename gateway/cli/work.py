@@ -136,7 +136,7 @@ def _check(common: Common) -> int:
         report = asyncio.run(_closing(connect(url, profile), lambda http: check_endpoint(http, profile)))
     else:
         with Waiting(quiet=common.as_json) as waiting:
-            transport, _ = load(common.graph, profile, waiting.loading)
+            transport, _ = load(common.graph, profile, waiting.loading, common.store)
         place = ", ".join(Path(path).name for path in common.graph) if common.graph else "the demo graph"
         report = asyncio.run(_closing(transport, lambda graph: check_graph(graph, place, profile)))
     if common.as_json:
@@ -210,6 +210,7 @@ def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> 
         endpoint=common.endpoint,
         profile=common.profile,
         prefixes=_prefixes(common.prefix or ()),
+        store=common.store,
         progress=waiting.loading,
         on_record=on_record,
     )

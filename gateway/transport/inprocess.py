@@ -62,10 +62,20 @@ class _Output(io.RawIOBase):
 
 
 class InProcess:
-    """A transport to an Oxigraph store in this process."""
+    """A transport to an Oxigraph store in this process.
 
-    def __init__(self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = WORKERS) -> None:
+    Args:
+        engine: The store.
+        max_bytes: Of one answer.
+        workers: Queries that run at once.
+        lease: What has to be held as long as the store is asked.
+    """
+
+    def __init__(
+        self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = WORKERS, lease: object = None
+    ) -> None:
         self._engine = engine
+        self._lease = lease
         self._max_bytes = max_bytes
         self._slots = asyncio.Semaphore(workers)
 

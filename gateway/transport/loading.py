@@ -2,6 +2,9 @@
 
 Every format goes through pyoxigraph in one pass, with prefixes, progress and the place of an error
 (field notes, ``embedded.md`` 2). Why graph names are folded: the same triple in three graphs is one edge.
+
+What was parsed goes into the store as N-Triples, through the one loader that lets go of the GIL while it sorts and
+writes: `bulk_extend` holds it for seconds, and a server that loads has to answer meanwhile.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ import gzip
 import hashlib
 import io
 import logging
+import os
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +30,7 @@ import rdflib
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
+from gateway.transport.fingerprint import Fingerprint
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +51,6 @@ _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     ".xml": pyoxigraph.RdfFormat.RDF_XML,
     ".owl": pyoxigraph.RdfFormat.RDF_XML,
 }
-_WITH_NAMES = frozenset({pyoxigraph.RdfFormat.N_QUADS, pyoxigraph.RdfFormat.TRIG, pyoxigraph.RdfFormat.JSON_LD})
 _HTML_STARTS = (b"<!doctype html", b"<html")
 _GZIP_START = b"\x1f\x8b"
 _XML_NO_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
@@ -59,45 +64,90 @@ _XML_ENDS_EARLY = frozenset(
 )
 _REPORT_EVERY = 1 << 20
 _CHUNK = 1 << 18
+_TRIPLES_AT_ONCE = 1_000
 
 
 @dataclass(slots=True)
 class LoadedGraph:
-    """A graph in memory.
+    """A graph in this process.
 
     Attributes:
         engine: The store that answers queries.
         dataset: The same store as rdflib sees it.
         prefixes: What each source declares, in the order given: the source's name and its prefixes.
         version: A hash of the content that was loaded.
+        lease: What keeps a store on disk from being removed, as long as it is held.
     """
 
     engine: pyoxigraph.Store
     dataset: rdflib.Dataset
     prefixes: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     version: str = ""
+    lease: object = None
+
+
+@dataclass(slots=True)
+class Content:
+    """What was loaded into a store.
+
+    Attributes:
+        prefixes: As `LoadedGraph` has them.
+        version: As `LoadedGraph` has it.
+        sources: What each file was when it was read, in the order given.
+    """
+
+    prefixes: list[tuple[str, dict[str, str]]]
+    version: str
+    sources: list[Fingerprint]
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Find at once what is wrong with files before any of them is read.
+
+    Raises:
+        ConfigurationError: A file cannot be opened, or its suffix names no RDF format.
+    """
+    for path in paths:
+        _Source(path, None).check()
 
 
 def load_files(paths: Sequence[Path], progress: Progress | None = None) -> LoadedGraph:
-    """Load files into one graph.
+    """Load files into one graph in memory.
 
     Args:
         paths: Turtle, N-Triples, TriG, N-Quads, JSON-LD or RDF/XML by their suffix, plain or ``.gz``.
-        progress: Told about every megabyte that was read.
+        progress: Told about every megabyte that was read; what it raises ends the load.
 
     Raises:
         ConfigurationError: A file is missing, is no RDF of its format or is cut; the text names the file and,
             where the format gives it, line and column.
     """
-    graph = _empty()
+    engine = pyoxigraph.Store()
+    content = fill(engine, paths, progress)
+    return LoadedGraph(engine, as_dataset(engine), content.prefixes, content.version)
+
+
+def fill(engine: pyoxigraph.Store, paths: Sequence[Path], progress: Progress | None = None) -> Content:
+    """Load files into an empty store; see `load_files`.
+
+    Raises:
+        ConfigurationError: A file cannot be read, or is no graph.
+        OSError: The store could not be written; one in memory always can.
+    """
+    content = Content([], "", [])
     digest = hashlib.sha256()
     for path in paths:
-        content = hashlib.sha256()
-        source = _Source(path, content.update, progress)
-        graph.prefixes.append((path.name, source.load_into(graph.engine)))
-        digest.update(content.digest())
-    graph.version = _short(digest)
-    return graph
+        source = _Source(path, progress)
+        content.prefixes.append((path.name, source.load_into(engine)))
+        content.sources.append(source.fingerprint)
+        digest.update(bytes.fromhex(source.fingerprint.sha256))
+    content.version = _short(digest)
+    return content
+
+
+def as_dataset(engine: pyoxigraph.Store) -> rdflib.Dataset:
+    """Return a store as rdflib sees it."""
+    return rdflib.Dataset(store=oxrdflib.OxigraphStore(store=engine))
 
 
 def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
@@ -106,7 +156,8 @@ def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
     Raises:
         ConfigurationError: It holds a term that is no RDF.
     """
-    graph = _empty()
+    engine = pyoxigraph.Store()
+    graph = LoadedGraph(engine, as_dataset(engine))
     triples: Iterable[tuple[object, object, object]]
     if isinstance(source, rdflib.Dataset):
         triples = ((subject, predicate, value) for subject, predicate, value, _ in source.quads())
@@ -131,11 +182,6 @@ def _short(digest: hashlib._Hash) -> str:
     return digest.hexdigest()[:16]
 
 
-def _empty() -> LoadedGraph:
-    engine = pyoxigraph.Store()
-    return LoadedGraph(engine, rdflib.Dataset(store=oxrdflib.OxigraphStore(store=engine)))
-
-
 def _prefixes_in_use(source: rdflib.Graph, copy: rdflib.Graph) -> dict[str, str]:
     """Return the prefixes that the holder bound, and of rdflib's own ones those that a predicate or type needs."""
     usual = {(name, str(namespace)) for name, namespace in rdflib.Graph().namespaces()}
@@ -150,9 +196,11 @@ def _prefixes_in_use(source: rdflib.Graph, copy: rdflib.Graph) -> dict[str, str]
 class _Source:
     """One file, read once from front to end."""
 
-    def __init__(self, path: Path, hashed: Callable[[Buffer], object], progress: Progress | None) -> None:
+    def __init__(self, path: Path, progress: Progress | None) -> None:
         self._path = path
-        self._hashed = hashed
+        self._hash = hashlib.sha256()
+        self._opened_ns = 0
+        self._stat: os.stat_result | None = None
         self._progress = progress
         self._zipped = path.suffix.lower() == ".gz"
         suffix = Path(path.stem).suffix if self._zipped else path.suffix
@@ -167,10 +215,26 @@ class _Source:
                 valid=f"A graph file ends in {', '.join(_FORMATS)}, each also with .gz.",
             ) from None
 
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the file was when it was read."""
+        if self._stat is None:
+            raise ValueError("the file has not been read")
+        return Fingerprint.of(self._stat, self._hash.hexdigest(), self._opened_ns)
+
+    def check(self) -> None:
+        """Open the file, and no more."""
+        try:
+            self._path.open("rb").close()
+        except OSError as error:
+            raise self._unreadable(error) from error
+
     def load_into(self, engine: pyoxigraph.Store) -> dict[str, str]:
         """Load the file and return the prefixes it declares."""
         try:
             return self._parse_into(engine)
+        except _ReadError as error:
+            raise self._unreadable(error.cause) from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             with self._path.open("rb") as file:
                 is_gzip = file.read(len(_GZIP_START)) == _GZIP_START
@@ -179,8 +243,9 @@ class _Source:
             raise ConfigurationError(
                 f"{self._path}: the gzip file is cut or damaged.", next_step="Fetch it again."
             ) from error
-        except OSError as error:
-            raise ConfigurationError(f"{self._path}: {error.strerror or error}.") from error
+
+    def _unreadable(self, error: OSError) -> ConfigurationError:
+        return ConfigurationError(f"{self._path}: {error.strerror or error}.")
 
     def _parse_into(self, engine: pyoxigraph.Store) -> dict[str, str]:
         try:
@@ -191,10 +256,9 @@ class _Source:
                 first = list(islice(parser, 1))
                 # RDF/XML forgets its prefixes when the root element ends; the others declare them anywhere.
                 prefixes = dict(parser.prefixes)
-                quads: Iterator[pyoxigraph.Quad] = chain(first, parser)
-                if self._format in _WITH_NAMES:
-                    quads = (pyoxigraph.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)
-                engine.bulk_extend(quads)
+                with io.BufferedReader(_Triples(chain(first, parser)), _CHUNK) as triples:
+                    # The parser has checked what it wrote.
+                    engine.bulk_load(triples, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
                 prefixes |= parser.prefixes
         except SyntaxError as error:
             raise self._not_rdf(error) from error
@@ -207,9 +271,15 @@ class _Source:
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
+        self._opened_ns = time.time_ns()
+        try:
+            file = self._path.open("rb")
+        except OSError as error:
+            raise _ReadError(error) from error
+        self._stat = os.fstat(file.fileno())
         with (
-            self._path.open("rb") as file,
-            io.BufferedReader(_Reader(self._path, file, self._hashed, self._progress), _CHUNK) as raw,
+            file,
+            io.BufferedReader(_Reader(self._path, file, self._stat.st_size, self._hash, self._progress), _CHUNK) as raw,
         ):
             if self._zipped:
                 with gzip.open(raw) as unzipped:
@@ -269,30 +339,67 @@ class _Source:
         return None
 
 
+class _ReadError(Exception):
+    """A file could not be read, in contrast to a store that could not be written.
+
+    Attributes:
+        cause: What the system said.
+    """
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 class _Reader(io.RawIOBase):
     """A file that hashes what is read and tells how far it got."""
 
     def __init__(
-        self, path: Path, stream: io.BufferedReader, hashed: Callable[[Buffer], object], progress: Progress | None
+        self, path: Path, stream: io.BufferedReader, size: int, content: hashlib._Hash, progress: Progress | None
     ) -> None:
         super().__init__()
         self._path = path
         self._stream = stream
-        self._size = path.stat().st_size
-        self._hashed = hashed
+        self._size = size
+        self._hash = content
         self._progress = progress
         self._read = 0
         self._reported = 0
 
     def readinto(self, buffer: Buffer, /) -> int:
         view = memoryview(buffer).cast("B")
-        size = self._stream.readinto(view)
-        self._hashed(view[:size])
+        try:
+            size = self._stream.readinto(view)
+        except OSError as error:
+            raise _ReadError(error) from error
+        self._hash.update(view[:size])
         self._read += size
         if self._progress is not None and self._read - self._reported >= _REPORT_EVERY:
             self._reported = self._read
             self._progress(self._path, self._read, self._size)
         return size
+
+    def readable(self) -> bool:
+        return True
+
+
+class _Triples(io.RawIOBase):
+    """Parsed quads as N-Triples, without the names of their graphs."""
+
+    def __init__(self, quads: Iterator[pyoxigraph.Quad]) -> None:
+        super().__init__()
+        self._quads = quads
+        self._written = b""
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        if not self._written:
+            triples = (quad.triple for quad in islice(self._quads, _TRIPLES_AT_ONCE))
+            self._written = pyoxigraph.serialize(triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
+        part = self._written[: len(view)]
+        self._written = self._written[len(part) :]
+        view[: len(part)] = part
+        return len(part)
 
     def readable(self) -> bool:
         return True
