@@ -45,7 +45,14 @@ ENGINES_OWN = (
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]
 
-OF_ALL = {"check/count", "check/count_distinct", "check/distinct_triples", "check/sample", "check/triples"}
+OF_ALL = {
+    "check/count",
+    "check/count_distinct",
+    "check/distinct_triples",
+    "check/sample",
+    "check/triples",
+    "schema/totals",
+}
 """Templates about all triples; not compared on the awkward graph, of which no two engines keep just the same terms."""
 
 Values = Mapping[str, Parameter]

@@ -15,7 +15,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import IriTerm, Row, decode
+from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.terms.vocabulary import OWL, SCHEMA_TERM_CLASSES
 
@@ -100,9 +100,7 @@ class DescriptionReader:
             given: dict[str, Parameter] = (
                 {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch}
             )
-            rows = await self._rows(f"schema/{name}", budget, given)
-            # A predicate of literals is no edge.
-            found |= {row[variable].value for row in rows if variable == "t" or isinstance(row.get("o"), IriTerm)}
+            found |= {row[variable].value for row in await self._rows(f"schema/{name}", budget, given)}
         return found
 
     async def _rows(self, name: str, budget: Budget, given: Mapping[str, Parameter] | None = None) -> Sequence[Row]:
