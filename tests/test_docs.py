@@ -116,6 +116,7 @@ def subclasses(kind: type[Kind]) -> set[type[Kind]]:
 
 TOOLS: Final = [model.tool for model in arguments.ALL]
 PIECES: Final = {
+    "field of basis": answers.SchemaBasis,
     "field of a hit": answers.SearchHit,
     "field of searched": answers.Searched,
     "field of an entity": answers.FullNode,

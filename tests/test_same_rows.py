@@ -218,6 +218,9 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     marked = [_only(rule, "markers") for rule in there.rules]
     return {
         "schema/declared": [{}],
+        "schema/literals": [{"skip": 0, "scan": 1_000_000}],
+        "schema/pointed_to": [{**_only(rule, "excepted", "markers"), **everything, "least": 2} for rule in there.rules],
+        "schema/used_names": [{"predicates": NAME_PREDICATES}],
         "schema/edges": [
             {**_only(rule, "excepted", "markers"), **everything, "predicates": some}
             for rule in there.rules

@@ -77,6 +77,7 @@ class CachedStore:
         self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
         self._flights = Flights()
         self._schema_version = ""
+        self._names: tuple[Iri, ...] = ()
 
     def counters(self) -> Counters:
         """Return what was done so far."""
@@ -211,6 +212,10 @@ class CachedStore:
         return self._compared(await self._inner.schema(budget))
 
     def _compared(self, schema: Schema) -> Schema:
+        if schema.names != self._names:
+            # What names nodes was found out just now, so that names are read anew.
+            self._memory.clear()
+            self._names = schema.names
         if schema.exact:
             if self._schema_version not in {"", schema.version}:
                 self.forget()

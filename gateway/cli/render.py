@@ -49,13 +49,17 @@ def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: Sche
     with_labels = any(term in labels for term in terms)
     columns = [(title, ID), *([("Label", "")] if with_labels else []), (unit, "")]
     rows = [
-        (clean(term), *([clean(labels.get(term, ""))] if with_labels else []), f"{answer.counts.get(term, 0):,}")
+        (clean(term), *([clean(labels.get(term, ""))] if with_labels else []), _count(answer.counts.get(term)))
         for term in terms
     ]
     if not terms:
         return [Text(f"No {title.lower()}s are known.")]
     more = [Text(f"… {counted(total - len(terms), f'more {title.lower()}')}")] if total > len(terms) else []
     return [table_of(columns, rows, numeric=unit), *more]
+
+
+def _count(count: int | None) -> str:
+    return "?" if count is None else f"{count:,}"
 
 
 def search(answer: SearchResult, query: str) -> RenderableType:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.engine.gaps import Cause
 from gateway.engine.ranking import Match
+from gateway.graph.values import Method
 
 
 class Answer(BaseModel):
@@ -164,6 +165,18 @@ class IntersectionResult(Subgraph):
     k: int
 
 
+class SchemaBasis(Answer):
+    """What a schema rests on."""
+
+    methods: list[Method] = Field(
+        description="enumerated: every triple was read. sampled: some were. published: by a VoID description. "
+        "declared: by the graph. met: by traversals."
+    )
+    read_at: str | None = Field(default=None, description="When, UTC.")
+    sampled_triples: int | None = Field(default=None, description="Triples that were read, where not all were.")
+    share: float | None = Field(default=None, description="Of all triples, where their number is known.")
+
+
 class SchemaResult(Answer):
     """The answer of `describe_schema`."""
 
@@ -176,6 +189,8 @@ class SchemaResult(Answer):
     predicates_total: int = Field(description="How many predicates are known.")
     counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
     labels: dict[str, str] | None = None
+    names: list[str] = Field(description="Predicates that carry names here, the first that a node has is its name.")
+    basis: SchemaBasis = Field(description="How the lists were made, and when.")
     prefixes: dict[str, str]
     schema_version: str = Field(description="Changes when types, predicates or counts change.")
     warnings: list[str] | None = None

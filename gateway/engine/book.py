@@ -93,6 +93,11 @@ class SchemaBook:
         """What is known now; None before anything was read."""
         return self._known
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether the graph is being read at this moment."""
+        return self._reading is not None
+
     def on_change(self, listener: Callable[[], None]) -> None:
         """Have a function called, in the event loop, whenever something else is known."""
         self._listeners.append(listener)

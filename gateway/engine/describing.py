@@ -116,7 +116,7 @@ class Describer:
             "id": self._prefixes.shorten(iri),
             "entity_type": known.chooser.shown(facts),
             "iri": iri,
-            "metadata": self._writer.node(description.properties, known.chooser.all_of(facts)),
+            "metadata": self._writer.node(description.properties, known.chooser.all_of(facts), known.schema.names),
         }
 
     async def _not_found(self, asked: str, iri: Iri, budget: Budget) -> InputError:

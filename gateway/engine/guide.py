@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gateway.graph.values import Schema, Term
 from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
 
 TOOL_USAGE_NOTES = (
     "search_entities resolves a name to IDs: never invent an ID. "
@@ -32,10 +33,60 @@ _LABEL = 80
 """Characters of a label that the description shows."""
 
 
-def next_steps(profile: Profile, *, closed: bool) -> str:
-    """Return the advice for this graph: the operator's own words first."""
+_FLOODS = 0.4
+"""The share of all nodes above which a type is said to flood answers."""
+
+_MOST_NAMED = 3
+
+
+def next_steps(profile: Profile, schema: Schema, prefixes: PrefixMap, *, closed: bool) -> str:
+    """Return the advice for this graph: the operator's own words first.
+
+    Args:
+        profile: The operator's words, and the rule for hubs.
+        schema: What is known of the graph.
+        prefixes: Short forms of IRIs.
+        closed: Whether the lists of types and predicates are complete.
+    """
     world = _CLOSED_WORLD if closed else _OPEN_WORLD
-    return " ".join(part for part in (profile.next_steps, _START, world) if part)
+    parts = (profile.next_steps, _START, world, _names(schema, prefixes), _flood(schema, prefixes))
+    return " ".join(part for part in (*parts, _hubs(profile, schema, prefixes)) if part)
+
+
+def _names(schema: Schema, prefixes: PrefixMap) -> str:
+    if schema.names:
+        named = ", ".join(prefixes.shorten(iri) for iri in schema.names[:_MOST_NAMED])
+        return f"search_entities compares names ({named}), not descriptions or other text."
+    if schema.basis.read_at is None:
+        return ""
+    return (
+        "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that "
+        "you were given, or that bfs_query shows."
+    )
+
+
+def _flood(schema: Schema, prefixes: PrefixMap) -> str:
+    """Say which type most nodes have, where that is known, since it fills every answer."""
+    total = sum(term.count or 0 for term in schema.types)
+    if not schema.exact or len(schema.types) < 3 or not total:  # noqa: PLR2004 - of two types, neither floods
+        return ""
+    first = schema.types[0]
+    if (first.count or 0) < _FLOODS * total:
+        return ""
+    share = round(100 * (first.count or 0) / total)
+    return (
+        f"{share} % of the typed nodes are {prefixes.shorten(first.iri)}: where they are beside the point, leave them "
+        "out with exclude_node_types, and of searches with node_types."
+    )
+
+
+def _hubs(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
+    if not schema.hubs:
+        return ""
+    named = ", ".join(prefixes.shorten(iri) for iri in schema.hubs[:_MOST_NAMED])
+    if profile.hubs.max_degree is not None:
+        return f"Nodes of {named} can be hubs; those with more than {profile.hubs.max_degree} edges are not expanded."
+    return f"Nodes of {named} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
 
 
 def description(profile: Profile, schema: Schema) -> str:

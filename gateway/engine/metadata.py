@@ -30,16 +30,17 @@ class MetadataWriter:
         self._roles = profile.roles
         self._prefixes = prefixes
 
-    def node(self, properties: Properties, types: Sequence[Iri]) -> Metadata:
+    def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> Metadata:
         """Return the metadata of a full node.
 
         Args:
             properties: Its values by predicate.
             types: Its entity types, listed where there are several.
+            named_by: Predicates that carry names in this graph; the profile's do so too.
         """
         left = dict(properties)
         written: Metadata = {}
-        names = self._texts(left, self._roles.name)
+        names = self._texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
         if names:
             written["name"] = names[0]
         if len(types) > 1:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from gateway.engine import guide
-from gateway.engine.answers import SchemaResult
+from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.book import Known, SchemaBook, labels_of
 from gateway.engine.presenting import max_bytes
 from gateway.engine.size import size_of
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.graph.budget import Budget
+from gateway.graph.values import Basis, Schema
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -69,9 +72,28 @@ class Orienter:
             predicates_total=len(schema.predicates),
             counts={shorten(term.iri): term.count for term in listed if term.count is not None},
             labels=labels if self._profile.names.on_stubs else None,
+            names=[shorten(iri) for iri in schema.names],
+            basis=_basis(schema.basis),
             prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
             schema_version=schema.version,
-            warnings=None if known.comprehensive else [f"The lists are not complete: {schema.reason}"],
-            next_steps=guide.next_steps(self._profile, closed=known.comprehensive and listed_all),
+            warnings=None if known.comprehensive else [self._why_not_complete(schema)],
+            next_steps=guide.next_steps(
+                self._profile, schema, self._prefixes, closed=known.comprehensive and listed_all
+            ),
             tool_usage_notes=guide.TOOL_USAGE_NOTES,
         )
+
+    def _why_not_complete(self, schema: Schema) -> str:
+        later = " All of it is being read in the background: ask again in a while." if self._book.is_reading else ""
+        return f"The lists are not complete: {schema.reason.rstrip('.')}.{later}"
+
+
+def _basis(basis: Basis) -> SchemaBasis:
+    read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
+    share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
+    return SchemaBasis(
+        methods=list(basis.methods),
+        read_at=None if read_at is None else f"{read_at:%Y-%m-%dT%H:%MZ}",
+        sampled_triples=basis.sampled or None,
+        share=None if share is None else float(f"{share:.2g}"),
+    )

@@ -56,7 +56,7 @@ class SparqlStore:
         self.naming = Naming(profile.roles)
         self._nodes = NodeReader(self._asker, profile, self.naming)
         self._evidence = EvidenceReader(self._asker, batch)
-        self._schema = SchemaReader(self._asker, rule, self._nodes, profile)
+        self._schema = SchemaReader(self._asker, rule, self._nodes, self.naming, profile)
         self._search = SearchReader(self._asker, profile, self.naming)
 
     async def edges(

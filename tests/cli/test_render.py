@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from gateway.cli import render
-from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
+from gateway.engine.answers import EntitiesResult, Entity, SchemaBasis, SchemaResult, SearchResult
 from tests.cli.conftest import FIXTURES, Run
 
 SLICE = ["-g", str(FIXTURES / "wikidata-slice.ttl"), "-p", "wikidata-local"]
@@ -44,6 +44,8 @@ def test_a_schema_that_is_cut_or_not_whole_says_so() -> None:
         entity_types_total=1201,
         predicates_total=0,
         counts={"e:T": 1234},
+        names=[],
+        basis=SchemaBasis(methods=["enumerated"]),
         prefixes={},
         schema_version="1",
         warnings=["The lists are not complete: the time is over."],

@@ -327,7 +327,7 @@ _prefix_maps = st.dictionaries(
 def test_every_key_but_the_protocols_own_has_a_colon(
     properties: Properties, types: Sequence[str], prefixes: PrefixMap
 ) -> None:
-    written = MetadataWriter(Profile(), prefixes).node(properties, types)
+    written = MetadataWriter(Profile(), prefixes).node(properties, types, ())
     assert all(":" in key or key in BARE_KEYS for key in written)
     assert all(":" in key or key == "more" for value in written.values() for key in _keys(value))
 
@@ -335,7 +335,7 @@ def test_every_key_but_the_protocols_own_has_a_colon(
 @settings(derandomize=True, deadline=None)
 @given(properties=_properties(_leaves), prefixes=_prefix_maps)
 def test_every_value_of_a_node_is_told_under_one_key(properties: Properties, prefixes: PrefixMap) -> None:
-    written = MetadataWriter(Profile(), prefixes).node(properties, [])
+    written = MetadataWriter(Profile(), prefixes).node(properties, [], ())
     for predicate, values in properties.items():
         if any(predicate in role for role in (Roles().name, Roles().synonym, Roles().description)):
             continue

@@ -10,7 +10,7 @@ from mcp.client.client import ConnectMode
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.answers import SchemaResult
+from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
 from gateway.server import texts
@@ -215,6 +215,8 @@ def _schema(types: int, predicates: int, *, comprehensive: bool = True) -> Schem
         entity_types_total=types,
         predicates_total=predicates,
         counts={},
+        names=[],
+        basis=SchemaBasis(methods=["enumerated"]),
         prefixes={},
         schema_version="",
         next_steps="",

@@ -15,9 +15,12 @@ from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.engines import HABITS
+from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.schema.counting import Counter
 from gateway.sparql.schema.described import Described, DescriptionReader
+from gateway.sparql.schema.hub_finder import HubFinder
+from gateway.sparql.schema.name_finder import NameFinder
 from gateway.sparql.schema.sampling import Sampler
 
 _GLANCE_SECONDS = 1.6
@@ -27,6 +30,9 @@ _TOTALS_SECONDS = 0.7
 """Time for finding out whether it is; a graph that takes longer is not small."""
 
 _UNBOUNDED = 1_000_000_000_000
+
+_EDGES = 20_000
+"""Edges of a large graph among which hubs are looked for."""
 
 _DRAWING = 0.7
 """The share of the time for samples; the rest is for what is looked up because of them."""
@@ -43,13 +49,15 @@ class _Found:
 class SchemaReader:
     """Reads the schema of a graph."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, nodes: NodeReader, profile: Profile) -> None:
+    def __init__(self, asker: Asker, rule: EdgeRule, nodes: NodeReader, naming: Naming, profile: Profile) -> None:
         self._asker = asker
         self._nodes = nodes
         self._profile = profile
         self._counter = Counter(asker, rule, profile)
         self._sampler = Sampler(asker, rule, profile)
         self._descriptions = DescriptionReader(asker, rule, profile)
+        self._names = NameFinder(asker, naming, profile)
+        self._hubs = HubFinder(asker, rule, nodes)
 
     async def glance(self, budget: Budget) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
@@ -83,12 +91,16 @@ class SchemaReader:
         return await self._counted(totals, limit, budget, whole=whole)
 
     async def _counted(self, totals: Mapping[Iri, int], limit: int, budget: Budget, *, whole: bool) -> Schema:
-        counts = await self._counter.count(totals, limit, budget)
+        counts, names, hubs = await asyncio.gather(
+            self._counter.count(totals, limit, budget),
+            self._names.find(budget),
+            self._hubs.find(min(limit, self._profile.orientation.glance_triples), budget),
+        )
         reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
         found = _Found(_by_frequency(counts.types), _by_frequency(counts.predicates))
         triples = sum(totals.values()) if whole else None
         basis = Basis(("enumerated",), time.time(), 0 if whole else limit, triples)
-        return await self._labelled(found, basis, reason, budget)
+        return replace(await self._labelled(found, basis, reason, budget), names=names, hubs=hubs)
 
     async def _sampled(self, seconds: float, budget: Budget) -> Schema:
         """Return what samples, descriptions and declarations show in so many seconds; none of them is a whole schema.
@@ -99,11 +111,13 @@ class SchemaReader:
         end = budget.deadline.clock() + seconds
         beside = replace(budget)
         with beside.within(seconds * _DRAWING):
-            sample, published, declared, triples = await asyncio.gather(
+            sample, published, declared, triples, names, hubs = await asyncio.gather(
                 self._sampler.draw(seconds * _DRAWING, budget),
                 self._descriptions.published(self._asker.service_description, beside),
                 self._descriptions.declared(beside),
                 self._count(beside),
+                self._names.find(beside),
+                self._hubs.find(_EDGES, beside),
             )
         with beside.within(end - budget.deadline.clock()):
             used, of_classes = await asyncio.gather(
@@ -119,7 +133,7 @@ class SchemaReader:
         methods += ["declared"] if declared else []
         basis = Basis(tuple(methods), time.time(), sample.triples, triples)
         reason = f"only {sample.triples:,} triples of a large graph were read"
-        return await self._labelled(found, basis, reason, budget)
+        return replace(await self._labelled(found, basis, reason, budget), names=names, hubs=hubs)
 
     async def _count(self, budget: Budget) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""

@@ -1,0 +1,59 @@
+"""Finds the types of the nodes that have very many edges."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gateway.errors import Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Iri
+from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.nodes import NodeReader
+from gateway.sparql.schema.counting import counts_in
+from gateway.sparql.template import Parameter
+from gateway.terms.vocabulary import GENERIC_TYPES, SCHEMA_TERM_CLASSES
+
+_LEAST = 100
+"""Edges, of those that were looked at, that make a node a hub: `max_degree` as the tools advise it."""
+
+_HUBS = 20
+_TYPES = 5
+
+
+class HubFinder:
+    """Looks for hubs among the edges of a graph."""
+
+    def __init__(self, asker: Asker, rule: EdgeRule, nodes: NodeReader) -> None:
+        self._asker = asker
+        self._rule = rule
+        self._nodes = nodes
+
+    async def find(self, triples: int, budget: Budget) -> tuple[Iri, ...]:
+        """Return the types of the largest hubs, those of the largest first; none where it cannot be told.
+
+        Args:
+            triples: Edges that are looked at.
+            budget: Pays for it.
+        """
+        # Whether an edge is of an evidence node does not matter to what is a hub, and costs a look at every triple.
+        given: dict[str, Parameter] = {
+            "excepted": self._rule.excepted,
+            "markers": (),
+            "scan": triples,
+            "least": _LEAST,
+        }
+        try:
+            try:
+                rows = await self._asker.rows("schema/pointed_to", budget, given, at_most=_HUBS)
+            except Overflow as cut:
+                rows = cut.rows
+            hubs = counts_in(rows, "o")
+            facts = await self._nodes.facts(list(hubs), budget, names=False, descriptions=False)
+        except Fault:
+            return ()
+        weights: Counter[Iri] = Counter()
+        for hub, count in hubs.items():
+            for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
+                weights[iri] += count
+        return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES]

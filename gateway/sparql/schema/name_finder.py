@@ -1,0 +1,70 @@
+"""Finds out which predicates name a graph's nodes, and has them used from then on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from gateway.errors import EndpointFault, Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.naming import Naming
+from gateway.sparql.results import LiteralTerm
+from gateway.sparql.schema.own_names import Text, own_names
+
+_TRIPLES = 3_000
+"""Neighbouring triples whose literals are looked at."""
+
+_PLACES: Final = (0, 30_000)
+
+
+class NameFinder:
+    """Looks for names among the literals of a graph."""
+
+    def __init__(self, asker: Asker, naming: Naming, profile: Profile) -> None:
+        self._asker = asker
+        self._naming = naming
+        self._roles = profile.roles
+        self._is_pinned = "name" in profile.roles.model_fields_set
+
+    async def find(self, budget: Budget) -> tuple[Iri, ...]:
+        """Return the predicates that carry names here, the best first; what could not be asked is found another time.
+
+        Where the usual ones name hardly any node, one of the graph's own may; the profile's word goes before both.
+        """
+        usual = self._naming.names
+        if self._is_pinned:
+            return await self._used(usual, budget)
+        used, first, second = await asyncio.gather(
+            self._used(usual, budget), self._texts(_PLACES[0], budget), self._texts(_PLACES[1], budget)
+        )
+        own = own_names([*first, *second], usual, (*self._roles.synonym, *self._roles.description))
+        self._naming.use((*own, *usual))
+        return tuple(dict.fromkeys((*own, *used)))
+
+    async def _used(self, predicates: tuple[Iri, ...], budget: Budget) -> tuple[Iri, ...]:
+        try:
+            rows = await self._asker.rows("schema/used_names", budget, {"predicates": predicates})
+            used = {row["p"].value for row in rows}
+        except (Fault, KeyError):
+            return ()
+        return tuple(iri for iri in predicates if iri in used)
+
+    async def _texts(self, place: int, budget: Budget) -> list[Text]:
+        try:
+            rows = await self._asker.rows("schema/literals", budget, {"skip": place, "scan": _TRIPLES})
+        except Overflow as cut:
+            rows = cut.rows
+        except Fault:
+            return []
+        texts: list[Text] = []
+        try:
+            for row in rows:
+                literal = row["v"]
+                if isinstance(literal, LiteralTerm):
+                    texts.append((row["s"].value, row["p"].value, literal))
+        except KeyError as error:
+            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        return texts

@@ -1,0 +1,78 @@
+"""Which predicates carry the names of a graph's nodes: the usual ones, or one of its own, judged by its values."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from gateway.graph.values import Iri
+from gateway.sparql.results import LiteralTerm
+from gateway.terms.folding import compact
+from gateway.terms.iri import local_name
+from gateway.terms.vocabulary import XSD
+
+_TEXT = frozenset({None, f"{XSD}string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
+
+_SPEAKS_OF_NAMES = re.compile(r"(name|title|label|term|caption|heading)$|^(name|title|label)")
+"""Local names, folded, that say what the values are. Other languages are judged by the values alone."""
+
+_SHORTEST, _LONGEST = 2, 120
+_NO_NAME = re.compile(r"\w+://\S+|\S+@\S+|[\d\W_]+|[0-9a-fA-F-]{16,}")
+"""An address, a number or a date, a hash."""
+
+_NAMED = 0.2
+"""Share of the nodes that must have a name for a predicate to be the one that names them."""
+
+_DISTINCT = 0.5
+"""Share of the values that must differ; a status or a category is the same for many nodes."""
+
+_HINT = 2.0
+"""How much more a predicate counts whose own name says that it names."""
+
+Text = tuple[Iri, Iri, LiteralTerm]
+"""A node, a predicate and a literal."""
+
+
+def own_names(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Iri]) -> tuple[Iri, ...]:
+    """Return the predicate of the graph's own that names its nodes, where the usual ones name hardly any.
+
+    Args:
+        texts: Literals of some nodes, all that each of them has.
+        usual: Predicates that carry names in most graphs.
+        excepted: Predicates that mean something else: descriptions, synonyms.
+    """
+    nodes = {node for node, _, _ in texts}
+    usual = set(usual)
+    named = {node for node, predicate, _ in texts if predicate in usual}
+    if not nodes or len(named) >= _NAMED * len(nodes):
+        return ()
+    left_out = usual | set(excepted)
+    values: dict[Iri, dict[Iri, LiteralTerm]] = defaultdict(dict)
+    for node, predicate, literal in texts:
+        if predicate not in left_out:
+            values[predicate].setdefault(node, literal)
+    scores = {predicate: _score(predicate, by_node, len(nodes)) for predicate, by_node in values.items()}
+    best = sorted((-score, predicate) for predicate, score in scores.items() if score)
+    return (best[0][1],) if best else ()
+
+
+def _score(predicate: Iri, by_node: Mapping[Iri, LiteralTerm], nodes: int) -> float:
+    """Return how well a predicate does as the one that names; 0 where it does not."""
+    named = len(by_node) / nodes
+    likely = [literal for literal in by_node.values() if _may_be_name(literal)]
+    distinct = len({literal.value for literal in likely})
+    speaks = bool(_SPEAKS_OF_NAMES.search(compact(local_name(predicate))))
+    if named < _NAMED or distinct < _DISTINCT * len(by_node) or len(by_node) < (1 if speaks else 3):
+        return 0.0
+    return named * distinct / len(by_node) * (_HINT if speaks else 1.0)
+
+
+def _may_be_name(literal: LiteralTerm) -> bool:
+    text = literal.value.strip()
+    return (
+        literal.datatype in _TEXT
+        and _SHORTEST <= len(text) <= _LONGEST
+        and _NO_NAME.fullmatch(text) is None
+        and any(map(str.isalpha, text))
+    )

@@ -1,0 +1,106 @@
+"""Which predicate names nodes, where it is none of the usual ones: found from the values themselves."""
+
+import pytest
+
+from gateway.settings.profile import Orientation, Profile, Roles
+from gateway.terms.vocabulary import NAME_PREDICATES, SYNONYM_PREDICATES
+from tests.engine.small import ROOM, over
+
+pytestmark = pytest.mark.anyio
+
+BOOKS = "\n".join(
+    f"""x:book{number} a x:Book ; x:fullTitle 'The {word} of the sea' ; x:isbn '978-{number:05}' ; x:shelf 'fiction' ;
+    x:blurb '{"A long story about a whale and a man, told at length by the only one who came home. " * 3}' ;
+    x:pages {number} ; x:site 'https://example.org/{number}' ; x:by x:author{number % 4} ."""
+    for number, word in enumerate(["sound", "colour", "end", "voice", "edge", "light", "song", "floor"])
+) + "\n".join(
+    f"x:author{number} a x:Author ; x:fullTitle 'Writer {word}' ; x:shelf 'fiction' ."
+    for number, word in enumerate(["Alpha", "Beta", "Gamma", "Delta"])
+)
+
+
+async def test_a_predicate_of_the_graphs_own_that_carries_names_is_found_told_and_used() -> None:
+    async with over(BOOKS) as gateway:
+        schema = await gateway.describe_schema()
+        found = await gateway.search_entities("voice of the sea")
+        entity = await gateway.describe_entity("x:book3")
+    assert schema.names == ["x:fullTitle"]
+    assert "x:fullTitle" in schema.next_steps
+    assert [hit.id for hit in found.result] == ["x:book3"]
+    assert found.result[0].name == "The voice of the sea"
+    assert (entity.model_extra or {})["name"] == "The voice of the sea"
+
+
+async def test_stubs_are_named_by_it_too() -> None:
+    profile = Profile.model_validate({"size": ROOM, "names": {"on_stubs": True}})
+    async with over(BOOKS, profile) as gateway:
+        answer = await gateway.bfs_query(["x:book3"], 1, topology_only=True)
+    assert {node.id: node.name for node in answer.nodes} == {
+        "x:book3": "The voice of the sea",
+        "x:author3": "Writer Delta",
+    }
+
+
+async def test_a_title_that_few_nodes_have_names_nothing_where_others_have_labels() -> None:
+    labelled = "\n".join(f"x:n{number} rdfs:label 'Node {number}' ; x:title 'T{number}' ." for number in range(10))
+    async with over(labelled) as gateway:
+        assert (await gateway.describe_schema()).names == ["rdfs:label"]
+
+
+async def test_labels_of_the_classes_alone_do_not_hide_what_names_the_nodes() -> None:
+    classes = "x:Book a owl:Class ; rdfs:label 'Book' . x:Author a owl:Class ; rdfs:label 'Author' ."
+    async with over(BOOKS + classes) as gateway:
+        schema = await gateway.describe_schema()
+    assert schema.names == ["x:fullTitle", "rdfs:label"]
+
+
+async def test_the_profile_pins_it() -> None:
+    profile = Profile(size=ROOM, roles=Roles(name=("https://example.org/x/isbn",)))
+    async with over(BOOKS, profile) as gateway:
+        schema = await gateway.describe_schema()
+        found = await gateway.search_entities("00003")
+    assert schema.names == ["x:isbn"]
+    assert [hit.id for hit in found.result] == ["x:book3"]
+
+
+async def test_values_that_are_no_names_make_no_predicate_a_name() -> None:
+    turtle = "\n".join(
+        f"x:n{number} x:status 'open' ; x:code '{number:04}' ; x:mail 'a{number}@example.org' ; x:p x:n0 ."
+        for number in range(20)
+    )
+    async with over(turtle) as gateway:
+        schema = await gateway.describe_schema()
+        found = await gateway.search_entities("anything")
+    assert schema.names == []
+    assert "No predicate of this graph was found to carry names" in schema.next_steps
+    assert found.result == []
+    assert found.searched.how
+
+
+async def test_a_graph_without_any_literal_reads_well_all_the_same() -> None:
+    async with over("x:a a x:T ; x:p x:b .") as gateway:
+        schema = await gateway.describe_schema()
+        answer = await gateway.bfs_query(["x:a"], 1)
+    assert (schema.names, schema.comprehensive) == ([], True)
+    assert [node.id for node in answer.nodes] == ["x:a", "x:b"]
+
+
+async def test_what_names_nodes_is_found_in_a_sample_of_a_large_graph() -> None:
+    profile = Profile(size=ROOM, orientation=Orientation(glance_triples=10, enumeration_seconds=0))
+    async with over(BOOKS, profile) as gateway:
+        assert (await gateway.describe_schema()).names == ["x:fullTitle"]
+
+
+async def test_types_of_hubs_and_types_that_flood_are_told() -> None:
+    turtle = "x:France a x:Country . x:a a x:Club . " + "\n".join(
+        f"x:n{number} a x:Person ; x:citizen x:France ; x:in x:a{number % 2} ." for number in range(150)
+    )
+    async with over(turtle) as gateway:
+        steps = (await gateway.describe_schema()).next_steps
+    assert "Nodes of x:Country can be hubs" in steps
+    assert "max_degree=100" in steps
+    assert "99 % of the typed nodes are x:Person" in steps
+
+
+def test_no_predicate_is_a_name_and_a_synonym() -> None:
+    assert not set(NAME_PREDICATES) & set(SYNONYM_PREDICATES)
