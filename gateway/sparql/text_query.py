@@ -14,6 +14,9 @@ from gateway.terms.words import is_word
 _PREFIX = 4
 """Characters that a word needs before it may be the beginning of one: Virtuoso and QLever refuse fewer."""
 
+_LONGEST = 60
+"""Characters of a word that an index is asked for, as its beginning: on a word of 1,000 Virtuoso fails with 500."""
+
 
 def lucene(words: Sequence[str], *, every: bool) -> str:
     """Write a query of Lucene's classic syntax: Jena's, GraphDB's and Stardog's.
@@ -36,7 +39,7 @@ def plain(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - Blazeg
 
 def _lucene_word(word: str) -> str:
     begun = _begun(word)
-    return f'"{word}"' if begun == word else f'("{word}" OR {begun})'
+    return f'("{begun[:-1]}" OR {begun})' if begun.endswith("*") else f'"{begun}"'
 
 
 def _begun(word: str) -> str:
@@ -45,7 +48,7 @@ def _begun(word: str) -> str:
         raise InputError(
             f"{quoted(word)} is no word to search for.", valid="Lower-case letters, digits and the marks upon them."
         )
-    return f"{word}*" if len(word) >= _PREFIX else word
+    return f"{word[:_LONGEST]}*" if len(word) >= _PREFIX else word
 
 
 def _joined(terms: Sequence[str], *, every: bool) -> str:

@@ -1,0 +1,242 @@
+"""Which way a search goes, and what it says of it: names compared, an index asked, exact names looked up."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from gateway.cache.store import CachedStore
+from gateway.engine.gateway import Gateway
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused
+from gateway.graph.budget import Deadline
+from gateway.settings.profile import Endpoint, Profile, Search
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.base import Glimpse
+from gateway.transport.inprocess import InProcess
+from gateway.transport.manners import Manners
+from tests.engine.small import PREFIXES, engine
+
+pytestmark = pytest.mark.anyio
+
+GRAPH = """
+x:insulin rdfs:label 'Insulin' ; a x:Drug ; rdfs:comment 'A hormone of the pancreas. It lowers blood sugar.' .
+x:resistance rdfs:label 'insulin resistance' ; a x:Disease .
+x:resistant rdfs:label 'resistance to insulin'@en ; a x:Disease ; skos:altLabel 'IR' .
+x:glucose dct:title 'glucose' ; a x:Drug .
+"""
+
+INDEX_FIRST = Search(index="virtuoso")
+"""An index that is looked for first; all names are compared where it is not there."""
+
+Reply = Callable[[str], Fault | None]
+
+
+class Elsewhere:
+    """An engine that is somebody else's, may have a text index, and may fail.
+
+    The index is one that knows the beginnings of the words of labels, asked as Virtuoso's is.
+    """
+
+    def __init__(self, graph: str = GRAPH, fails: Reply = lambda _: None, *, indexed: bool = False) -> None:
+        self.manners = Manners()
+        self.sent: list[str] = []
+        self.fails = fails
+        self._indexed = indexed
+        self._inner = InProcess(engine(graph), max_bytes=1 << 24)
+
+    async def look(self, accept: str, deadline: Deadline) -> Glimpse:  # noqa: ARG002 - part of the protocol
+        """Show nothing that names an engine."""
+        return Glimpse(200, {}, "")
+
+    async def select(self, query: str, deadline: Deadline) -> bytes:
+        """Run a query."""
+        self.sent.append(query)
+        fault = self.fails(query)
+        if fault is not None:
+            raise fault
+        return await self._inner.select(self._without_index(query), deadline)
+
+    def _without_index(self, query: str) -> str:
+        if "bif:contains" not in query or not self._indexed:
+            return query
+        words = re.findall(r'\\"(\w+)\*?\\"', query)
+        joint = " && " if " AND " in query else " || "
+        asked = joint.join(f'REGEX(STR(?v), "\\\\b{word}", "i")' for word in words)
+        told = query.replace("?v <bif:contains>", "BIND(1 AS ?found) #")
+        return told.replace("FILTER(?p IN", f'FILTER(STRENDS(STR(?p), "label") && ({asked}))\n  FILTER(?p IN', 1)
+
+    async def close(self) -> None:
+        """Close the engine."""
+        await self._inner.close()
+
+    def count(self, word: str) -> int:
+        """Return how many queries with a word were sent."""
+        return sum(word in query for query in self.sent)
+
+
+def over(endpoint: Elsewhere, settings: Search | None = None, name: str = "unknown") -> Gateway:
+    """Open a gateway over it."""
+    profile = Profile(search=settings or Search(), endpoint=Endpoint.model_validate({"engine": name, "retries": 0}))
+    return Gateway(SparqlStore(endpoint, profile), profile, PrefixMap(PREFIXES))
+
+
+async def test_all_names_of_a_small_graph_are_compared_and_counted_once() -> None:
+    endpoint = Elsewhere()
+    async with over(endpoint) as gateway:
+        answer = await gateway.search_entities("insulin")
+        await gateway.search_entities("glucose")
+    assert [hit.id for hit in answer.result] == ["x:insulin", "x:resistance", "x:resistant"]
+    assert (answer.complete, answer.searched.exhaustive, answer.warnings) == (True, True, None)
+    assert answer.searched.how == "names and synonyms with every word: insulin"
+    assert endpoint.count("COUNT(*) AS ?count) WHERE {\n  {\n    SELECT (") == 1
+
+
+async def test_without_an_index_exact_names_of_a_large_graph_are_found_and_nothing_is_claimed() -> None:
+    async with over(Elsewhere(), Search(scan_triples=2)) as gateway:
+        found = await gateway.search_entities("insulin")
+        missed = await gateway.search_entities("resistance")
+    assert [(hit.id, hit.match) for hit in found.result] == [("x:insulin", "label")]
+    assert missed.result == []
+    for answer in (found, missed):
+        assert (answer.complete, answer.searched.exhaustive) == (False, False)
+        assert "equal to the text" in answer.searched.how
+        assert answer.warnings is not None
+        assert "bfsql-gateway index" in answer.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "query", ["INSULIN", "insulin", "Insulin", "resistance TO insulin", "ir", "insulin_resistance"]
+)
+async def test_an_exact_name_is_found_whatever_its_case_and_language(query: str) -> None:
+    async with over(Elsewhere(), Search(scan_triples=0, index="none")) as gateway:
+        assert len((await gateway.search_entities(query)).result) == 1
+
+
+async def test_exact_names_are_looked_up_among_the_types_asked_for() -> None:
+    async with over(Elsewhere(), Search(scan_triples=0)) as gateway:
+        assert (await gateway.search_entities("insulin", ["x:Disease"])).result == []
+        assert len((await gateway.search_entities("insulin", ["x:Drug"])).result) == 1
+
+
+async def test_an_index_that_finds_a_name_by_its_word_is_used_and_told() -> None:
+    endpoint = Elsewhere(indexed=True)
+    async with over(endpoint, Search(scan_triples=2), "virtuoso") as gateway:
+        answer = await gateway.search_entities("resist")
+        again = await gateway.search_entities("resistance insulin")
+    assert {hit.id for hit in answer.result} == {"x:resistance", "x:resistant"}
+    assert "bif:contains on label (it does not cover title, altLabel)" in answer.searched.how
+    assert (answer.complete, answer.searched.exhaustive, answer.warnings) == (False, False, None)
+    assert [hit.match for hit in again.result] == ["all words", "all words"]
+
+
+async def test_what_an_index_does_not_cover_is_found_by_its_exact_name() -> None:
+    async with over(Elsewhere(indexed=True), Search(scan_triples=2), "virtuoso") as gateway:
+        assert [hit.id for hit in (await gateway.search_entities("Glucose")).result] == ["x:glucose"]
+
+
+async def test_an_index_that_finds_nothing_proves_nothing() -> None:
+    async with over(Elsewhere(indexed=True), Search(scan_triples=2), "virtuoso") as gateway:
+        missed = await gateway.search_entities("gluco")
+        some = await gateway.search_entities("unheard insulin")
+    assert missed.result == []
+    assert missed.complete is False
+    assert missed.warnings is not None
+    assert "no proof" in missed.warnings[0]
+    assert {hit.match for hit in some.result} == {"some words"}
+    async with over(Elsewhere(indexed=True), Search(index="virtuoso")) as gateway:
+        compared = await gateway.search_entities("gluco")
+    assert [hit.id for hit in compared.result] == ["x:glucose"]
+    assert compared.complete is True
+
+
+async def test_an_index_that_is_not_there_is_not_asked_again() -> None:
+    endpoint = Elsewhere(fails=lambda query: QueryRefused("No.") if "bif:contains" in query else None)
+    async with over(endpoint, Search(scan_triples=2), "virtuoso") as gateway:
+        await gateway.search_entities("insulin")
+        asked = endpoint.count("bif:contains")
+        answer = await gateway.search_entities("resistance")
+    assert endpoint.count("bif:contains") == asked == 1
+    assert answer.warnings is not None
+    assert "no text search" in answer.warnings[0]
+
+
+async def test_an_index_that_answers_with_other_nodes_is_not_believed() -> None:
+    # Without its index this engine takes no notice of what should be found, as one that ignores a pattern does.
+    async with over(Elsewhere(indexed=False), Search(scan_triples=2), "virtuoso") as gateway:
+        answer = await gateway.search_entities("resistance")
+    assert "text index" not in answer.searched.how
+
+
+async def test_an_index_that_fails_once_is_told_and_the_answer_is_not_kept() -> None:
+    faults = [GaveUp("Too much.")]
+    endpoint = Elsewhere(indexed=True)
+    profile = Profile(
+        search=Search(scan_triples=2), endpoint=Endpoint.model_validate({"engine": "virtuoso", "retries": 0})
+    )
+    store = CachedStore(SparqlStore(endpoint, profile), megabytes=1, ttl_seconds=60)
+    async with Gateway(store, profile, PrefixMap(PREFIXES)) as gateway:
+        await gateway.search_entities("insulin")
+        endpoint.fails = lambda query: faults.pop() if "bif:contains" in query and faults else None
+        first = await gateway.search_entities("resistance")
+        second = await gateway.search_entities("resistance")
+    assert "did not answer" in first.searched.how
+    assert first.result == []
+    assert len(second.result) == 2
+
+
+@pytest.mark.parametrize("fault", [GaveUp("Too much."), DeadlinePassed("Too late.")])
+async def test_a_comparison_of_all_names_that_takes_too_long_is_told_and_given_up_after_two(
+    fault: Fault,
+) -> None:
+    endpoint = Elsewhere(fails=lambda query: fault if "CONTAINS(" in query else None)
+    async with over(endpoint, INDEX_FIRST) as gateway:
+        answers = [await gateway.search_entities(query) for query in ("insulin", "resistance", "hormone")]
+    assert [len(answer.result) for answer in answers] == [1, 0, 0]
+    assert endpoint.count("CONTAINS(") == 2
+    for answer in answers:
+        assert (answer.complete, answer.searched.exhaustive) == (False, False)
+        assert answer.warnings is not None
+        assert "too long" in answer.warnings[0]
+
+
+@pytest.mark.parametrize("which", ["CONTAINS(", "VALUES ?v"])
+async def test_an_endpoint_that_fails_is_an_error_and_no_empty_answer(which: str) -> None:
+    endpoint = Elsewhere(fails=lambda query: EndpointFault("Down.") if which in query else None)
+    async with over(endpoint, INDEX_FIRST) as gateway:
+        with pytest.raises(EndpointFault):
+            await gateway.search_entities("resistance")
+
+
+async def test_names_that_cannot_be_counted_are_too_many() -> None:
+    endpoint = Elsewhere(fails=lambda query: GaveUp("Too much.") if "?count" in query else None)
+    async with over(endpoint) as gateway:
+        answer = await gateway.search_entities("insulin")
+    assert endpoint.count("CONTAINS(") == 0
+    assert [hit.id for hit in answer.result] == ["x:insulin"]
+    assert answer.complete is False
+
+
+async def test_a_description_is_the_first_sentence() -> None:
+    async with over(Elsewhere()) as gateway:
+        (first, *_) = (await gateway.search_entities("insulin")).result
+    assert first.description == "A hormone of the pancreas."
+
+
+async def test_a_graph_in_this_process_is_compared_whole_without_being_counted() -> None:
+    profile = Profile(search=Search(scan_triples=0))
+    store = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), profile)
+    async with Gateway(store, profile, PrefixMap(PREFIXES)) as gateway:
+        answer = await gateway.search_entities("resist", explain=True)
+    assert answer.complete is True
+    assert answer.explain is not None
+    assert not any("?count" in sent.sparql for sent in answer.explain.sent if sent.template.startswith("search"))
+
+
+async def test_a_text_without_letters_and_one_that_is_too_long_are_refused_before_anything_is_sent() -> None:
+    endpoint = Elsewhere()
+    async with over(endpoint) as gateway:
+        for query in ("?!", "\u202e", "\U0001f600", "n" * 10_000, "\ud800"):
+            with pytest.raises(InputError):
+                await gateway.search_entities(query)
+    assert endpoint.sent == []

@@ -1,0 +1,272 @@
+"""Searching by an engine's own text index, and what hostile text does to it (issue 5, acceptance 6)."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gateway.api import open_gateway
+from gateway.engine.answers import SearchResult, SentQuery
+from gateway.engine.gateway import Gateway
+from gateway.errors import InputError
+from gateway.settings.profile import Endpoint, Profile, Search
+from gateway.terms.words import words_of
+from tests.columns import Column
+from tests.engine.small import ROOM
+from tests.servers.blazegraph import running_blazegraph
+from tests.servers.command import fuseki_command
+from tests.servers.fuseki import running_fuseki
+from tests.servers.loopback import HOST, free_port
+from tests.servers.process import running
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.servers.virtuoso import running_virtuoso
+from tests.shared_data import shared_data
+
+pytestmark = pytest.mark.anyio
+
+INDEXED = ("fuseki", "virtuoso", "blazegraph")
+
+NAMES = {
+    "plain": "plain harmless name",
+    "quoted": 'it\'s "quoted"',
+    "slash": "back\\slash",
+    "braces": "{braces} and [brackets]",
+    "smile": "\U0001f600 smile",
+    "hebrew": "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+    "arabic": "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645",
+    "logic": "and or not",
+    "query": "select where",
+    "stop": "the of a",
+    "year": "1984",
+}
+
+HOSTILE = [
+    *("AND", "OR NOT", "AND OR NOT", "NOT quoted", "quoted AND NOT plain", "a OR b", "&& ||", "+plain -quoted"),
+    *("plain~2", "pla*", "*", "?lain", "plain^9", "uri:plain", "label:plain", "[a TO z]", "{a TO z}", "_exists_:x"),
+    *("(", ")", "((plain", 'plain"', '"plain', "'", "''", '"', "\\", "\\\\", "pl\\ain", '\\"', "/plain/"),
+    *("?x . } #", '" . ?s ?p ?o . "', '") } #', "' OR 1=1 --", "}} UNION {{ ?s ?p ?o", "?n", "$n", "<urn:x>"),
+    *("<bif:contains>", "the", "the of a", "of", "1984", "12", "1 2 3", "...", "%", "~2"),
+    *("a\x00b", "plain\x00", "\x01plain\x7f", "plain\nquoted", "plain\r\tx", "\ud800", "plain\udfff"),
+    *("\U0001f600", "\U0001f600 smile", "\U0001f3f3\ufe0f\u200d\U0001f308", "\u202eniarp", "e\u0301"),
+    *("\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u0939\u093f\u0928\u094d\u0926\u0940"),
+    *("\u4e00", "\u6771\u4eac\u90fd", "\u0130", "\u00df", "SELECT * WHERE { ?s ?p ?o }"),
+    *("n" * 1_000, "n" * 10_000, " ".join(["word"] * 200), "a " * 500, "x" * 255),
+]
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"(?:@[A-Za-z-]+)?')
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """An engine with a text index over two graphs.
+
+    Attributes:
+        name: The engine, and its index.
+        endpoints: The URL, and the named graph where there is one, of each graph.
+    """
+
+    name: str
+    endpoints: dict[str, tuple[str, str]]
+
+    def open(self, graph: str, **search: object) -> Gateway:
+        """Open a gateway over a graph that asks the index first."""
+        url, named = self.endpoints[graph]
+        return open_gateway(
+            endpoint=url,
+            profile=Profile(
+                size=ROOM,
+                search=Search.model_validate({"index": self.name, **search}),
+                endpoint=Endpoint(graphs=(named,) if named else "default"),
+            ),
+        )
+
+
+def started(name: str, files: dict[str, list[Path]], workdir: Path, servers: ExitStack) -> dict[str, tuple[str, str]]:
+    """Start an engine with its index."""
+    if name == "fuseki":
+        fuseki = servers.enter_context(running_fuseki(files, workdir=workdir))
+        return {graph: (fuseki.endpoint(graph), "") for graph in files}
+    if name == "blazegraph":
+        blazegraph = servers.enter_context(running_blazegraph(files, workdir=workdir))
+        return {graph: (blazegraph.endpoint(graph), "") for graph in files}
+    named = {graph: f"urn:graph:{graph}" for graph in files}
+    virtuoso = servers.enter_context(
+        running_virtuoso({named[graph]: paths for graph, paths in files.items()}, workdir=workdir, text_index=True)
+    )
+    return {graph: (virtuoso.endpoint, iri) for graph, iri in named.items()}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)]) for name in INDEXED],
+)
+def indexed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    """Start each engine that has a text index and can be had here."""
+    workdir = tmp_path_factory.mktemp(f"text-{request.param}")
+    hostile = workdir / "hostile.nt"
+    hostile.write_text("".join(_triples(key, name) for key, name in NAMES.items()), encoding="utf-8")
+    files = {"hostile": [hostile], "medlit": [shared_data("medlit-rdf11.ttl.gz")]}
+    try:
+        with ExitStack() as servers:
+            yield Indexed(request.param, started(request.param, files, workdir, servers))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+def _triples(key: str, name: str) -> str:
+    text = name.replace("\\", "\\\\").replace('"', '\\"')
+    node = f"<urn:hostile:{key}>"
+    a, label = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<http://www.w3.org/2000/01/rdf-schema#label>"
+    return f'{node} {a} <urn:hostile:Thing> .\n{node} {label} "{text}" .\n'
+
+
+async def searched(gateway: Gateway, query: str) -> SearchResult | None:
+    """Search; None where the query is refused with what to do."""
+    try:
+        return await gateway.search_entities(query, explain=True)
+    except InputError:
+        return None
+
+
+def skeleton(sent: SentQuery) -> str:
+    """Return a query without its texts, and without what is repeated for each text."""
+    without = re.sub(r'(?:"" ?)+', '"" ', LITERAL.sub('""', sent.sparql))
+    lines = without.splitlines()
+    return "\n".join(line for number, line in enumerate(lines) if number == 0 or line != lines[number - 1])
+
+
+async def skeletons(gateway: Gateway) -> dict[str, str]:
+    """Return what harmless searches send, by template."""
+    found: dict[str, str] = {}
+    for query in ("plain", "plain quoted", "unheard things"):
+        answer = await searched(gateway, query)
+        assert answer is not None
+        assert answer.explain is not None
+        found |= {sent.template: skeleton(sent) for sent in answer.explain.sent if sent.template.startswith("search")}
+    return found
+
+
+def texts(sent: SentQuery) -> list[str]:
+    """Return the texts that a query carries."""
+    return LITERAL.findall(sent.sparql)
+
+
+async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, str]) -> SearchResult | None:
+    """Search, and compare what is sent with what a harmless search sends."""
+    answer = await searched(gateway, query)
+    if answer is None:
+        return None
+    assert answer.explain is not None
+    for sent in answer.explain.sent:
+        if not sent.template.startswith("search") or sent.template in {"search/size", "search/sample"}:
+            continue
+        assert sent.fault is None, (query, sent)
+        assert skeleton(sent) == harmless[sent.template], query
+        if sent.template in {"search", "search_some"}:
+            assert set(texts(sent)) == set(words_of(query))
+        elif sent.template != "search/exact":
+            (asked, *_) = texts(sent)
+            operators = {"AND", "OR"}
+            words = set(re.findall(r"\w[\w\u0300-\u036f\u0900-\u097f]*", asked)) - operators
+            assert words <= {word[:60] for word in words_of(query)}
+    return answer
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("desmopressin", "http://purl.bioontology.org/ontology/RXNORM/3251"),
+        ("cushing syndrome", "http://id.nlm.nih.gov/mesh/D003480"),
+        ("desmopr", "http://purl.bioontology.org/ontology/RXNORM/3251"),
+    ],
+)
+async def test_each_index_finds_names_of_medlit_and_says_that_it_did(
+    indexed: Indexed, query: str, expected: str
+) -> None:
+    async with indexed.open("medlit") as gateway:
+        answer = await gateway.search_entities(query)
+        assert gateway.prefixes.expand(answer.result[0].id) == expected
+    assert answer.searched.how.startswith("the endpoint's text index")
+    assert " on label" in answer.searched.how
+    assert answer.searched.exhaustive is False
+    assert answer.complete is False
+
+
+@pytest.mark.data
+async def test_an_index_is_found_by_itself_where_names_are_too_many_to_compare(indexed: Indexed) -> None:
+    async with indexed.open("medlit", index="auto", scan_triples=10) as gateway:
+        answer = await gateway.search_entities("cushing")
+    assert answer.searched.how.startswith("the endpoint's text index")
+    assert answer.searched.found > 50
+
+
+@pytest.mark.data
+async def test_types_are_looked_at_before_an_index_cuts(indexed: Indexed) -> None:
+    async with indexed.open("medlit") as gateway:
+        answer = await gateway.search_entities("cushing", ["Disease"])
+    assert answer.result
+    assert all("isease" in hit.entity_type for hit in answer.result)
+    assert answer.searched.how.startswith("the endpoint's text index")
+
+
+async def test_hostile_text_asks_an_index_for_its_words_and_nothing_else(indexed: Indexed) -> None:
+    async with indexed.open("hostile", scan_triples=0) as gateway:
+        harmless = await skeletons(gateway)
+        assert {template for template in harmless if template.endswith(indexed.name)}
+        for query in HOSTILE:
+            answer = await asks_nothing_else(gateway, query, harmless)
+            if not words_of(query) or len(query) > 1_000 or "\ud800" in query or "\udfff" in query:
+                assert answer is None, query
+            elif answer is not None:
+                words = words_of(query)
+                assert all(any(word in (hit.name or "").lower() for word in words) for hit in answer.result), query
+
+
+async def test_a_hostile_name_is_found_by_itself(indexed: Indexed) -> None:
+    async with indexed.open("hostile") as gateway:
+        for key, name in NAMES.items():
+            answer = await gateway.search_entities(name)
+            assert answer.result[0].id == f"urn:hostile:{key}", name
+            assert answer.result[0].match == "label"
+
+
+PLAIN = """
+PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+<#own> a fuseki:Service ; fuseki:name "own" ; fuseki:dataset <#memory> ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
+<#memory> a ja:MemoryDataset ; ja:data <DATA> .
+"""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("index", ["auto", "fuseki"])
+async def test_a_fuseki_without_an_index_which_says_nothing_of_that_is_not_believed(index: str, tmp_path: Path) -> None:
+    data, config, port = tmp_path / "hostile.nt", tmp_path / "plain.ttl", free_port()
+    data.write_text("".join(_triples(key, name) for key, name in NAMES.items()), encoding="utf-8")
+    config.write_text(PLAIN.replace("DATA", data.as_uri()))
+    base = f"http://{HOST}:{port}"
+    try:
+        command = fuseki_command("6.2.0", port=port, config=config)
+        with running(command, ready_url=f"{base}/$/ping", log=tmp_path / "log", cwd=tmp_path):
+            async with Indexed(index, {"own": (f"{base}/own/sparql", "")}).open("own", scan_triples=0) as gateway:
+                missed, found = [await gateway.search_entities(query) for query in ("harmless", "select WHERE")]
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert missed.result == []
+    assert [hit.match for hit in found.result] == ["label"]
+    for answer in (missed, found):
+        assert "text index" not in answer.searched.how
+        assert answer.warnings is not None
+        assert "no text search" in answer.warnings[0]
+
+
+@pytest.mark.parametrize("settings", [Search(), Search(scan_triples=0, index="none")])
+async def test_hostile_text_is_answered_or_refused_on_every_engine(engine: Column, settings: Search) -> None:
+    async with engine.open("medical", Profile(size=ROOM, search=settings)) as gateway:
+        harmless = await skeletons(gateway)
+        for query in HOSTILE:
+            await asks_nothing_else(gateway, query, harmless)
