@@ -22,6 +22,12 @@ from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.store import GraphStore
+from gateway.labels.building import Told, allowance_of, told_nobody
+from gateway.labels.index import About
+from gateway.labels.kept import Kept, KeptLabels
+from gateway.labels.loaded import LoadedLabels
+from gateway.labels.store import IndexedStore
+from gateway.settings.keeping import Identity
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.settings.profile import Cache, Endpoint, Profile
 from gateway.sparql.engines import manners
@@ -70,6 +76,7 @@ def open_gateway(
         prefixes: Names of namespaces; they win over the profile's, which win over the files'.
         store: A folder where parsed files are kept between runs, for any number of graphs; they are parsed again when
             one of them has changed. Without it, files are parsed into memory each time. What is no file is not kept.
+            For an endpoint: where its label index is, if there is one; the user's cache directory where not given.
         progress: Told while files load.
         on_record: Told what each call cost, when it has ended; it must not raise.
 
@@ -87,11 +94,50 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        return _over(store_over(transport_to(url, settings), settings), settings, given, [], on_record)
+        over = store_over(transport_to(url, settings), settings)
+        return _over(IndexedStore(over, KeptLabels(_kept(url, settings, store))), settings, given, [], on_record)
     transport, declared = load(source, settings, progress, store)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
-    return _over(_cached(SparqlStore(transport, settings), forever, 0), settings, given, declared, on_record)
+    below = SparqlStore(transport, settings)
+    labels = LoadedLabels(below.names, allowance_of(settings))
+    return _over(IndexedStore(_cached(below, forever, 0), labels), settings, given, declared, on_record)
+
+
+async def make_label_index(
+    endpoint: str,
+    profile: Profile,
+    *,
+    store: str | Path | None = None,
+    afresh: bool = False,
+    told: Told = told_nobody,
+) -> tuple[About, Path]:
+    """Read all names of an endpoint into a label index, which `open_gateway` then uses.
+
+    Args:
+        endpoint: The URL.
+        profile: How to read the graph.
+        store: The folder of what is kept between runs; the user's cache directory where not given.
+        afresh: Begin with nothing; otherwise an interrupted run is gone on with.
+        told: Told how many entities are read, and of how many.
+
+    Returns:
+        What the index says of itself, and the folder where it is.
+
+    Raises:
+        Fault: The endpoint could not be asked; what was read is kept for the next run.
+        ConfigurationError: The URL is wrong, or the folder cannot be written.
+    """
+    over = SparqlStore(transport_to(endpoint, profile), profile)
+    kept = _kept(endpoint, profile, store)
+    try:
+        return await kept.make(over.names, allowance_of(profile), afresh=afresh, told=told), kept.place
+    finally:
+        await over.close()
+
+
+def _kept(url: str, profile: Profile, store: str | Path | None) -> Kept:
+    return Kept.of(Identity.of(url, profile), None if store is None else Path(store))
 
 
 def load(

@@ -96,6 +96,10 @@ class Column:
         prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
         return Gateway(SparqlStore(self.transport(graph), settings), settings, PrefixMap(prefixes))
 
+    def settle(self, graph: str, profile: Profile) -> Profile:
+        """Return a profile with what this engine needs for a graph."""
+        return profile if self._asked is None else self._asked(graph).settle(profile)
+
     def transport(self, graph: str) -> Transport:
         """Return a transport to a graph, for a store that a test puts together itself."""
         if self._asked is None:

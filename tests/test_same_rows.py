@@ -52,8 +52,12 @@ OF_ALL = {
     "check/sample",
     "check/triples",
     "schema/totals",
+    "names_count",
+    "names_page",
 }
-"""Templates about all triples; not compared on the awkward graph, of which no two engines keep just the same terms."""
+"""Templates about all triples or all names; not compared on the awkward graph, of which no two engines keep just
+the same terms.
+"""
 
 Values = Mapping[str, Parameter]
 Triple = tuple[str, str, str]
@@ -159,6 +163,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "lateral/degrees": counted,
         "lateral/edges_some": there.bounded,
         "lateral/probe": once,
+        **_about_names(there),
         "neighbours": there.ruled,
         "search": _searches(there),
         "search/exact": [
@@ -189,6 +194,20 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
         "predicate_labels": [
             {"nodes": predicates, "via": "http://wikiba.se/ontology#directClaim", "names": labels},
         ],
+    }
+
+
+def _about_names(there: Sample) -> dict[str, Sequence[Values]]:
+    predicates: list[Values] = [{"predicate": predicate} for predicate in NAME_PREDICATES]
+    middle = there.nodes[len(there.nodes) // 2]
+    single: list[Values] = [
+        {"node": node, "predicate": predicate} for node in there.spread(8) for predicate in NAME_PREDICATES[:2]
+    ]
+    return {
+        "names_count": predicates,
+        "names_of": [{**values, "after": after} for values in single for after in ([], ["M"])],
+        "names_of_count": single,
+        "names_page": [{**values, "after": after} for values in predicates for after in ([], [middle])],
     }
 
 

@@ -32,7 +32,20 @@ from gateway.cli.options import (
     Verbose,
 )
 from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, louder, print_error
-from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Detail, Intersect, Request, Schema, Search, Serve
+from gateway.cli.requests import (
+    Bfs,
+    Check,
+    Common,
+    Demo,
+    Describe,
+    Detail,
+    Index,
+    Intersect,
+    Request,
+    Schema,
+    Search,
+    Serve,
+)
 from gateway.errors import ConfigurationError, GatewayError
 
 PROGRAM = "bfsql-gateway"
@@ -384,6 +397,37 @@ def check(
     if url is not None and endpoint is not None:
         raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
     return Check(Common(graph, url or endpoint, profile, None, json, verbose, store=store))
+
+
+@app.command(epilog=_example(f"{PROGRAM} index -e http://127.0.0.1:3030/ds/sparql", f"{PROGRAM} index -p films.toml"))
+def index(
+    *,
+    endpoint: Endpoint = None,
+    profile: ProfileName = None,
+    store: Store = None,
+    verbose: Verbose = 0,
+) -> Request:
+    """Read all names of an endpoint, so that searches need not ask it.
+
+    The names are kept in a label index that finds them in spite of slips. It may take long; interrupted, it goes on
+    where it was when it is called again. Graphs in files need no call: their index is made by itself.
+    """
+    return Index(Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store), afresh=False)
+
+
+@app.command(epilog=_example(f"{PROGRAM} refresh -e http://127.0.0.1:3030/ds/sparql"))
+def refresh(
+    *,
+    endpoint: Endpoint = None,
+    profile: ProfileName = None,
+    store: Store = None,
+    verbose: Verbose = 0,
+) -> Request:
+    """Make anew what is kept of an endpoint: its label index.
+
+    The old index serves until the new one is whole.
+    """
+    return Index(Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store), afresh=True)
 
 
 @app.command(epilog=_example(f"{PROGRAM} demo"))

@@ -31,7 +31,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR",
-        help="Keep parsed files there: a large graph is parsed once, and again when a file has changed.",
+        help="Folder of what is kept between runs: parsed files, and label indexes of endpoints.",
         show_default=False,
     ),
 ]

@@ -115,10 +115,23 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """Read all names of an endpoint.
+
+    Attributes:
+        common: Which endpoint.
+        afresh: Whether what is there is made anew.
+    """
+
+    common: Common
+    afresh: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Demo:
     """What does a model's session look like?"""
 
     verbose: int
 
 
-Request = Check | Demo | Schema | Search | Bfs | Describe | Intersect | Serve
+Request = Check | Demo | Index | Schema | Search | Bfs | Describe | Intersect | Serve

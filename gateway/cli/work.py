@@ -12,18 +12,19 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
-from gateway.api import connect, load, open_gateway
+from gateway.api import connect, load, make_label_index, open_gateway
 from gateway.cli import render, subgraph
 from gateway.cli.explained import print_explained
 from gateway.cli.output import louder, print_json, print_note
-from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Intersect, Request, Schema, Search, Serve
+from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search, Serve
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
-from gateway.errors import ConfigurationError, GatewayError, quoted
+from gateway.errors import ConfigurationError, Fault, GatewayError, quoted
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.telemetry import Record
 from gateway.transport.base import Transport
@@ -79,10 +80,20 @@ def do(request: Request) -> int:
                 lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens, explain=common.explain),
                 render.entities,
             )
+        case _:
+            return _do_other(request)
+    return 0
+
+
+def _do_other(request: Serve | Check | Index | Demo) -> int:
+    """Do what is no question to a graph."""
+    match request:
         case Serve(common, address):
             _serve(common, address)
         case Check(common):
             return _check(common)
+        case Index(common, afresh):
+            _index(common, afresh=afresh)
         case Demo(verbose):
             louder(verbose)
             _demo()
@@ -144,6 +155,33 @@ def _check(common: Common) -> int:
     else:
         _console().print(checked.report(report))
     return 0 if report.agrees else DIFFERENT
+
+
+def _index(common: Common, *, afresh: bool) -> None:
+    """Make the label index of an endpoint, and say what it holds."""
+    louder(common.verbose)
+    profile = load_profile(common.profile or DEFAULT)
+    url = common.endpoint or profile.endpoint.url
+    if not url:
+        raise ConfigurationError(
+            "No endpoint was given.",
+            valid="Give one with --endpoint URL, or a profile that has one with --profile FILE.",
+        )
+    host = urlsplit(url).hostname
+    with Waiting(quiet=False) as waiting:
+
+        async def told(read: int, total: int) -> None:
+            await waiting.asking(read, total, f"Reading names of {total:,} entities")
+
+        try:
+            about, place = asyncio.run(make_label_index(url, profile, store=common.store, afresh=afresh, told=told))
+        except (Fault, KeyboardInterrupt):
+            waiting.stop()
+            print_note("What was read is kept: `bfsql-gateway index` goes on where this was.")
+            raise
+    _console().print(Text(f"The endpoint on {host} has {about}.\nKept in {place}.", overflow="fold"), soft_wrap=True)
+    if not about.whole:
+        print_note("Some names did not come, or came while the graph changed: `bfsql-gateway refresh` reads them anew.")
 
 
 async def _closing(transport: AnyTransport, work: Callable[[AnyTransport], Awaitable[Result]]) -> Result:

@@ -28,6 +28,7 @@ from gateway.sparql.dialect import Dialect
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.edges import EdgeReader
 from gateway.sparql.evidence import EvidenceReader
+from gateway.sparql.names import SparqlNames
 from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.pace import Pace
@@ -42,6 +43,7 @@ class SparqlStore:
 
     Attributes:
         naming: The predicates that name nodes, for all that is read from now on.
+        names: Reads all names of the graph, for an index of them.
     """
 
     def __init__(self, transport: Transport, profile: Profile, pace: Pace | None = None) -> None:
@@ -58,6 +60,7 @@ class SparqlStore:
         self._evidence = EvidenceReader(self._asker, batch)
         self._schema = SchemaReader(self._asker, rule, self._nodes, self.naming, profile)
         self._search = SearchReader(self._asker, profile, self.naming)
+        self.names = SparqlNames(self._asker, self._nodes, self.naming)
 
     async def edges(
         self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None

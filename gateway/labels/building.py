@@ -1,0 +1,111 @@
+"""Reading all names of a graph into a draft, page by page, and making the index of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.errors import EndpointFault
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.names import NameReader
+from gateway.graph.values import Iri
+from gateway.labels import draft
+from gateway.labels.desk import Desk
+from gateway.labels.draft import Reading
+from gateway.settings.profile import Profile
+
+Allowance = Callable[[], Budget]
+"""Gives what one page may spend: a build as a whole may take hours, and no page may hang."""
+
+Told = Callable[[int, int], Awaitable[None]]
+"""Told how many entities are read, and of how many."""
+
+
+_REQUESTS = 10_000
+_ROWS = 10_000_000
+_MORE = 1_000
+"""Entities that a graph may have got, while it is read, beyond twice those that it had."""
+
+
+async def told_nobody(_: int, __: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a reading is, in entities; one with names by several predicates counts for each."""
+
+    told: Told
+    read: int
+    total: int
+
+    async def add(self, entities: int) -> None:
+        self.read += entities
+        await self.told(self.read, max(self.read, self.total))
+
+
+def allowance_of(profile: Profile) -> Allowance:
+    """Return what a page may spend under a profile: the time of a call, and as many rows as it takes."""
+    limits = profile.limits
+    return lambda: Budget(Deadline.after(limits.deadline_seconds), _REQUESTS, _ROWS, limits.nodes)
+
+
+async def read_names(
+    names: NameReader,
+    desk: Desk,
+    allowance: Allowance,
+    *,
+    about: str = "",
+    path: Path | None = None,
+    afresh: bool = False,
+    told: Told = told_nobody,
+) -> int:
+    """Read all names into a draft at a desk; go on where a draft of the same was left.
+
+    Args:
+        names: Reads the graph.
+        desk: Where the draft is attached.
+        allowance: What each page may spend.
+        about: What the draft is of.
+        path: The draft's file; a temporary database where not given.
+        afresh: Whether to begin with nothing, also where there is a draft of the same.
+        told: Told after each page.
+
+    Returns:
+        How many names or entities are missing; 0: the draft is whole.
+
+    Raises:
+        Fault: The graph could not be asked; what was read is kept.
+        sqlite3.Error: The draft is broken, or another process works on it.
+    """
+    predicates = names.predicates
+    await desk.run(draft.open_draft, path, f"{about} {' '.join(predicates)}", afresh)
+    if not await desk.run(draft.readings):
+        counts = [(predicate, await names.count(predicate, allowance())) for predicate in predicates]
+        await desk.run(draft.begin, counts)
+    readings = await desk.run(draft.readings)
+    read, total = (sum(getattr(reading, count) for reading in readings) for count in ("entities", "expected"))
+    progress = _Progress(told, read, total)
+    await progress.add(0)
+    for reading in readings:
+        if not reading.done:
+            await _read(names, desk, allowance, reading, progress)
+    return await desk.run(draft.missing)
+
+
+async def _read(names: NameReader, desk: Desk, allowance: Allowance, reading: Reading, progress: _Progress) -> None:
+    """Read the pages of one predicate that are not read yet."""
+    after: Iri | None = reading.after
+    seen = reading.entities
+    while after is not None:
+        budget = allowance()
+        page = await names.page(reading.predicate, after, budget)
+        entities = list(dict.fromkeys(name.iri for name in page.names))
+        seen += len(entities)
+        if seen > 2 * reading.expected + _MORE:
+            raise EndpointFault("The pages of names do not come to an end.")
+        new = await desk.run(draft.unknown, entities)
+        await desk.run(draft.add, reading.predicate, page, await names.types(new, budget))
+        await progress.add(len(entities))
+        after = page.after

@@ -1,0 +1,149 @@
+"""The label index: finds the entities whose names are near to a text, types inside the search."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.graph.budget import Deadline
+from gateway.graph.values import Hits, Iri, Sought
+from gateway.labels.desk import Desk, attach
+from gateway.labels.finding import Finding
+from gateway.labels.tables import FORMAT, write_index
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an index says of itself.
+
+    Attributes:
+        date: The day it was made; empty for one that is made of a loaded graph, which never grows old.
+        names: Names in it.
+        entities: Entities that have them.
+        whole: Whether these are all names of the graph.
+        typed: Whether the types of all entities are known.
+    """
+
+    date: str
+    names: int
+    entities: int
+    whole: bool
+    typed: bool
+
+    def __str__(self) -> str:
+        dated = f" of {self.date}" if self.date else ""
+        unfinished = "" if self.whole else ", which are not all"
+        return f"the local label index{dated}: {self.names:,} names of {self.entities:,} entities{unfinished}"
+
+
+class WrongFormatError(Exception):
+    """A file is an index of another version of this program, or none."""
+
+
+class LabelIndex:
+    """An index that can be searched.
+
+    Attributes:
+        about: What it says of itself.
+    """
+
+    def __init__(self, desk: Desk, about: About) -> None:
+        self.about = about
+        self._desk = desk
+
+    @classmethod
+    async def opened(cls, path: Path) -> LabelIndex:
+        """Open the index in a file.
+
+        Raises:
+            sqlite3.Error: The file is no database, or a broken one.
+            WrongFormatError: It is no index as this version makes them.
+        """
+        desk = Desk()
+        try:
+            return cls(desk, await desk.run(_read, path))
+        except BaseException:
+            desk.close()
+            raise
+
+    async def find(self, sought: Sought, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
+        """Find entities by their names.
+
+        Args:
+            sought: What is looked for.
+            types: Only entities with one of these types; empty for all.
+            at_most: Hits at most.
+            deadline: When the answer is wanted.
+
+        Raises:
+            DeadlinePassed: No time is left.
+            ClosedError: The index was closed.
+            sqlite3.Error: The index is broken.
+        """
+        found = await self._desk.run_until(deadline, _find, sought, types, at_most)
+        unfinished = not self.about.whole or bool(types and not self.about.typed)
+        return Hits(
+            found.hits,
+            found.cut or unfinished,
+            f"{self.about}; {found.how}",
+            # A graph that is not in this process may have got another name since.
+            exhaustive=not (self.about.date or unfinished or found.shortened),
+        )
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._desk.close()
+
+
+async def make_index(desk: Desk, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
+    """Make the index of the draft at a desk, which lets go of the draft.
+
+    Args:
+        desk: Where the draft is.
+        date: The day that the index is of; empty for one of a loaded graph.
+        missing: How many names or entities are known to be missing.
+        path: The index's file, which must not be there; a temporary database where not given.
+
+    Raises:
+        ClosedError: The desk was closed.
+        sqlite3.Error: It cannot be written.
+    """
+    facts = {"format": FORMAT, "date": date, "missing": str(missing)}
+    return LabelIndex(desk, await desk.run(_write, facts, path, desk.go_on))
+
+
+def _write(
+    database: sqlite3.Connection, facts: Mapping[str, str], path: Path | None, go_on: Callable[[], None]
+) -> About:
+    attach(database, "made", path, writable=True)
+    # Nobody reads it before it is whole, and one that did not become whole is thrown away.
+    database.execute("PRAGMA made.journal_mode = OFF")
+    write_index(database, go_on)
+    database.executemany("INSERT INTO made.facts VALUES (?, ?)", facts.items())
+    database.execute("DETACH DATABASE draft")
+    return _about(database)
+
+
+def _find(database: sqlite3.Connection, sought: Sought, types: Sequence[Iri], at_most: int) -> Finding:
+    return Finding.of(database, sought, types, at_most)
+
+
+def _read(database: sqlite3.Connection, path: Path) -> About:
+    attach(database, "made", path, writable=False)
+    about = _about(database)
+    ((verdict,),) = database.execute("PRAGMA made.quick_check(1)")
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(verdict)
+    return about
+
+
+def _about(database: sqlite3.Connection) -> About:
+    facts = dict(database.execute("SELECT key, value FROM made.facts"))
+    if facts.get("format") != FORMAT:
+        raise WrongFormatError(facts.get("format"))
+    ((names,),) = database.execute("SELECT count(*) FROM made.name")
+    ((entities,),) = database.execute("SELECT count(*) FROM made.node")
+    ((untyped,),) = database.execute("SELECT count(*) FROM made.node WHERE NOT kinds_known")
+    return About(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0)

@@ -1,0 +1,76 @@
+"""A `GraphStore` that answers searches from a label index, and hands everything else on."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Sequence
+from typing import Protocol
+
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hits, Iri, Sought
+from gateway.labels.desk import ClosedError
+from gateway.labels.index import LabelIndex
+
+_log = logging.getLogger(__name__)
+
+_CANDIDATES = 1_000
+"""Names that are ranked; the index has the nearest among them."""
+
+
+class Labels(Protocol):
+    """Where an index comes from."""
+
+    async def index(self, deadline: Deadline) -> LabelIndex | None:
+        """Return the index; None where there is none, or none yet."""
+        ...
+
+    def distrust(self, index: LabelIndex) -> None:
+        """Never return that index again."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the index, and stop making one."""
+        ...
+
+
+class IndexedStore:
+    """A graph store with a label index; see `gateway.graph.store.GraphStore` for what each method promises."""
+
+    def __init__(self, inner: GraphStore, labels: Labels) -> None:
+        self._inner = inner
+        self._labels = labels
+        self.edges = inner.edges
+        self.degrees = inner.degrees
+        self.reach = inner.reach
+        self.edges_among = inner.edges_among
+        self.existing = inner.existing
+        self.nodes = inner.nodes
+        self.mentions = inner.mentions
+        self.node_metadata = inner.node_metadata
+        self.edge_metadata = inner.edge_metadata
+        self.glance = inner.glance
+        self.schema = inner.schema
+        self.forget = inner.forget
+
+    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
+        index = await self._labels.index(budget.deadline)
+        if index is not None:
+            try:
+                hits = await index.find(sought, types, _CANDIDATES, budget.deadline)
+            except ClosedError:
+                _log.debug("a search found its label index closed")
+            except sqlite3.Error as error:
+                _log.warning("the label index is not used any more, because it is broken: %s", error)
+                self._labels.distrust(index)
+            else:
+                if hits.hits or hits.exhaustive:
+                    return hits
+        return await self._inner.search(sought, types, budget)
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        await self._labels.close()
+        await self._inner.close()

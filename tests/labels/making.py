@@ -1,0 +1,96 @@
+"""Making label indexes of small graphs, and looking at what is in them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from gateway.errors import NetworkFault
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.names import Kinds, Name, NameReader, NamesPage
+from gateway.graph.values import Hits, Iri, Sought
+from gateway.labels.building import Allowance, read_names
+from gateway.labels.desk import Desk
+from gateway.labels.index import LabelIndex, make_index
+
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
+
+
+def allowance() -> Budget:
+    """Give enough."""
+    return Budget(Deadline.after(100), 10_000, 10_000_000, 10_000)
+
+
+@dataclass
+class Listed:
+    """A reader of names that are given: for what needs no engine.
+
+    Attributes:
+        labels: The labels of each entity.
+        aliases: The aliases of each.
+        kinds: The types of each.
+        page_size: Entities on a page.
+        pages_left: Pages after which the endpoint is gone; None: never.
+        uncounted: How many entities more there are than are ever sent.
+        asked: After which entities pages were asked for.
+    """
+
+    labels: Mapping[Iri, Sequence[str]]
+    aliases: Mapping[Iri, Sequence[str]] = field(default_factory=dict)
+    kinds: Mapping[Iri, Sequence[Iri]] = field(default_factory=dict)
+    page_size: int = 3
+    pages_left: int | None = None
+    uncounted: int = 0
+    asked: list[Iri] = field(default_factory=list)
+
+    @property
+    def predicates(self) -> Sequence[Iri]:
+        """The two predicates."""
+        return (LABEL, ALIAS)
+
+    def _of(self, predicate: Iri) -> Mapping[Iri, Sequence[str]]:
+        return self.labels if predicate == LABEL else self.aliases
+
+    async def count(self, predicate: Iri, _: Budget) -> int:
+        """Count."""
+        return len(self._of(predicate)) + self.uncounted
+
+    async def page(self, predicate: Iri, after: Iri, _: Budget) -> NamesPage:
+        """Return a page, or fail."""
+        self.asked.append(after)
+        if self.pages_left is not None:
+            if self.pages_left == 0:
+                raise NetworkFault("The endpoint is gone.")
+            self.pages_left -= 1
+        entities = sorted(iri for iri in self._of(predicate) if iri > after)
+        shown = entities[: self.page_size]
+        names = [Name(iri, text, predicate == ALIAS) for iri in shown for text in self._of(predicate)[iri]]
+        return NamesPage(tuple(names), shown[-1] if len(entities) > len(shown) else None)
+
+    async def types(self, entities: Sequence[Iri], _: Budget) -> Kinds:
+        """Return the types."""
+        return Kinds({iri: tuple(self.kinds.get(iri, ())) for iri in entities}, frozenset())
+
+
+@asynccontextmanager
+async def index_of(names: NameReader, allowed: Allowance = allowance) -> AsyncIterator[LabelIndex]:
+    """Make an index that is thrown away."""
+    desk = Desk()
+    try:
+        async with asyncio.timeout(100):
+            missing = await read_names(names, desk, allowed)
+            index = await make_index(desk, date="2026-11-21", missing=missing)
+        yield index
+    finally:
+        desk.close()
+
+
+async def find(index: LabelIndex, text: str, *types: Iri, at_most: int = 100) -> Hits:
+    """Search."""
+    return await index.find(Sought(text, tuple(text.lower().split())), types, at_most, Deadline.after(100))
+
+
+async def found(index: LabelIndex, text: str, *types: Iri) -> set[Iri]:
+    """Return the entities that a search finds."""
+    return {hit.iri for hit in (await find(index, text, *types)).hits}

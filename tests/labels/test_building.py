@@ -1,0 +1,94 @@
+from collections.abc import Sequence
+
+import pytest
+
+from gateway.errors import EndpointFault, NetworkFault
+from gateway.graph.budget import Budget
+from gateway.graph.names import Kinds, NamesPage
+from gateway.graph.values import Iri
+from gateway.labels.building import read_names
+from gateway.labels.desk import ClosedError, Desk
+from gateway.labels.index import make_index
+from tests.labels.making import Listed, allowance, find, found, index_of
+
+pytestmark = pytest.mark.anyio
+
+NAMES = {f"urn:{number:02}": [f"name {number}", f"also {number}"] for number in range(20)}
+ALIASES = {iri: [f"alias of {iri}"] for iri in list(NAMES)[::3]} | {"urn:only-alias": ["nothing else"]}
+KINDS = {iri: [f"urn:T{number % 3}"] for number, iri in enumerate(NAMES)}
+
+
+async def test_every_name_of_every_page_is_in_the_index() -> None:
+    async with index_of(Listed(NAMES, ALIASES, KINDS)) as index:
+        assert (index.about.names, index.about.entities) == (40 + len(ALIASES), 21)
+        assert index.about.whole
+        assert index.about.typed
+        for iri, texts in [*NAMES.items(), *ALIASES.items()]:
+            for text in texts:
+                assert iri in await found(index, text)
+                assert (iri in await found(index, text, "urn:T1")) == (KINDS.get(iri) == ["urn:T1"])
+
+
+async def test_progress_goes_up_to_the_number_of_entities() -> None:
+    told: list[tuple[int, int]] = []
+
+    async def tell(read: int, total: int) -> None:
+        told.append((read, total))
+
+    desk = Desk()
+    await read_names(Listed(NAMES, ALIASES), desk, allowance, told=tell)
+    desk.close()
+    assert told[0] == (0, 28)
+    assert told[-1] == (28, 28)
+    assert told == sorted(told)
+
+
+async def test_names_that_did_not_come_make_the_index_a_part_and_its_answers_cut() -> None:
+    async with index_of(Listed(NAMES, uncounted=1)) as index:
+        assert not index.about.whole
+        hits = await find(index, "name 3")
+    assert hits.truncated
+    assert "which are not all" in hits.how
+
+
+async def test_a_type_that_could_not_be_asked_for_makes_searches_by_type_cut_and_no_others() -> None:
+    class Untyped(Listed):
+        async def types(self, entities: Sequence[Iri], budget: Budget) -> Kinds:
+            return Kinds((await super().types(entities, budget)).types, frozenset(entities[:1]))
+
+    async with index_of(Untyped(NAMES, kinds=KINDS)) as index:
+        assert (await find(index, "name 3", "urn:T0")).truncated
+        assert not (await find(index, "name 3")).truncated
+
+
+async def test_a_page_that_fails_ends_the_reading() -> None:
+    desk = Desk()
+    with pytest.raises(NetworkFault):
+        await read_names(Listed(NAMES, pages_left=2), desk, allowance)
+    desk.close()
+
+
+async def test_pages_without_an_end_are_a_fault_and_no_endless_loop() -> None:
+    class Endless(Listed):
+        async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+            names = (await super().page(predicate, after[:0], budget)).names
+            return NamesPage(names, names[0].iri)
+
+    desk = Desk()
+    with pytest.raises(EndpointFault, match="do not come to an end"):
+        await read_names(Endless(NAMES), desk, allowance)
+    desk.close()
+
+
+async def test_a_graph_without_names_has_an_empty_index_that_is_whole() -> None:
+    async with index_of(Listed({})) as index:
+        assert index.about.whole
+        assert (await find(index, "anything")).hits == ()
+
+
+async def test_an_index_that_is_closed_while_it_is_made_is_given_up() -> None:
+    desk = Desk()
+    await read_names(Listed(NAMES), desk, allowance)
+    desk.close()
+    with pytest.raises(ClosedError):
+        await make_index(desk, date="", missing=0)

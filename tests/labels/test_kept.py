@@ -1,0 +1,197 @@
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import ConfigurationError, NetworkFault
+from gateway.graph.budget import Deadline
+from gateway.labels import draft
+from gateway.labels.building import read_names
+from gateway.labels.desk import Desk
+from gateway.labels.kept import Kept, KeptLabels
+from gateway.settings.keeping import Identity
+from gateway.settings.profile import Profile
+from tests.labels.making import Listed, allowance, found
+
+pytestmark = pytest.mark.anyio
+
+NAMES = {f"urn:{number:02}": [f"name {number}", f"also {number}"] for number in range(20)}
+ALIASES = {iri: [f"alias of {iri}"] for iri in list(NAMES)[::3]}
+KINDS = {iri: [f"urn:T{number % 3}"] for number, iri in enumerate(NAMES)}
+PAGES = 7 + 3
+"""Pages of three entities that all these names take."""
+
+BOSTON, AUSTIN = Listed({"urn:boston": ["Boston"]}), Listed({"urn:austin": ["Austin"]})
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept.of(Identity.of("https://ann:hush@graph.example.org/sparql", Profile()), tmp_path)
+
+
+def whole() -> Listed:
+    return Listed(NAMES, ALIASES, KINDS)
+
+
+def content(kept: Kept) -> list[list[tuple[object, ...]]]:
+    """Return what an index holds, without its date, and without the numbers that entities happen to have."""
+    queries = (
+        "SELECT name.id, iri, text, is_synonym, language, squashed, bag FROM name JOIN node ON node.id = node",
+        "SELECT node.iri, type.iri FROM node_type JOIN node ON node.id = node JOIN type ON type.id = type",
+        "SELECT * FROM word",
+        "SELECT * FROM slip",
+        "SELECT key, value FROM facts WHERE key != 'date'",
+    )
+    database = sqlite3.connect(kept.index)
+    try:
+        return [sorted(database.execute(query).fetchall()) for query in queries]
+    finally:
+        database.close()
+
+
+async def searched(kept: Kept, *texts: str) -> list[set[str]]:
+    labels = KeptLabels(kept)
+    index = await labels.index(Deadline.after(100))
+    assert index is not None
+    try:
+        return [await found(index, text) for text in texts]
+    finally:
+        await labels.close()
+
+
+@pytest.mark.parametrize("stops", [*([count] for count in range(PAGES)), [1, 1, 1], [0, 2, 5], [3, 0, 0, 4]])
+async def test_a_reading_that_was_stopped_goes_on_to_the_same_index(
+    stops: Sequence[int], kept: Kept, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    for pages in stops:
+        names = Listed(NAMES, ALIASES, KINDS, pages_left=pages)
+        with pytest.raises(NetworkFault):
+            await kept.make(names, allowance)
+        asked += names.asked[:pages]
+        assert not kept.index.exists()
+    last = whole()
+    about = await kept.make(last, allowance)
+    at_once = Kept.of(kept.identity, tmp_path / "at once")
+    names = whole()
+    assert await at_once.make(names, allowance) == about
+    assert content(kept) == content(at_once)
+    assert asked + last.asked == names.asked, "a page was read twice, or left out"
+
+
+async def test_a_finished_index_leaves_no_draft_and_says_to_a_person_what_it_is_without_a_secret(kept: Kept) -> None:
+    await kept.make(whole(), allowance)
+    assert {path.name for path in kept.place.iterdir()} == {"labels.sqlite", "labels.json"}
+    told = (kept.place / "labels.json").read_text(encoding="utf-8")
+    assert "hush" not in told
+    assert '"url": "https://graph.example.org/sparql"' in told
+    assert '"whole": true' in told
+
+
+async def test_a_new_index_is_used_at_once_and_the_old_one_until_then(kept: Kept) -> None:
+    labels = KeptLabels(kept)
+    assert await labels.index(Deadline.after(100)) is None
+    await kept.make(BOSTON, allowance)
+    old = await labels.index(Deadline.after(100))
+    assert old is not None
+    with pytest.raises(NetworkFault):
+        await kept.make(Listed(NAMES, pages_left=1), allowance)
+    assert await labels.index(Deadline.after(100)) is old
+    assert await found(old, "boston") == {"urn:boston"}
+    await kept.make(AUSTIN, allowance, afresh=True)
+    new = await labels.index(Deadline.after(100))
+    assert new is not None
+    assert (await found(new, "austin"), await found(new, "boston")) == ({"urn:austin"}, set())
+    await labels.close()
+
+
+async def test_a_refresh_does_not_go_on_with_what_an_interrupted_run_read(kept: Kept) -> None:
+    with pytest.raises(NetworkFault):
+        await kept.make(Listed(NAMES, pages_left=1), allowance)
+    await kept.make(AUSTIN, allowance, afresh=True)
+    assert await searched(kept, "austin", "name 1") == [{"urn:austin"}, set()]
+
+
+async def test_a_draft_of_other_predicates_is_not_gone_on_with(kept: Kept) -> None:
+    class OnlyLabels(Listed):
+        @property
+        def predicates(self) -> Sequence[str]:
+            return super().predicates[:1]
+
+    with pytest.raises(NetworkFault):
+        await kept.make(OnlyLabels(NAMES, pages_left=1), allowance)
+    await kept.make(Listed(AUSTIN.labels, {"urn:austin": ["Live Music Capital"]}), allowance)
+    assert await searched(kept, "music", "name 1") == [{"urn:austin"}, set()]
+
+
+@pytest.mark.parametrize("broken", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 5_000])
+async def test_a_broken_index_is_told_and_not_used(broken: bytes, kept: Kept, caplog: pytest.LogCaptureFixture) -> None:
+    await kept.make(BOSTON, allowance)
+    kept.index.write_bytes(broken)
+    labels = KeptLabels(kept)
+    assert await labels.index(Deadline.after(100)) is None
+    assert await labels.index(Deadline.after(100)) is None
+    assert caplog.text.count("bfsql-gateway refresh") == 1
+    await kept.make(BOSTON, allowance)
+    assert await labels.index(Deadline.after(100)) is not None
+    await labels.close()
+
+
+async def test_an_index_that_was_cut_off_is_not_used(kept: Kept) -> None:
+    await kept.make(whole(), allowance)
+    kept.index.write_bytes(kept.index.read_bytes()[:-9_000])
+    assert await KeptLabels(kept).index(Deadline.after(100)) is None
+
+
+async def test_an_index_of_another_version_is_told_and_not_used(kept: Kept, caplog: pytest.LogCaptureFixture) -> None:
+    await kept.make(BOSTON, allowance)
+    database = sqlite3.connect(kept.index)
+    database.execute("UPDATE facts SET value = '0' WHERE key = 'format'")
+    database.commit()
+    database.close()
+    assert await KeptLabels(kept).index(Deadline.after(100)) is None
+    assert "another version" in caplog.text
+
+
+async def test_a_broken_draft_is_told_and_begun_anew(kept: Kept, caplog: pytest.LogCaptureFixture) -> None:
+    kept.place.mkdir()
+    kept.draft.write_bytes(b"no database at all, and long enough to be looked at" * 50)
+    assert (await kept.make(BOSTON, allowance)).whole
+    assert "reading begins anew" in caplog.text
+
+
+async def test_two_processes_do_not_read_into_one_draft(kept: Kept) -> None:
+    kept.place.mkdir()
+    other = Desk()
+    await other.run(draft.open_draft, kept.draft, "", False)
+    with pytest.raises(ConfigurationError, match="Another process"):
+        await kept.make(BOSTON, allowance)
+    other.close()
+
+
+async def test_what_a_killed_process_left_is_cleared_away(kept: Kept) -> None:
+    kept.place.mkdir()
+    (kept.place / "labels.1.new").write_bytes(b"half an index")
+    await kept.make(BOSTON, allowance)
+    assert not list(kept.place.glob("*.new"))
+
+
+async def test_searches_at_once_open_the_index_once_and_all_find(kept: Kept) -> None:
+    await kept.make(whole(), allowance)
+    labels = KeptLabels(kept)
+    indexes = await asyncio.gather(*(labels.index(Deadline.after(100)) for _ in range(20)))
+    assert len(set(map(id, indexes))) == 1
+    await labels.close()
+
+
+async def test_a_draft_that_is_read_to_its_end_is_not_read_again(kept: Kept) -> None:
+    kept.place.mkdir()
+    desk = Desk()
+    await read_names(whole(), desk, allowance, about=kept.identity.digest, path=kept.draft)
+    desk.close()
+    names = whole()
+    # It waits until the desk has let go of the draft.
+    assert (await kept.make(names, allowance)).whole
+    assert names.asked == []

@@ -1,0 +1,144 @@
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+from aiohttp import web
+
+from gateway.api import make_label_index, open_gateway
+from gateway.graph.budget import Budget, Deadline
+from gateway.graph.names import NamesPage
+from gateway.graph.values import Iri, Sought
+from gateway.labels.kept import Kept
+from gateway.labels.loaded import LoadedLabels
+from gateway.labels.store import IndexedStore
+from gateway.settings.keeping import Identity
+from gateway.settings.profile import Limits, Profile
+from gateway.sparql.store import SparqlStore
+from gateway.transport.inprocess import InProcess
+from tests.engine.small import PREFIXES, X, engine
+from tests.labels.making import Listed, allowance
+from tests.transport.fake_endpoint import JSON, fake_endpoint
+
+pytestmark = pytest.mark.anyio
+
+GRAPH = "".join(
+    [
+        *(f'x:n{number:02} a x:T{number % 2} ; rdfs:label "node {number}" .\n' for number in range(40)),
+        *(f'x:many rdfs:label "many names {number}"@en .\n' for number in range(35)),
+        'x:warfarin a x:T0 ; rdfs:label "warfarin" ; skos:altLabel "Coumadin" .\n',
+        '[] rdfs:label "of nobody" . x:n01 rdfs:label x:n02 .\n',
+    ]
+)
+SMALL_PAGES = Profile(limits=Limits(query_rows=10))
+TYPO = Sought("warfrin", ("warfrin",))
+
+
+def store() -> SparqlStore:
+    return SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), SMALL_PAGES)
+
+
+async def answering(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer as an engine does that holds the graph."""
+    query = str((await request.post())["query"])
+    solutions = engine(GRAPH).query(query)
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    return web.Response(body=solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
+
+
+async def test_a_graph_in_a_file_is_searched_in_spite_of_slips(tmp_path: Path) -> None:
+    path = tmp_path / "graph.ttl"
+    path.write_text('<urn:w> a <urn:Drug> ; <http://www.w3.org/2000/01/rdf-schema#label> "warfarin" .', "utf-8")
+    async with open_gateway(path) as gateway:
+        answer = await gateway.search_entities("warfrin")
+        assert [hit.id for hit in answer.result] == ["urn:w"]
+        assert answer.complete
+        assert answer.searched.how == "the local label index: 1 names of 1 entities; names that are similar"
+
+
+async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> None:
+    class Slow(Listed):
+        async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+            await asyncio.Event().wait()
+            return await super().page(predicate, after, budget)
+
+    indexed = IndexedStore(store(), LoadedLabels(Slow({}), allowance))
+    brief = Budget(Deadline.after(2), 100, 100_000, 100)
+    hits = await indexed.search(Sought("node 7", ("node", "7")), (), brief)
+    assert f"{X}n07" in {hit.iri for hit in hits.hits}
+    assert hits.how.startswith("names and synonyms")
+    await indexed.close()
+
+
+async def test_where_no_index_can_be_made_the_graph_itself_is_searched(caplog: pytest.LogCaptureFixture) -> None:
+    indexed = IndexedStore(store(), LoadedLabels(Listed({"urn:a": ["a"]}, pages_left=0), allowance))
+    for _ in range(2):
+        assert (await indexed.search(Sought("warfarin", ("warfarin",)), (), allowance())).hits
+    assert caplog.text.count("there is no label index") == 1
+    await indexed.close()
+
+
+async def test_an_index_that_is_no_part_of_what_is_sought_asks_the_graph_itself() -> None:
+    part = LoadedLabels(Listed({"urn:a": ["a name"]}, uncounted=5), allowance)
+    indexed = IndexedStore(store(), part)
+    assert (await indexed.search(Sought("a name", ("a", "name")), (), allowance())).truncated
+    hits = await indexed.search(Sought("coumadin", ("coumadin",)), (), allowance())
+    assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
+    assert hits.how.startswith("names and synonyms")
+    await indexed.close()
+
+
+async def test_a_gateway_that_is_closed_while_its_index_is_made_closes() -> None:
+    indexed = IndexedStore(store(), LoadedLabels(store().names, allowance))
+    searching = asyncio.create_task(indexed.search(TYPO, (), allowance()))
+    await asyncio.sleep(0)
+    searching.cancel()
+    await indexed.close()
+
+
+async def test_the_index_of_an_endpoint_is_made_on_request_and_used_from_then_on(tmp_path: Path) -> None:
+    async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
+        told: list[tuple[int, int]] = []
+
+        async def tell(read: int, total: int) -> None:
+            told.append((read, total))
+
+        async with open_gateway(
+            endpoint=endpoint.url, profile=SMALL_PAGES, prefixes=PREFIXES, store=tmp_path
+        ) as gateway:
+            assert not (await gateway.search_entities("warfrin")).result
+            about, place = await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path, told=tell)
+            assert (about.names, about.entities, about.whole) == (40 + 2 + 35, 42, True)
+            assert place.parent == tmp_path
+            assert told[-1] == (43, 43)
+            asked = len(endpoint.queries)
+            answer = await gateway.search_entities("warfrin", ["x:T0"])
+            assert [hit.id for hit in answer.result] == ["x:warfarin"]
+            assert answer.searched.how.startswith("the local label index of 20")
+            assert not any("CONTAINS" in query for query in endpoint.queries[asked:])
+            assert not (await gateway.search_entities("warfrin", ["x:T1"])).result
+            assert [hit.id for hit in (await gateway.search_entities("many names 34")).result][:1] == ["x:many"]
+
+
+async def test_every_query_of_a_reading_has_a_limit(tmp_path: Path) -> None:
+    async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
+        await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path)
+        assert all("LIMIT " in query for query in endpoint.queries)
+
+
+async def test_an_index_that_breaks_while_it_is_used_is_told_and_left(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
+        await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path)
+        kept = Kept.of(Identity.of(endpoint.url, SMALL_PAGES), tmp_path)
+        database = sqlite3.connect(kept.index)
+        database.execute("DROP TABLE word")
+        database.commit()
+        database.close()
+        async with open_gateway(endpoint=endpoint.url, profile=SMALL_PAGES, store=tmp_path) as gateway:
+            answer = await gateway.search_entities("node zebra")
+            assert answer.searched.how.startswith("names and synonyms")
+            assert caplog.text.count("it is broken") == 1
+            assert (await gateway.search_entities("node 7")).searched.how.startswith("names and synonyms")
