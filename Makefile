@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap soak check fix bench fuseki servers build clean
+.PHONY: help demo quick test cap soak check fix bench recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,9 @@ fix: $(STAMP) ## Format, and repair what ruff can
 
 bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 15 minutes, more where graphs are loaded first
 	@$(RUN) -m benchmarks $(PARTS)
+
+recall: $(STAMP) ## What share of names a search finds however they are typed; half an hour, SAMPLE=800 for three minutes
+	@$(RUN) -m benchmarks.recall $(if $(SAMPLE),--sample $(SAMPLE))
 
 servers: $(STAMP) ## Fetch the servers that the tests talk to
 	$(RUN) -m tests.servers install

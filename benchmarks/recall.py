@@ -1,0 +1,268 @@
+"""`python -m benchmarks.recall [COLUMN ...] [--sample N]`: which share of names a search finds, however they are typed.
+
+A search for a variant of a name counts as a hit if an entity with that very name is among the first five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyoxigraph
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.report import Line
+from benchmarks.variants import TARGETS, VARIANTS
+from gateway.api import open_gateway
+from gateway.engine.arguments import MAX_QUERY
+from gateway.engine.gateway import Gateway
+from gateway.terms.vocabulary import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
+from tests.graphs import read
+from tests.servers.unavailable import ServerUnavailable
+from tests.shared_data import shared_data_or_none
+
+AT: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A reference graph.
+
+    Attributes:
+        file: Its file.
+        profile: The profile it is asked under.
+        type: The predicate that gives types.
+    """
+
+    file: str
+    profile: str
+    type: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is.
+
+        Raises:
+            ServerUnavailable: It is not on this machine.
+        """
+        path = shared_data_or_none(self.file)
+        if path is None:
+            raise ServerUnavailable(f"needs the reference graph {self.file} in ../shared/data")
+        return path
+
+
+MEDLIT: Final = Graph("medlit.ttl.gz", "local", RDF_TYPE)
+WD50K: Final = Graph("wd50k.nt.gz", "wikidata-local", "http://www.wikidata.org/prop/direct/P31")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Something that searches a graph.
+
+    Attributes:
+        graph: The graph.
+        open: Opens a gateway over it.
+        sample: Labels that it is asked about, seeded; None: all.
+        bound: Whether it has to reach the targets.
+    """
+
+    graph: Graph
+    open: Callable[[Graph], Gateway]
+    sample: int | None = None
+    bound: bool = False
+
+
+def _embedded(graph: Graph) -> Gateway:
+    return open_gateway(graph.path, profile=graph.profile)
+
+
+COLUMNS: Final[Mapping[str, Column]] = {
+    "local index, medlit": Column(MEDLIT, _embedded, bound=True),
+    "local index, wd50k": Column(WD50K, _embedded, bound=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name, and who has it.
+
+    Attributes:
+        text: The name.
+        entities: All entities that have it, as a label or an alias.
+        type: A type of one that has it as what it is asked for; empty where none has one.
+    """
+
+    text: str
+    entities: frozenset[str]
+    type: str
+
+
+@dataclass(slots=True)
+class Count:
+    """How often a variant was found.
+
+    Attributes:
+        hits: Times.
+        asked: Of so many.
+        seconds: Time that all searches took.
+        missed: Some of those that were not found.
+    """
+
+    hits: int = 0
+    asked: int = 0
+    seconds: float = 0.0
+    missed: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def recall(self) -> float:
+        """The share that was found."""
+        return self.hits / self.asked if self.asked else 0.0
+
+
+Counts = Mapping[tuple[str, bool], Count]
+"""By variant, and whether a type was given."""
+
+
+@functools.cache
+def names_of(graph: Graph) -> tuple[Sequence[Named], Sequence[Named]]:
+    """Read the labels and the aliases of a graph, without the gateway."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    aliases: dict[str, set[str]] = defaultdict(set)
+    types: dict[str, set[str]] = defaultdict(set)
+    for quad in read(graph.path):
+        if not isinstance(quad.subject, pyoxigraph.NamedNode):
+            continue
+        predicate = quad.predicate.value
+        if isinstance(quad.object, pyoxigraph.Literal):
+            for names, predicates in ((labels, NAME_PREDICATES), (aliases, SYNONYM_PREDICATES)):
+                if predicate in predicates:
+                    names[quad.object.value].add(quad.subject.value)
+        elif predicate == graph.type and isinstance(quad.object, pyoxigraph.NamedNode):
+            types[quad.subject.value] |= {quad.object.value} - SCHEMA_TERM_CLASSES
+    return _named(labels, aliases, types), _named(aliases, labels, types)
+
+
+def _named(
+    these: Mapping[str, set[str]], others: Mapping[str, set[str]], types: Mapping[str, set[str]]
+) -> Sequence[Named]:
+    return [
+        Named(
+            text,
+            frozenset(entities | others.get(text, set())),
+            min((kind for entity in entities for kind in types.get(entity, ())), default=""),
+        )
+        for text, entities in sorted(these.items())
+    ]
+
+
+async def measure(column: Column, sample: int | None = None) -> Counts:
+    """Ask for every variant of every name."""
+    labels, aliases = names_of(column.graph)
+    size = sample or column.sample
+    counts: dict[tuple[str, bool], Count] = {}
+    async with column.open(column.graph) as gateway:
+        # What is made at the first search is no part of the others' time.
+        await gateway.search_entities("a name")
+        for variant, make in VARIANTS.items():
+            names = aliases if variant == "alias" else labels
+            for typed in (False, True):
+                count = counts[variant, typed] = Count()
+                for named in _spread(names, size):
+                    await _ask(gateway, named, make(named.text), typed=typed, count=count)
+    return counts
+
+
+def _spread(names: Sequence[Named], size: int | None) -> Sequence[Named]:
+    return names if size is None else names[:: max(1, len(names) // size)][:size]
+
+
+async def _ask(gateway: Gateway, named: Named, text: str | None, *, typed: bool, count: Count) -> None:
+    if text is None or not any(map(str.isalnum, text)) or len(text) > MAX_QUERY or (typed and not named.type):
+        return
+    began = time.perf_counter()
+    answer = await gateway.search_entities(text, [named.type] if typed else None, limit=AT)
+    count.seconds += time.perf_counter() - began
+    count.asked += 1
+    if any(gateway.prefixes.expand(hit.id) in named.entities for hit in answer.result):
+        count.hits += 1
+    elif len(count.missed) < AT:
+        count.missed.append((named.text, text))
+
+
+def lines_of(found: Mapping[str, Counts]) -> list[Line]:
+    """Return the lines of the acceptance."""
+    return [
+        Line(
+            "5",
+            f"{name}: {variant}{', with its type' if typed else ''}",
+            "",
+            TARGETS[variant],
+            count.recall,
+            at_least=True,
+        )
+        for name, counts in found.items()
+        if COLUMNS[name].bound
+        for (variant, typed), count in counts.items()
+        if count.asked
+    ]
+
+
+def _table(found: Mapping[str, Counts]) -> Table:
+    table = Table(title=f"Recall at {AT}: the share of names that are found, and milliseconds a search")
+    for name in ("variant", "type", "target"):
+        table.add_column(name)
+    for name in found:
+        table.add_column(name, justify="right", overflow="fold")
+    for variant in VARIANTS:
+        for typed in (False, True):
+            cells = [_cell(counts[variant, typed]) for counts in found.values()]
+            table.add_row(variant, "given" if typed else "", f"{TARGETS[variant]:g}", *cells)
+    return table
+
+
+def _cell(count: Count) -> str:
+    return f"{count.recall:.3f} of {count.asked:,}, {count.seconds / count.asked * 1000:.1f} ms" if count.asked else ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the columns and print the table; 1 where a target was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description="What a search finds.")
+    parser.add_argument("columns", nargs="*", metavar="COLUMN", help=f"{'; '.join(COLUMNS)}; all where none is named")
+    parser.add_argument("--sample", type=int, metavar="N", help="ask about so many names of each graph, and not all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, and names that were missed")
+    options = parser.parse_args(arguments)
+    wrong = [name for name in options.columns if name not in COLUMNS]
+    if wrong:
+        parser.error(f"no such column: {', '.join(wrong)}; there are {'; '.join(COLUMNS)}")
+    found: dict[str, Counts] = {}
+    try:
+        for name in options.columns or COLUMNS:
+            found[name] = asyncio.run(measure(COLUMNS[name], options.sample))
+    except ServerUnavailable as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    Console(width=None if sys.stdout.isatty() else 160).print(_table(found))
+    if options.json is not None:
+        written = {
+            name: [{"variant": key[0], "typed": key[1], **asdict(count)} for key, count in counts.items()]
+            for name, counts in found.items()
+        }
+        options.json.write_text(json.dumps(written, indent=1, ensure_ascii=False), encoding="utf-8")
+    missed = [line for line in lines_of(found) if line.verdict == "missed"]
+    for line in missed:
+        sys.stderr.write(f"missed: {line.what}: {line.result:.3f} of {line.target:g}\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
