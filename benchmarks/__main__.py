@@ -1,4 +1,4 @@
-"""`python -m benchmarks [requests] [speed] [growth] [memory] [--json FILE]`: all parts, or those that are named."""
+"""`python -m benchmarks [PART ...] [--json FILE]`: all parts, or those that are named."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import growth, memory, requests, speed
+from benchmarks.parts import growth, memory, requests, speed, start
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
@@ -24,6 +24,7 @@ PARTS: Mapping[str, Callable[[Sites, Report], Awaitable[None]]] = {
     "speed": speed.measure,
     "growth": growth.measure,
     "memory": memory.measure,
+    "start": start.measure,
 }
 
 

@@ -41,7 +41,8 @@ from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.kept import open_kept
-from gateway.transport.loading import LoadedGraph, Progress, load_files, load_rdflib
+from gateway.transport.loading import LoadedGraph, Progress, load_files
+from gateway.transport.rdflib_graphs import load_rdflib
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
@@ -18,13 +18,14 @@ from gateway.api import connect, load, make_label_index, open_gateway
 from gateway.cli import render, subgraph
 from gateway.cli.explained import print_explained
 from gateway.cli.output import louder, print_json, print_note
-from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search, Serve
+from gateway.cli.prefixes import prefixes
+from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
-from gateway.errors import ConfigurationError, Fault, GatewayError, quoted
+from gateway.errors import ConfigurationError, Fault, GatewayError
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.telemetry import Record
 from gateway.transport.base import Transport
@@ -80,16 +81,14 @@ def do(request: Request) -> int:
                 lambda gateway, _: gateway.describe_entities(ids, max_tokens=max_tokens, explain=common.explain),
                 render.entities,
             )
-        case _:
+        case Check() | Index() | Demo():
             return _do_other(request)
     return 0
 
 
-def _do_other(request: Serve | Check | Index | Demo) -> int:
+def _do_other(request: Check | Index | Demo) -> int:
     """Do what is no question to a graph."""
     match request:
-        case Serve(common, address):
-            _serve(common, address)
         case Check(common):
             return _check(common)
         case Index(common, afresh):
@@ -110,26 +109,6 @@ async def _known_schema(gateway: Gateway, *, explain: bool) -> SchemaResult:
     if not (answer.comprehensive or answer.entity_types or answer.predicates):
         raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
     return answer
-
-
-def _serve(common: Common, address: tuple[str, int] | None) -> None:
-    # The server needs the whole MCP library, which no other command does.
-    from gateway.server.run import PATH, listen, serve_http, serve_stdio  # noqa: PLC0415
-
-    if address is not None:
-        # A wrong address is told before a long load, and not after.
-        with listen(*address) as free:
-            address = (address[0], free.getsockname()[1])
-    with Waiting(quiet=False) as waiting:
-        gateway, what = _opened(common, waiting)
-    if address is None:
-        print_note(f"Serving {what} over stdio, to the program that started this. Stop with Ctrl-C.")
-        _run(gateway, serve_stdio(gateway))
-        return
-    host, port = address
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
-    print_note(f"Serving {what} at {url} to this machine only (loopback). Stop with Ctrl-C.")
-    _run(gateway, serve_http(gateway, host, port))
 
 
 def _check(common: Common) -> int:
@@ -247,7 +226,7 @@ def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> 
         common.graph,
         endpoint=common.endpoint,
         profile=common.profile,
-        prefixes=_prefixes(common.prefix or ()),
+        prefixes=prefixes(common.prefix or ()),
         store=common.store,
         progress=waiting.loading,
         on_record=on_record,
@@ -258,17 +237,3 @@ def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> 
         # Only the host: the rest of a URL may be nobody's business.
         return gateway, f"the endpoint on {urlsplit(url).hostname}"
     return gateway, "the demo graph"
-
-
-def _prefixes(given: Sequence[str]) -> Mapping[str, str]:
-    prefixes: dict[str, str] = {}
-    for text in given:
-        name, separator, namespace = text.partition("=")
-        if not separator or not namespace:
-            raise ConfigurationError(
-                f"--prefix {quoted(text)} is wrong.",
-                valid="It is NAME=IRI, for example --prefix ex=http://example.org/.",
-            )
-        if prefixes.setdefault(name, namespace) != namespace:
-            raise ConfigurationError(f"--prefix {quoted(name)} is given twice, with different IRIs.")
-    return prefixes

@@ -10,20 +10,26 @@ import logging
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
+from mcp.server.lowlevel import NotificationOptions
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
+    NotificationParams,
     PaginatedRequestParams,
     TextContent,
+    Tool,
 )
 
 from gateway.engine.arguments import BY_TOOL
-from gateway.engine.gateway import Gateway
 from gateway.engine.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.server import texts, tools
+from gateway.server.audience import Audience, Context
+from gateway.server.opening import Opened, Opening
 
 _log = logging.getLogger(__name__)
 
@@ -33,46 +39,99 @@ _UNEXPECTED = (
     "Try once more; if it stays, tell whoever runs the gateway."
 )
 
-Context = ServerRequestContext[dict[str, Any], Any]
 
-
-async def build(gateway: Gateway) -> Server[dict[str, Any]]:
-    """Return the MCP server of a gateway, its texts written for the gateway's graph.
-
-    The schema is read first, within the time the profile gives it; a graph that cannot be read now is served
-    all the same, and its calls say what is wrong.
-    """
+async def build(gateway: Opened) -> Server[dict[str, Any]]:
+    """Return the MCP server of a gateway that is open, once its schema is known or cannot be."""
     try:
-        schema = await gateway.describe_schema()
+        await gateway.call("describe_schema", {}, _no_progress)
     except Fault as fault:
         _log.warning("the graph cannot be read now: %s", fault)
-        schema = None
-    listed = tools.published(schema, explain=gateway.profile.server.explain)
+    opening = Opening.over(gateway)
+    await opening.gateway(_no_progress)
+    return serving(opening)
+
+
+def serving(opening: Opening) -> Server[dict[str, Any]]:
+    """Return the MCP server of a gateway that will be there.
+
+    It answers `initialize` and `tools/list` at once, with what is known, and tells its clients when descriptions have
+    changed. Calls wait for the gateway.
+    """
+    listed = Listed(opening)
+    bus = InMemorySubscriptionBus()
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=listed)
+        return ListToolsResult(tools=listed.now())
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await _called(gateway, context, params)
+        return await _called(opening, context, params)
 
-    return Server(
+    server = _Server(
         NAME,
         version=_version(),
         title="BFS-QL gateway",
-        instructions=texts.instructions(schema),
+        instructions=texts.instructions(opening.known_schema(), opening.profile.description),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_subscriptions_listen=ListenHandler(bus),
     )
+    audience = Audience(bus)
+    server.add_notification_handler("notifications/initialized", NotificationParams, audience.join)
+
+    def renew() -> None:
+        server.instructions = texts.instructions(opening.known_schema(), opening.profile.description)
+        if listed.renew():
+            audience.tell()
+
+    opening.on_schema(renew)
+    return server
 
 
-async def _called(gateway: Gateway, context: Context, params: CallToolRequestParams) -> CallToolResult:
+class _Server(Server[dict[str, Any]]):
+    """A server that says in the handshake that its tools may change, on every transport."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+class Listed:
+    """The tools as they are published now."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self._tools: list[Tool] | None = None
+
+    def now(self) -> list[Tool]:
+        """Return the tools, described with what is known of the graph."""
+        if self._tools is None:
+            self._tools = tools.published(self._opening.known_schema(), explain=self._opening.profile.server.explain)
+        return self._tools
+
+    def renew(self) -> bool:
+        """Describe the tools anew, and return whether what a client may have read has changed."""
+        before, self._tools = self._tools, None
+        return before is not None and before != self.now()
+
+
+async def _no_progress(done: float, total: float, message: str) -> None:
+    """Tell nobody."""
+
+
+async def _called(opening: Opening, context: Context, params: CallToolRequestParams) -> CallToolResult:
     if params.name not in BY_TOOL:
         return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
 
-    async def progress(done: int, total: int, message: str) -> None:
+    async def progress(done: float, total: float, message: str) -> None:
         await context.session.report_progress(done, total, message)
 
     try:
+        gateway = await opening.gateway(progress)
         answer = await gateway.call(params.name, params.arguments or {}, progress)
     except GatewayError as error:
         # The text repeats what the caller wrote; that the call failed, and how, is in the record of the call.

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, quoted
-from gateway.server.app import build
+from gateway.server.app import serving
+from gateway.server.opening import Opening
 from gateway.settings.address import is_loopback
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
+_HEAD_START_SECONDS = 0.3
 _BACKLOG = 128
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(gateway: Gateway) -> None:
+async def serve_stdio(opening: Opening) -> None:
     """Serve one client over standard input and output, in the protocol era that the client begins with."""
-    server = await build(gateway)
-    async with stdio_server() as (reading, writing):
+    server = serving(opening)
+    async with _beside(opening), stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
-async def serve_http(gateway: Gateway, host: str, port: int) -> None:
+async def serve_http(opening: Opening, host: str, port: int) -> None:
     """Serve streamable HTTP on this machine, both protocol eras, until the process is told to stop.
 
     Args:
-        gateway: What is served.
+        opening: What is served.
         host: A loopback address; until there is authentication no other is served.
         port: The port; 0 for any free one.
 
     Raises:
         ConfigurationError: The address is not loopback, or the port is in use.
     """
+    import uvicorn  # noqa: PLC0415 - not needed over standard input and output, where every start counts
+
     listening = listen(host, port)
     try:
-        server = await build(gateway)
+        server = serving(opening)
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             # Sessions, so that a handshake-era client can cancel; streams, so that progress arrives.
@@ -53,9 +58,24 @@ async def serve_http(gateway: Gateway, host: str, port: int) -> None:
             ),
         )
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS)
-        await uvicorn.Server(config).serve(sockets=[listening])
+        async with _beside(opening):
+            await uvicorn.Server(config).serve(sockets=[listening])
     finally:
         listening.close()
+
+
+@asynccontextmanager
+async def _beside(opening: Opening) -> AsyncIterator[None]:
+    """Have the gateway opened while a server runs, and closed after it.
+
+    The first client is in a hurry, and an import holds the GIL: it is let go first.
+    """
+    begin = asyncio.get_running_loop().call_later(_HEAD_START_SECONDS, opening.start)
+    try:
+        async with opening:
+            yield
+    finally:
+        begin.cancel()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -86,11 +86,17 @@ _INSTRUCTIONS = (
 )
 
 
-def instructions(schema: SchemaResult | None) -> str:
-    """Return the server's instructions, with what the graph is about where that is known and fits."""
-    if schema is None:
+def instructions(schema: SchemaResult | None, described: str = "") -> str:
+    """Return the server's instructions, with what the graph is about where that is known and fits.
+
+    Args:
+        schema: The graph's; it may not be known.
+        described: The operator's words about the graph, for that case.
+    """
+    about = described if schema is None else schema.graph_description
+    if not about:
         return _INSTRUCTIONS
-    text = f"{_INSTRUCTIONS} The graph: {schema.graph_description}"
+    text = f"{_INSTRUCTIONS} The graph: {about}"
     return text if len(text) <= LIMIT else f"{text[: LIMIT - 1]}…"
 
 

@@ -32,7 +32,7 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.transport.fingerprint import Fingerprint
-from gateway.transport.loading import Content, LoadedGraph, Progress, as_dataset, check_files, fill
+from gateway.transport.loading import Content, LoadedGraph, Progress, check_files, fill
 
 _log = logging.getLogger(__name__)
 
@@ -221,7 +221,7 @@ class _Place:
             self._complain(error)
             return None
         prefixes = [(path.name, file.prefixes) for path, file in zip(self._paths, manifest.files, strict=True)]
-        return LoadedGraph(engine, as_dataset(engine), prefixes, manifest.version, lease)
+        return LoadedGraph(engine, prefixes, manifest.version, lease)
 
     def _update(self, before: _Manifest, after: _Manifest) -> None:
         """Note new times of unchanged files, so that they are not read again; another time will do as well."""

@@ -1,4 +1,4 @@
-"""Reads RDF files and rdflib graphs into an Oxigraph store, graph names folded away.
+"""Reads RDF files into an Oxigraph store, graph names folded away.
 
 Every format goes through pyoxigraph in one pass, with prefixes, progress and the place of an error
 (field notes, ``embedded.md`` 2). Why graph names are folded: the same triple in three graphs is one edge.
@@ -16,7 +16,7 @@ import logging
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -24,9 +24,7 @@ from pathlib import Path
 from typing import IO, cast
 from xml.parsers import expat
 
-import oxrdflib
 import pyoxigraph
-import rdflib
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
@@ -73,14 +71,12 @@ class LoadedGraph:
 
     Attributes:
         engine: The store that answers queries.
-        dataset: The same store as rdflib sees it.
         prefixes: What each source declares, in the order given: the source's name and its prefixes.
         version: A hash of the content that was loaded.
         lease: What keeps a store on disk from being removed, as long as it is held.
     """
 
     engine: pyoxigraph.Store
-    dataset: rdflib.Dataset
     prefixes: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     version: str = ""
     lease: object = None
@@ -124,7 +120,7 @@ def load_files(paths: Sequence[Path], progress: Progress | None = None) -> Loade
     """
     engine = pyoxigraph.Store()
     content = fill(engine, paths, progress)
-    return LoadedGraph(engine, as_dataset(engine), content.prefixes, content.version)
+    return LoadedGraph(engine, content.prefixes, content.version)
 
 
 def fill(engine: pyoxigraph.Store, paths: Sequence[Path], progress: Progress | None = None) -> Content:
@@ -141,56 +137,13 @@ def fill(engine: pyoxigraph.Store, paths: Sequence[Path], progress: Progress | N
         content.prefixes.append((path.name, source.load_into(engine)))
         content.sources.append(source.fingerprint)
         digest.update(bytes.fromhex(source.fingerprint.sha256))
-    content.version = _short(digest)
+    content.version = short_hash(digest)
     return content
 
 
-def as_dataset(engine: pyoxigraph.Store) -> rdflib.Dataset:
-    """Return a store as rdflib sees it."""
-    return rdflib.Dataset(store=oxrdflib.OxigraphStore(store=engine))
-
-
-def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
-    """Copy an rdflib Graph or Dataset; what changes in it later is not seen.
-
-    Raises:
-        ConfigurationError: It holds a term that is no RDF.
-    """
-    engine = pyoxigraph.Store()
-    graph = LoadedGraph(engine, as_dataset(engine))
-    triples: Iterable[tuple[object, object, object]]
-    if isinstance(source, rdflib.Dataset):
-        triples = ((subject, predicate, value) for subject, predicate, value, _ in source.quads())
-    else:
-        triples = iter(source)
-    target = graph.dataset.default_graph
-    try:
-        for triple in triples:
-            target.add(triple)
-    except ValueError as error:
-        raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
-    except TypeError as error:
-        raise ConfigurationError(
-            "The rdflib graph holds a triple that is no RDF: a literal is its subject, or no IRI its predicate."
-        ) from error
-    graph.prefixes.append(("the rdflib graph", _prefixes_in_use(source, target)))
-    graph.version = _short(hashlib.sha256("\n".join(sorted(map(str, graph.engine))).encode()))
-    return graph
-
-
-def _short(digest: hashlib._Hash) -> str:
+def short_hash(digest: hashlib._Hash) -> str:
+    """Return the part of a hash that tells versions apart."""
     return digest.hexdigest()[:16]
-
-
-def _prefixes_in_use(source: rdflib.Graph, copy: rdflib.Graph) -> dict[str, str]:
-    """Return the prefixes that the holder bound, and of rdflib's own ones those that a predicate or type needs."""
-    usual = {(name, str(namespace)) for name, namespace in rdflib.Graph().namespaces()}
-    used = {str(term) for term in copy.predicates()} | {str(term) for term in copy.objects(None, rdflib.RDF.type)}
-    return {
-        name: str(namespace)
-        for name, namespace in source.namespaces()
-        if (name, str(namespace)) not in usual or any(iri.startswith(str(namespace)) for iri in used)
-    }
 
 
 class _Source:
@@ -225,7 +178,9 @@ class _Source:
     def check(self) -> None:
         """Open the file, and no more."""
         try:
-            self._path.open("rb").close()
+            # A pipe is opened once, by who reads it.
+            if not self._path.is_fifo():
+                self._path.open("rb").close()
         except OSError as error:
             raise self._unreadable(error) from error
 

@@ -3,8 +3,9 @@ import socket
 import pytest
 
 import gateway.server.run
-from gateway.engine.gateway import Gateway
-from gateway.errors import Fault
+from gateway.engine.answers import SchemaResult
+from gateway.errors import GatewayError
+from gateway.server.opening import Opening
 from tests.cli.conftest import FIXTURES, Run
 
 Calls = list[tuple[object, ...]]
@@ -15,17 +16,23 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """What the server is asked to serve, in place of serving it."""
     calls: Calls = []
 
-    async def types(gateway: Gateway) -> int:
-        try:
-            return (await gateway.describe_schema()).entity_types_total
-        except Fault:
-            return 0
+    async def types(opening: Opening) -> int:
+        async def ignore(*_: object) -> None:
+            """Tell nobody."""
 
-    async def stdio(gateway: Gateway) -> None:
-        calls.append(("stdio", await types(gateway)))
+        async with opening:
+            try:
+                schema = await (await opening.gateway(ignore)).call("describe_schema", {}, ignore)
+            except GatewayError:
+                return 0
+        assert isinstance(schema, SchemaResult)
+        return schema.entity_types_total
 
-    async def http(gateway: Gateway, host: str, port: int) -> None:
-        calls.append(("http", await types(gateway), host, port))
+    async def stdio(opening: Opening) -> None:
+        calls.append(("stdio", await types(opening)))
+
+    async def http(opening: Opening, host: str, port: int) -> None:
+        calls.append(("http", await types(opening), host, port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
     monkeypatch.setattr(gateway.server.run, "serve_http", http)
@@ -74,5 +81,28 @@ def test_a_port_in_use_is_told_before_a_graph_is_loaded(run: Run, served: Calls)
         ran = run("serve", "--http", "--port", str(port), "--graph", "not-even-there.ttl")
     assert ran.status == 2
     assert ran.err.startswith(f"error: Port {port} cannot be used")
+    assert ran.err.count("\n") == 1
+    assert served == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-g", "not-even-there.ttl"], "not-even-there.ttl: No such file"),
+        (["-g", FIXTURES / "README.md"], "the suffix '.md' names no RDF format"),
+        (["-g", FIXTURES], "names no RDF format"),
+        (["-e", "ftp://127.0.0.1/sparql"], "The endpoint is wrong"),
+        (["-g", FIXTURES / "films.ttl", "-e", "http://127.0.0.1:1/sparql"], "Give one of them"),
+        (["-p", "no-such-profile"], "no-such-profile"),
+        (["--prefix", "x"], "--prefix 'x' is wrong"),
+    ],
+)
+def test_what_is_wrong_with_the_command_line_is_told_before_anything_is_served(
+    run: Run, served: Calls, arguments: list[str], said: str
+) -> None:
+    ran = run("serve", *arguments)
+    assert ran.status == 2
+    assert said in ran.err
+    assert ran.err.startswith("error: ")
     assert ran.err.count("\n") == 1
     assert served == []

@@ -100,7 +100,9 @@ async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, 
     assert version == ("2026-07-28" if era == "auto" else "2025-11-25")
     assert not answer.is_error
     assert (answer.structured_content or {})["node_count"] == 34
-    assert told == [1, 2, 3]
+    # Before the first hop may be words of how far the graph is read, which are less than 1.
+    assert [progress for progress in told if progress >= 1] == [1, 2, 3]
+    assert told == sorted(told)
     assert wrong.is_error
 
 

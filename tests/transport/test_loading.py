@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.transport.loading import LoadedGraph, load_files, load_rdflib
+from gateway.transport.loading import LoadedGraph, load_files
+from gateway.transport.rdflib_graphs import as_dataset, load_rdflib
 from tests.examples import examples
 
 EX = "http://example.org/"
@@ -187,8 +188,9 @@ def test_annotations_of_rdf_1_2_are_loaded(write: Write) -> None:
 
 def test_rdflib_sees_the_triples_that_the_engine_answers_from(write: Write) -> None:
     loaded = load_files([write("graph.ttl", TURTLE)])
-    assert (NS.a, NS.knows, NS.b) in loaded.dataset.default_graph
-    loaded.dataset.default_graph.add((NS.b, NS.knows, NS.a))
+    dataset = as_dataset(loaded.engine)
+    assert (NS.a, NS.knows, NS.b) in dataset.default_graph
+    dataset.default_graph.add((NS.b, NS.knows, NS.a))
     assert loaded.engine.query(f"ASK {{ <{EX}b> <{EX}knows> <{EX}a> }}")
 
 

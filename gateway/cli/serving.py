@@ -1,0 +1,86 @@
+"""What `serve` does: it answers at once, and opens the graph meanwhile.
+
+What is imported here is imported before the first answer; `gateway.api` is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from gateway.cli.output import flush, louder, print_note
+from gateway.cli.prefixes import prefixes
+from gateway.cli.requests import Common
+from gateway.errors import ConfigurationError
+from gateway.server import run
+from gateway.server.opening import Note, Opened, Opening
+from gateway.settings.address import url_problem
+from gateway.settings.load import DEFAULT, DEMO, load_profile
+from gateway.settings.profile import Profile
+from gateway.transport.loading import check_files
+
+_INTERRUPTED = 130
+
+
+def serve(common: Common, address: tuple[str, int] | None) -> int:
+    """Serve until the client goes, or until told to stop; return the exit status.
+
+    What is wrong with the command line is told before anything is served; what is wrong inside a file when it is
+    found, on standard error and by every tool.
+
+    Raises:
+        ConfigurationError: An option, a file's name or the address is wrong.
+    """
+    if address is not None:
+        with run.listen(*address) as free:
+            address = (address[0], free.getsockname()[1])
+    louder(common.verbose)
+    opening, what = _opening(common)
+    if address is None:
+        print_note(f"Serving {what} over stdio, to the program that started this. Stop with Ctrl-C.")
+        work = run.serve_stdio(opening)
+    else:
+        host, port = address
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
+        print_note(f"Serving {what} at {url} to this machine only (loopback). Stop with Ctrl-C.")
+        work = run.serve_http(opening, host, port)
+    status = 0
+    try:
+        asyncio.run(work)
+    except KeyboardInterrupt:
+        status = _INTERRUPTED
+    if opening.is_busy:
+        # The interpreter would wait for no thread that loads, and the engine in it ends the process by a crash.
+        flush()
+        os._exit(status)
+    return status
+
+
+def _opening(common: Common) -> tuple[Opening, str]:
+    """Check what can be checked at once; return the gateway to be, and what it is of."""
+    profile = load_profile(common.profile or (DEFAULT if common.graph or common.endpoint else DEMO))
+    if common.graph and common.endpoint:
+        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+    given = prefixes(common.prefix or ())
+    opening = Opening(profile, lambda note: _opened(common, profile, given, note))
+    if common.graph:
+        paths = [Path(path) for path in common.graph]
+        check_files(paths)
+        return opening, ", ".join(path.name for path in paths)
+    if url := common.endpoint or profile.endpoint.url:
+        if problem := url_problem(url):
+            raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+        # Only the host: the rest of a URL may be nobody's business.
+        return opening, f"the endpoint on {urlsplit(url).hostname}"
+    return opening, "the demo graph"
+
+
+def _opened(common: Common, profile: Profile, given: Mapping[str, str], note: Note) -> Opened:
+    from gateway.api import open_gateway  # noqa: PLC0415 - in the thread that opens, while the server answers
+
+    return open_gateway(
+        common.graph, endpoint=common.endpoint, profile=profile, prefixes=given, store=common.store, progress=note
+    )
