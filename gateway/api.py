@@ -18,7 +18,9 @@ from pathlib import Path
 import rdflib
 
 from gateway import resources
+from gateway.cache.kept_schema import KeptSchema
 from gateway.cache.store import CachedStore
+from gateway.engine.book import Shelf
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.store import GraphStore
@@ -63,6 +65,7 @@ def open_gateway(
     profile: str | Profile | None = None,
     prefixes: Mapping[str, str] | None = None,
     store: str | Path | None = None,
+    keep_schema: bool = False,
     progress: Progress | None = None,
     on_record: OnRecord = ignored,
 ) -> Gateway:
@@ -78,6 +81,7 @@ def open_gateway(
         store: A folder where parsed files are kept between runs, for any number of graphs; they are parsed again when
             one of them has changed. Without it, files are parsed into memory each time. What is no file is not kept.
             For an endpoint: where its label index is, if there is one; the user's cache directory where not given.
+        keep_schema: Whether the schema of an endpoint is kept there too, for the next run to begin with.
         progress: Told while files load.
         on_record: Told what each call cost, when it has ended; it must not raise.
 
@@ -96,7 +100,9 @@ def open_gateway(
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
         over = store_over(transport_to(url, settings), settings)
-        return _over(IndexedStore(over, KeptLabels(_kept(url, settings, store))), settings, given, [], on_record)
+        kept = _kept(url, settings, store)
+        shelf = KeptSchema(kept.place) if keep_schema else None
+        return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf)
     transport, declared = load(source, settings, progress, store)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
@@ -216,11 +222,12 @@ def _over(
     given: Mapping[str, str],
     declared: Sequence[tuple[str, Mapping[str, str]]],
     on_record: OnRecord,
+    shelf: Shelf | None = None,
 ) -> Gateway:
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    return Gateway(store, profile, PrefixMap(merged), on_record=on_record)
+    return Gateway(store, profile, PrefixMap(merged), on_record=on_record, shelf=shelf)
 
 
 def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:

@@ -11,6 +11,14 @@ from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 register_quick()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what is kept between runs out of the user's own cache: a port that is used again is another graph."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     """Run asynchronous tests on asyncio, as the product does."""

@@ -82,5 +82,11 @@ def _opened(common: Common, profile: Profile, given: Mapping[str, str], note: No
     from gateway.api import open_gateway  # noqa: PLC0415 - in the thread that opens, while the server answers
 
     return open_gateway(
-        common.graph, endpoint=common.endpoint, profile=profile, prefixes=given, store=common.store, progress=note
+        common.graph,
+        endpoint=common.endpoint,
+        profile=profile,
+        prefixes=given,
+        store=common.store,
+        keep_schema=True,
+        progress=note,
     )

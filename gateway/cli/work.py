@@ -228,6 +228,7 @@ def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> 
         profile=common.profile,
         prefixes=prefixes(common.prefix or ()),
         store=common.store,
+        keep_schema=True,
         progress=waiting.loading,
         on_record=on_record,
     )

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol
 
 from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
 from gateway.engine.vocabulary import Vocabulary
@@ -64,6 +66,18 @@ class Known:
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
 
 
+class Shelf(Protocol):
+    """Keeps a schema between runs."""
+
+    def load(self) -> Schema | None:
+        """Return what an earlier run knew; None where there is nothing."""
+        ...
+
+    def save(self, schema: Schema) -> None:
+        """Keep a schema in place of the one before."""
+        ...
+
+
 class SchemaBook:
     """Keeps the schema, and has it read: first at a glance, then in full, while calls go on.
 
@@ -72,13 +86,17 @@ class SchemaBook:
         profile: How long the reading may take, and how long a call waits for it.
         prefixes: Short forms of IRIs.
         clock: The clock of all deadlines.
+        shelf: Keeps the schema between runs, where it is to be kept.
     """
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, clock: Clock) -> None:
+    def __init__(
+        self, store: GraphStore, profile: Profile, prefixes: PrefixMap, clock: Clock, shelf: Shelf | None = None
+    ) -> None:
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
+        self._shelf = shelf
         self._known: Known | None = None
         self._reading: asyncio.Task[None] | None = None
         self._patient_until = 0.0
@@ -178,10 +196,15 @@ class SchemaBook:
         return now > known.until or (doubted and now - known.read > _RETRY_SECONDS) or (wanted and passing)
 
     def _begin(self, tally: Tally) -> None:
-        """Begin to read, unless that is under way."""
+        """Begin to read, unless that is under way; until it is read, what an earlier run knew is known."""
         if self._reading is None:
+            if self._known is None and self._shelf is not None and (kept := self._shelf.load()) is not None:
+                # A list that was once complete tells more than a sample, though nobody knows whether it still is.
+                self._is_outdated = "enumerated" in kept.basis.methods
+                old = replace(kept, exact=False, reason=f"they are those of {_date(kept)}, and are being checked")
+                self._publish(self._derived(old, None, read=self._clock(), until=self._clock() + _RETRY_SECONDS))
             self._patient_until = self._clock() + self._profile.orientation.patience_seconds
-            if self._known is None or self._known.fault is not None:
+            if self._known is not None and self._known.fault is not None:
                 self._something = asyncio.Event()
             self._reading = asyncio.create_task(self._read(tally))
             self._reading.add_done_callback(self._ended)
@@ -224,7 +247,7 @@ class SchemaBook:
             self._could_not_read(fault)
             return
         else:
-            if seen.exact or self._known is None or self._known.fault is not None:
+            if seen.exact or self._known is None or not (self._known.schema.exact or self._is_outdated):
                 self._publish_read(seen)
             if seen.exact:
                 return
@@ -261,6 +284,10 @@ class SchemaBook:
     def _publish_read(self, schema: Schema) -> None:
         now = self._clock()
         self._is_outdated = self._is_outdated and not schema.exact
+        if self._known is not None and not schema.exact:
+            schema = _with_all_of(schema, self._known.schema)
+        if self._shelf is not None:
+            self._shelf.save(schema)
         lasts = self._profile.limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
         self._publish(self._derived(schema, None, read=now, until=now + lasts))
 
@@ -288,6 +315,26 @@ class SchemaBook:
         if before is None or (before.schema, before.comprehensive) != (known.schema, known.comprehensive):
             for listener in self._listeners:
                 listener()
+
+
+def _with_all_of(schema: Schema, before: Schema) -> Schema:
+    """Add what was known before to a schema that is a sample: what another sample saw may well be there."""
+    types, predicates = {term.iri for term in schema.types}, {term.iri for term in schema.predicates}
+    return replace(
+        schema,
+        types=(*schema.types, *(replace(term, count=None) for term in before.types if term.iri not in types)),
+        predicates=(
+            *schema.predicates,
+            *(replace(term, count=None) for term in before.predicates if term.iri not in predicates),
+        ),
+        names=schema.names or before.names,
+        hubs=schema.hubs or before.hubs,
+    )
+
+
+def _date(schema: Schema) -> str:
+    read_at = schema.basis.read_at
+    return "an earlier run" if read_at is None else f"{datetime.fromtimestamp(read_at, UTC):%Y-%m-%d}"
 
 
 def _with(terms: tuple[Term, ...], more: Sequence[Iri]) -> tuple[Term, ...]:

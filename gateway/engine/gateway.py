@@ -26,7 +26,7 @@ from gateway.engine.arguments import (
     SearchEntities,
     parse,
 )
-from gateway.engine.book import SchemaBook
+from gateway.engine.book import SchemaBook, Shelf
 from gateway.engine.describing import Describer, expanded
 from gateway.engine.explaining import explained
 from gateway.engine.exploring import Progress, no_progress
@@ -105,13 +105,14 @@ class Gateway:
         prefixes: PrefixMap,
         clock: Clock = time.monotonic,
         on_record: OnRecord = ignored,
+        shelf: Shelf | None = None,
     ) -> None:
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
         self._on_record = on_record
-        self._book = SchemaBook(store, profile, prefixes, clock)
+        self._book = SchemaBook(store, profile, prefixes, clock, shelf)
         self._cartographer = Cartographer(store, prefixes, profile)
         self._presenter = Presenter(store, profile, prefixes, self._book)
         self._orienter = Orienter(profile, prefixes, self._book)

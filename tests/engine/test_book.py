@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import cast
 
 import pytest
 
+from gateway.cache.kept_schema import KeptSchema
 from gateway.engine.book import Known, SchemaBook
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, NetworkFault
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Schema, Term
+from gateway.graph.values import Basis, Schema, Term
 from gateway.settings.profile import Limits, Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
@@ -66,12 +68,14 @@ class Shelf:
     store: Schemas
     limits: Limits = field(default_factory=Limits)
     orientation: Orientation = field(default_factory=Orientation)
+    kept: KeptSchema | None = None
     now: float = 1_000.0
 
     def __post_init__(self) -> None:
         """Open the book."""
         profile = Profile(limits=self.limits, orientation=self.orientation)
-        self.book = SchemaBook(cast("GraphStore", self.store), profile, PrefixMap(PREFIXES), lambda: self.now)
+        store = cast("GraphStore", self.store)
+        self.book = SchemaBook(store, profile, PrefixMap(PREFIXES), lambda: self.now, self.kept)
 
     def budget(self, seconds: float = 30.0) -> Budget:
         """Return the budget of one call."""
@@ -261,6 +265,36 @@ async def test_nothing_goes_on_once_the_book_is_closed() -> None:
     assert asyncio.all_tasks() > others
     await shelf.book.close()
     assert asyncio.all_tasks() == others
+
+
+async def test_what_an_earlier_run_knew_is_known_at_once_and_complete_only_when_it_was_read_again(
+    tmp_path: Path,
+) -> None:
+    kept = KeptSchema(tmp_path)
+    enumerated = replace(EXACT, basis=Basis(("enumerated",), 1_700_000_000.0, 0, 5))
+    assert await Shelf(Schemas(enumerated), kept=kept).read() == enumerated
+    go_on = asyncio.Event()
+    store = Schemas(PARTIAL, whole=enumerated, before=lambda: _wait(go_on))
+    later = Shelf(store, orientation=Orientation(patience_seconds=0), kept=kept)
+    known = await later.book.known(later.budget())
+    assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
+    assert "2023-11-14" in known.schema.reason
+    changed = asyncio.Event()
+    later.book.on_change(changed.set)
+    go_on.set()
+    await changed.wait()
+    assert (_latest(later).schema, _latest(later).comprehensive) == (enumerated, True)
+
+
+async def test_samples_of_several_runs_add_up(tmp_path: Path) -> None:
+    kept = KeptSchema(tmp_path)
+    never = Orientation(enumeration_seconds=0, patience_seconds=60)
+    other = replace(PARTIAL, types=(Term(f"{X}Other", None),))
+    await Shelf(Schemas(PARTIAL), orientation=never, kept=kept).read()
+    later = Shelf(Schemas(other), orientation=never, kept=kept)
+    await later.read()
+    assert [term.iri for term in _latest(later).schema.types] == [f"{X}Other", f"{X}T"]
+    assert not _latest(later).comprehensive
 
 
 def _latest(shelf: Shelf) -> Known:
