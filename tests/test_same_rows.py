@@ -191,6 +191,7 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
         "facts": [{**values, "predicates": [RDF_TYPE, *NAME_PREDICATES]} for values in about],
         "literals": [{**values, **also} for values in about for also in excepted],
         "mentions": [{**values, **role} for values in about for role in roles],
+        "narrower": [{**values, "predicates": [f"{RDFS}subClassOf", RDF_TYPE]} for values in about],
         "predicate_labels": [
             {"nodes": predicates, "via": "http://wikiba.se/ontology#directClaim", "names": labels},
         ],

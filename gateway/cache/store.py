@@ -26,6 +26,7 @@ from gateway.graph.values import (
     Hits,
     Iri,
     Mark,
+    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -177,6 +178,10 @@ class CachedStore:
             NodeFacts,
             budget,
         )
+
+    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+        """Return the direct subclasses of each class."""
+        return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, budget), Narrower, budget)
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.book import Known
 from gateway.engine.metadata import MetadataWriter
+from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
@@ -97,6 +98,16 @@ class Kept:
         if len(self.nodes) == len(self.topology.nodes):
             return self.topology.content
         return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
+
+
+async def with_subclasses(filters: Filters, taxonomy: Taxonomy, budget: Budget) -> Filters:
+    """Return filters that mean the subclasses of their types too, where the profile says so."""
+    node_types, warnings = filters.node_types, list(filters.warnings)
+    if node_types is not None:
+        node_types, more = await taxonomy.widened("node_types", node_types, budget)
+        warnings += more
+    excluded, more = await taxonomy.widened("exclude_node_types", filters.excluded, budget)
+    return replace(filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more))
 
 
 class Sieve:

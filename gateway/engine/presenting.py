@@ -9,11 +9,12 @@ from typing import Any
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.book import Known, SchemaBook, labels_of
 from gateway.engine.explaining import room_for_explain
-from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve
+from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve, with_subclasses
 from gateway.engine.gaps import Gap
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.size import BYTES_PER_TOKEN, size_of
+from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
@@ -41,6 +42,7 @@ class Presenter:
         self._profile = profile
         self._prefixes = prefixes
         self._book = book
+        self._taxonomy = Taxonomy(store, profile, prefixes)
         self._writer = MetadataWriter(profile, prefixes)
         self._sieve = Sieve(store, prefixes, self._writer)
 
@@ -69,7 +71,7 @@ class Presenter:
             {edge.predicate for edge in topology.edges},
         )
         known = await self._book.known(budget)
-        filters = resolve(arguments, known, topology)
+        filters = await with_subclasses(resolve(arguments, known, topology), self._taxonomy, budget)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         if arguments.offset >= len(kept.nodes) > 0:

@@ -12,6 +12,7 @@ from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import Ranked, ranked, weighted, weights_of
 from gateway.engine.size import Shortener, size_of
+from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
@@ -40,6 +41,7 @@ class Searcher:
         self._profile = profile
         self._prefixes = prefixes
         self._book = book
+        self._taxonomy = Taxonomy(store, profile, prefixes)
         self._writer = MetadataWriter(profile, prefixes)
 
     async def search(self, arguments: SearchEntities, budget: Budget) -> SearchResult:
@@ -63,11 +65,12 @@ class Searcher:
         except InputError:
             known = await self._book.known(budget, doubted=True)
             types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+        wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
         with budget.tally.stage("search"):
-            hits = await self._hits(sought, types.iris, budget) if types.iris or not asked else _NOTHING
+            hits = await self._hits(sought, wanted, budget) if wanted or not asked else _NOTHING
         best = ranked(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
-            best = await self._of_types(best, types.iris, known, budget)
+            best = await self._of_types(best, wanted, known, budget)
         with budget.tally.stage("search"):
             weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
@@ -85,7 +88,7 @@ class Searcher:
                     "truncated": hits.truncated,
                     "exhaustive": hits.exhaustive,
                 },
-                "warnings": [*types.warnings, *hits.warnings] or None,
+                "warnings": [*types.warnings, *more, *hits.warnings] or None,
             }
         )
 

@@ -14,6 +14,7 @@ from gateway.graph.values import (
     Existence,
     Hits,
     Iri,
+    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -69,6 +70,10 @@ class GraphStore(Protocol):
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
+        ...
+
+    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+        """Return the direct subclasses of each class, by the predicates that the profile names for it."""
         ...
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:

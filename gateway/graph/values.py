@@ -139,6 +139,19 @@ Properties = Mapping[Iri, tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
+class Narrower:
+    """The direct subclasses of one class.
+
+    Attributes:
+        classes: Their IRIs, sorted.
+        mark: Whether these are all of them.
+    """
+
+    classes: tuple[Iri, ...] = ()
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """What is known about one node beside its edges.
 

@@ -257,6 +257,10 @@ class Types(_Section):
     """Which of several types a node shows."""
 
     preferred: Iris = Field(default=(), description="Types that win over others, the strongest first.")
+    subclass_of: Iris = Field(
+        default=(),
+        description="Predicates from a class to its superclass; then a filter by a type means its subclasses too.",
+    )
 
 
 class Roles(_Section):

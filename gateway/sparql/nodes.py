@@ -12,6 +12,7 @@ from gateway.graph.values import (
     Existence,
     Iri,
     Mark,
+    Narrower,
     NodeFacts,
     Value,
 )
@@ -75,6 +76,17 @@ class NodeReader:
         answers = await asking.run(ids)
         whole = all(facts.mark.whole for facts in answers.values())
         return {node: facts.name for node, facts in answers.items() if facts.name}, whole
+
+    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+        """Return the direct subclasses of each class."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Narrower]:
+            found: dict[Iri, set[Iri]] = {iri: set() for iri in batch}
+            for row in rows:
+                found[row["n"].value].add(row["class"].value)
+            return {iri: Narrower(tuple(sorted(classes)), mark) for iri, classes in found.items()}
+
+        return await self._asking("narrower", budget, read, predicates=self._profile.types.subclass_of).run(ids)
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""

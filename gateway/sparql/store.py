@@ -14,6 +14,7 @@ from gateway.graph.values import (
     Existence,
     Hits,
     Iri,
+    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -91,6 +92,10 @@ class SparqlStore:
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
         return await self._nodes.facts(ids, budget, names=names, descriptions=descriptions)
+
+    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+        """Return the direct subclasses of each class."""
+        return await self._nodes.narrower(ids, budget)
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""

@@ -18,6 +18,7 @@ from gateway.graph.values import (
     Hits,
     Iri,
     Mark,
+    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -167,6 +168,11 @@ class FakeStore:
         """Give every node a type."""
         fetch = await self._ask(("nodes", names, descriptions), ids, budget)
         return {node: NodeFacts((f"urn:type:{fetch.number}",), mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+        """Give every class a subclass."""
+        fetch = await self._ask(("narrower",), ids, budget)
+        return {node: Narrower((f"urn:sub:{fetch.number}",), fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
         """Return a number for each node."""
