@@ -124,7 +124,8 @@ class Finding:
         same = self._same(words)
         self._beginning(words)
         self._with_all(words)
-        self._with_parts(words)
+        if not self.cut:
+            self._with_parts(words)
         if same:
             return
         self._in_other_forms(words)

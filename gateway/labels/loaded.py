@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
+from collections.abc import Sequence
 
 from gateway.errors import GatewayError
 from gateway.graph.budget import Deadline
 from gateway.graph.names import NameReader
+from gateway.graph.values import Iri
 from gateway.labels.building import Allowance, read_names
 from gateway.labels.desk import ClosedError, Desk
 from gateway.labels.index import LabelIndex, make_index
@@ -27,16 +29,22 @@ class LoadedLabels:
         self._names = names
         self._allowance = allowance
         self._making: asyncio.Task[LabelIndex | None] | None = None
+        self._predicates: Sequence[Iri] = ()
         self._distrusted = False
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
         """Return the index, or None where it takes too long to wait for: it is made all the same."""
         if self._distrusted:
             return None
+        if self._predicates != self._names.predicates:
+            # Which predicates name nodes may be found out while the graph is in use.
+            await self.close()
         if self._making is None:
+            self._predicates = self._names.predicates
             self._making = asyncio.create_task(self._make(), name="label index")
-        await asyncio.wait([self._making], timeout=deadline.seconds_left * _SHARE)
-        return self._making.result() if self._making.done() and not self._making.cancelled() else None
+        making = self._making
+        await asyncio.wait([making], timeout=deadline.seconds_left * _SHARE)
+        return making.result() if making.done() and not making.cancelled() else None
 
     def distrust(self, index: LabelIndex) -> None:
         """Never return an index again."""
@@ -47,9 +55,10 @@ class LoadedLabels:
         """Let go of the index, and stop making one."""
         if self._making is None:
             return
-        self._making.cancel()
+        making, self._making = self._making, None
+        making.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            index = await self._making
+            index = await making
             if index is not None:
                 index.close()
 

@@ -71,6 +71,18 @@ async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> N
     await indexed.close()
 
 
+async def test_when_other_predicates_turn_out_to_be_the_names_the_index_is_made_anew() -> None:
+    below = store()
+    indexed = IndexedStore(below, LoadedLabels(below.names, allowance))
+    coumadin = Sought("coumadni", ("coumadni",))
+    assert (await indexed.search(coumadin, (), allowance())).hits
+    below.naming.use(["http://www.w3.org/2004/02/skos/core#altLabel"])
+    (hit,) = (await indexed.search(coumadin, (), allowance())).hits
+    assert not hit.is_synonym
+    assert not (await indexed.search(TYPO, (), allowance())).hits
+    await indexed.close()
+
+
 async def test_where_no_index_can_be_made_the_graph_itself_is_searched(caplog: pytest.LogCaptureFixture) -> None:
     indexed = IndexedStore(store(), LoadedLabels(Listed({"urn:a": ["a"]}, pages_left=0), allowance))
     for _ in range(2):
