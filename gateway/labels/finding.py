@@ -91,11 +91,14 @@ class Finding:
     _database: sqlite3.Connection
     _types: Sequence[int] | None
     _at_most: int
+    _thorough: bool
     _rows: dict[int, Row] = field(default_factory=dict)
     _steps: dict[str, None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, database: sqlite3.Connection, sought: Sought, types: Sequence[Iri], at_most: int) -> Finding:
+    def of(
+        cls, database: sqlite3.Connection, sought: Sought, types: Sequence[Iri], at_most: int, *, thorough: bool
+    ) -> Finding:
         """Search.
 
         Args:
@@ -103,9 +106,10 @@ class Finding:
             sought: What is looked for.
             types: Only entities with one of these types; empty for all.
             at_most: Names at most.
+            thorough: Whether words inside words are looked for also where whole words were found.
         """
         words = words_of(sought.text)
-        finding = cls(False, len(words) > _MOST_WORDS, database, _numbers(database, types), at_most)
+        finding = cls(False, len(words) > _MOST_WORDS, database, _numbers(database, types), at_most, thorough)
         if words and finding._types is not None:
             finding._search(words[:_MOST_WORDS])
         return finding
@@ -124,7 +128,7 @@ class Finding:
         same = self._same(words)
         self._beginning(words)
         self._with_all(words)
-        if not self.cut:
+        if not self._rows or (self._thorough and not self.cut):
             self._with_parts(words)
         if same:
             return
