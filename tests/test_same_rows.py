@@ -51,6 +51,7 @@ OF_ALL = {
     "check/distinct_triples",
     "check/sample",
     "check/triples",
+    "schema/literals",
     "schema/totals",
     "names_count",
     "names_page",
