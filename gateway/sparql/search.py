@@ -19,6 +19,7 @@ from gateway.sparql.found_names import FoundNames, Restricted
 from gateway.sparql.name_count import NameCount
 from gateway.sparql.naming import Naming
 from gateway.sparql.text_search import TextSearch
+from gateway.terms.words import listed
 
 _FEW = 100_000
 """Names that are compared before anything else is tried: a fraction of a second on every engine."""
@@ -122,7 +123,7 @@ class SearchReader:
         template, which = ("search", "every word:") if every else ("search_some", "any word of:")
         restricted = Restricted(self._naming.all, types)
         found = await self._names.matching(template, {"words": words}, restricted, budget)
-        return Hits(found.hits, found.truncated, f"names and synonyms with {which} {', '.join(words)}")
+        return Hits(found.hits, found.truncated, f"names and synonyms with {which} {listed(words)}")
 
 
 def _together(steps: Sequence[Hits], warning: str = "") -> Hits:

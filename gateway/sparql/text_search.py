@@ -21,6 +21,7 @@ from gateway.sparql.naming import Naming
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_index import INDEXES, RECOGNISED, TextIndex, telling_words
 from gateway.terms.iri import local_name
+from gateway.terms.words import listed
 
 _log = logging.getLogger(__name__)
 
@@ -152,7 +153,7 @@ def _how(known: Coverage, words: Sequence[str], *, every: bool) -> str:
     lacking = f" (it does not cover {_listed(known.lacking)})" if known.lacking else ""
     return (
         f"the endpoint's text index, {known.index.name} on {_listed(known.predicates)}{lacking}, for names with "
-        f"{which}: {', '.join(words)}"
+        f"{which}: {listed(words)}"
     )
 
 

@@ -6,8 +6,11 @@ Source: field notes, ``sparql-endpoints.md`` 3.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 _MOST_WORDS = 12
+_SHOWN = 24
+"""Characters of a word that a person is shown when all are listed."""
 
 
 def words_of(query: str) -> list[str]:
@@ -21,6 +24,11 @@ def words_of(query: str) -> list[str]:
 def is_word(text: str) -> bool:
     """Tell whether a text is a word, and nothing that a query language could take for anything else."""
     return any(map(str.isalnum, text)) and all(map(_in_word, text))
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as they are told to a person, long ones cut."""
+    return ", ".join(word if len(word) <= _SHOWN else f"{word[: _SHOWN - 1]}…" for word in words)
 
 
 def _in_word(character: str) -> bool:

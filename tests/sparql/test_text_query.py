@@ -10,7 +10,7 @@ from gateway.errors import InputError
 from gateway.sparql.forms import forms
 from gateway.sparql.text_index import INDEXES, telling_words
 from gateway.sparql.text_query import lucene, plain, virtuoso
-from gateway.terms.words import is_word, words_of
+from gateway.terms.words import is_word, listed, words_of
 from tests.examples import examples
 
 LUCENE_SPECIAL = set('+-&|!(){}[]^"~*?:\\/ \t\n\r\u3000')
@@ -126,3 +126,7 @@ def test_the_forms_of_a_text_are_few_and_can_be_sent(text: str) -> None:
     for form, _ in found:
         assert "\x00" not in form
         assert not any("\ud800" <= character <= "\udfff" for character in form)
+
+
+def test_words_are_told_in_few_characters() -> None:
+    assert listed(["one", "n" * 1_000]) == f"one, {'n' * 23}…"
