@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import growth, memory, requests, speed, start
+from benchmarks.parts import growth, memory, requests, schema, speed, start
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
@@ -25,6 +25,7 @@ PARTS: Mapping[str, Callable[[Sites, Report], Awaitable[None]]] = {
     "growth": growth.measure,
     "memory": memory.measure,
     "start": start.measure,
+    "schema": schema.measure,
 }
 
 
