@@ -61,7 +61,7 @@ def serving(opening: Opening) -> Server[dict[str, Any]]:
     bus = InMemorySubscriptionBus()
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=listed.now())
+        return ListToolsResult(tools=listed.tools)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         return await _called(opening, context, params)
@@ -101,22 +101,24 @@ class _Server(Server[dict[str, Any]]):
 
 
 class Listed:
-    """The tools as they are published now."""
+    """The tools as they are published now.
+
+    Attributes:
+        tools: The six, described with what is known of the graph.
+    """
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
-        self._tools: list[Tool] | None = None
-
-    def now(self) -> list[Tool]:
-        """Return the tools, described with what is known of the graph."""
-        if self._tools is None:
-            self._tools = tools.published(self._opening.known_schema(), explain=self._opening.profile.server.explain)
-        return self._tools
+        # Made before a load begins, which would make it slower.
+        self.tools = self._described()
 
     def renew(self) -> bool:
         """Describe the tools anew, and return whether what a client may have read has changed."""
-        before, self._tools = self._tools, None
-        return before is not None and before != self.now()
+        before, self.tools = self.tools, self._described()
+        return before != self.tools
+
+    def _described(self) -> list[Tool]:
+        return tools.published(self._opening.known_schema(), explain=self._opening.profile.server.explain)
 
 
 async def _no_progress(done: float, total: float, message: str) -> None:
