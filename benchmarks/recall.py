@@ -10,12 +10,15 @@ import asyncio
 import functools
 import json
 import sys
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pyoxigraph
 from rich.console import Console
@@ -26,7 +29,10 @@ from benchmarks.variants import TARGETS, VARIANTS
 from gateway.api import open_gateway
 from gateway.engine.arguments import MAX_QUERY
 from gateway.engine.gateway import Gateway
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Search
 from gateway.terms.vocabulary import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
+from tests.columns import column as engine_column
 from tests.graphs import read
 from tests.servers.unavailable import ServerUnavailable
 from tests.shared_data import shared_data_or_none
@@ -47,6 +53,11 @@ class Graph:
     file: str
     profile: str
     type: str
+
+    @property
+    def name(self) -> str:
+        """Its name among the graphs of the tests."""
+        return self.file.partition(".")[0]
 
     @property
     def path(self) -> Path:
@@ -71,24 +82,43 @@ class Column:
 
     Attributes:
         graph: The graph.
-        open: Opens a gateway over it.
+        open: Opens a gateway over it, its server started where it needs one.
         sample: Labels that it is asked about, seeded; None: all.
         bound: Whether it has to reach the targets.
     """
 
     graph: Graph
-    open: Callable[[Graph], Gateway]
+    open: Callable[[Graph], AbstractContextManager[Gateway]]
     sample: int | None = None
     bound: bool = False
 
 
-def _embedded(graph: Graph) -> Gateway:
-    return open_gateway(graph.path, profile=graph.profile)
+@contextmanager
+def _embedded(graph: Graph) -> Iterator[Gateway]:
+    yield open_gateway(graph.path, profile=graph.profile)
 
 
+@contextmanager
+def _own_index(engine: Literal["fuseki", "virtuoso", "blazegraph"], graph: Graph) -> Iterator[Gateway]:
+    """Open a graph at an engine, every search asking that engine's own text index and nothing else."""
+    profile = load_profile(graph.profile)
+    # A schema that is read while others are at work must not fail a search of this.
+    limits = profile.limits.model_copy(update={"deadline_seconds": 300.0})
+    asking = profile.model_copy(update={"search": Search(index=engine), "limits": limits})
+    with (
+        tempfile.TemporaryDirectory(prefix="recall-") as folder,
+        engine_column(engine, Path(folder), {graph.name}) as there,
+    ):
+        yield there.open(graph.name, asking)
+
+
+SAMPLE: Final = 5_000
 COLUMNS: Final[Mapping[str, Column]] = {
     "local index, medlit": Column(MEDLIT, _embedded, bound=True),
     "local index, wd50k": Column(WD50K, _embedded, bound=True),
+    "Fuseki, wd50k": Column(WD50K, partial(_own_index, "fuseki"), SAMPLE),
+    "Virtuoso, wd50k": Column(WD50K, partial(_own_index, "virtuoso"), SAMPLE),
+    "Blazegraph, wd50k": Column(WD50K, partial(_own_index, "blazegraph"), SAMPLE),
 }
 
 
@@ -169,8 +199,13 @@ async def measure(column: Column, sample: int | None = None) -> Counts:
     """Ask for every variant of every name."""
     labels, aliases = names_of(column.graph)
     size = sample or column.sample
+    with column.open(column.graph) as opened:
+        return await _measured(opened, labels, aliases, size)
+
+
+async def _measured(opened: Gateway, labels: Sequence[Named], aliases: Sequence[Named], size: int | None) -> Counts:
     counts: dict[tuple[str, bool], Count] = {}
-    async with column.open(column.graph) as gateway:
+    async with opened as gateway:
         # What is made at the first search is no part of the others' time.
         await gateway.search_entities("a name")
         for variant, make in VARIANTS.items():
