@@ -38,7 +38,7 @@ LACKING = {"virtuoso": {"lateral", "sparql-1.2"}, "blazegraph": {"lateral", "spa
 """Dialects that an engine does not take, and says so."""
 
 ENGINES_OWN = (
-    *("check/in_named_graphs", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_"),
+    *("check/in_named_graphs", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
     *(index.template for index in INDEXES.values()),
 )
 """Templates that find out how engines differ: what they answer is no graph's content, or any rows will do."""

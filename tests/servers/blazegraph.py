@@ -24,6 +24,7 @@ _JOURNAL: Final = "blazegraph.jnl"
 # The server's own ceiling; the machine is shared with the tests that wait for it.
 _QUERY_TIMEOUT_MS: Final = 240_000
 _SEARCH: Final = "http://www.bigdata.com/rdf/search#search"
+_SAMPLE: Final = "http://www.bigdata.com/rdf#sample"
 
 _STORE: Final = """\
 com.bigdata.rdf.store.AbstractTripleStore.quads=false
@@ -46,7 +47,11 @@ _WEB: Final = """\
 {}</web-app>
 """
 _SETTING: Final = "  <context-param><param-name>{}</param-name><param-value>{}</param-value></context-param>\n"
-_SERVING: Final = {"readOnly": "true", "queryTimeout": str(_QUERY_TIMEOUT_MS), "serviceWhitelist": _SEARCH}
+_SERVING: Final = {
+    "readOnly": "true",
+    "queryTimeout": str(_QUERY_TIMEOUT_MS),
+    "serviceWhitelist": f"{_SEARCH},{_SAMPLE}",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.errors import EndpointFault, Fault
@@ -66,6 +66,8 @@ class Sampler:
             Fault: None came.
         """
         drawing = {asyncio.create_task(self._at(place, budget)) for place in _PLACES}
+        if await self._asker.engine(budget) == "blazegraph":
+            drawing.add(asyncio.create_task(self._at_random(budget)))
         try:
             await asyncio.wait(drawing, timeout=seconds)
             pending = {task for task in drawing if not task.done()}
@@ -95,10 +97,15 @@ class Sampler:
             return Counter()
 
     async def _at(self, place: int, budget: Budget) -> Sample:
-        given: dict[str, Parameter] = {"types": self._types, "skip": place, "scan": _TRIPLES}
+        return await self._drawn("schema/sample", {"types": self._types, "skip": place, "scan": _TRIPLES}, budget)
+
+    async def _at_random(self, budget: Budget) -> Sample:
+        return await self._drawn("schema/random_blazegraph", {"types": self._types, "scan": _TRIPLES}, budget)
+
+    async def _drawn(self, template: str, given: Mapping[str, Parameter], budget: Budget) -> Sample:
         rows: Sequence[Row]
         try:
-            rows = await self._asker.rows("schema/sample", budget, given)
+            rows = await self._asker.rows(template, budget, given)
         except Overflow as cut:
             rows = cut.rows
         sample = Sample(triples=_TRIPLES if rows else 0)
