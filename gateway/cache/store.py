@@ -78,7 +78,7 @@ class CachedStore:
         self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
         self._flights = Flights()
         self._schema_version = ""
-        self._names: tuple[Iri, ...] = ()
+        self._names: tuple[Iri, ...] | None = None
 
     def counters(self) -> Counters:
         """Return what was done so far."""
@@ -217,7 +217,7 @@ class CachedStore:
         return self._compared(await self._inner.schema(budget))
 
     def _compared(self, schema: Schema) -> Schema:
-        if schema.names != self._names:
+        if schema.names is not None and schema.names != self._names:
             # What names nodes was found out just now, so that names are read anew.
             self._memory.clear()
             self._names = schema.names

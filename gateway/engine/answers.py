@@ -189,7 +189,9 @@ class SchemaResult(Answer):
     predicates_total: int = Field(description="How many predicates are known.")
     counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
     labels: dict[str, str] | None = None
-    names: list[str] = Field(description="Predicates that carry names here, the first that a node has is its name.")
+    names: list[str] | None = Field(
+        default=None, description="Predicates that carry names here; the first that a node has is its name."
+    )
     basis: SchemaBasis = Field(description="How the lists were made, and when.")
     prefixes: dict[str, str]
     schema_version: str = Field(description="Changes when types, predicates or counts change.")

@@ -327,7 +327,7 @@ def _with_all_of(schema: Schema, before: Schema) -> Schema:
             *schema.predicates,
             *(replace(term, count=None) for term in before.predicates if term.iri not in predicates),
         ),
-        names=schema.names or before.names,
+        names=before.names if schema.names is None else schema.names,
         hubs=schema.hubs or before.hubs,
     )
 

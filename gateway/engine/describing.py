@@ -116,7 +116,9 @@ class Describer:
             "id": self._prefixes.shorten(iri),
             "entity_type": known.chooser.shown(facts),
             "iri": iri,
-            "metadata": self._writer.node(description.properties, known.chooser.all_of(facts), known.schema.names),
+            "metadata": self._writer.node(
+                description.properties, known.chooser.all_of(facts), known.schema.names or ()
+            ),
         }
 
     async def _not_found(self, asked: str, iri: Iri, budget: Budget) -> InputError:

@@ -57,7 +57,7 @@ def _names(schema: Schema, prefixes: PrefixMap) -> str:
     if schema.names:
         named = ", ".join(prefixes.shorten(iri) for iri in schema.names[:_MOST_NAMED])
         return f"search_entities compares names ({named}), not descriptions or other text."
-    if schema.basis.read_at is None:
+    if schema.names is None:
         return ""
     return (
         "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that "

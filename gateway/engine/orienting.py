@@ -72,7 +72,7 @@ class Orienter:
             predicates_total=len(schema.predicates),
             counts={shorten(term.iri): term.count for term in listed if term.count is not None},
             labels=labels if self._profile.names.on_stubs else None,
-            names=[shorten(iri) for iri in schema.names],
+            names=None if schema.names is None else [shorten(iri) for iri in schema.names],
             basis=_basis(schema.basis),
             prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
             schema_version=schema.version,

@@ -206,7 +206,7 @@ class Presenter:
             if not item.failed:
                 item.json.pop("name", None)
                 types = known.chooser.all_of(topology.facts[node])
-                item.json["metadata"] = self._writer.node(described[node].properties, types, known.schema.names)
+                item.json["metadata"] = self._writer.node(described[node].properties, types, known.schema.names or ())
         for item, edge in full_edges:
             item.failed = not evidence[edge].mark.whole
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):

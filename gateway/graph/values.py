@@ -234,7 +234,7 @@ class Schema:
         reason: Why it is not exact.
         version: A hash of types, predicates and counts.
         basis: What it rests on.
-        names: The predicates that carry names in this graph, the best first; empty where none was found.
+        names: The predicates that carry names in this graph, the best first; None where that could not be found out.
         hubs: The types of nodes with very many edges, the largest first.
     """
 
@@ -245,7 +245,7 @@ class Schema:
     reason: str = ""
     version: str = ""
     basis: Basis = Basis()
-    names: tuple[Iri, ...] = ()
+    names: tuple[Iri, ...] | None = None
     hubs: tuple[Iri, ...] = ()
 
 

@@ -14,7 +14,7 @@ from gateway.sparql.naming import Naming
 from gateway.sparql.results import LiteralTerm
 from gateway.sparql.schema.own_names import Text, own_names
 
-_TRIPLES = 3_000
+_TRIPLES = 2_000
 """Neighbouring triples whose literals are looked at."""
 
 _PLACES: Final = (0, 30_000)
@@ -29,8 +29,8 @@ class NameFinder:
         self._roles = profile.roles
         self._is_pinned = "name" in profile.roles.model_fields_set
 
-    async def find(self, budget: Budget) -> tuple[Iri, ...]:
-        """Return the predicates that carry names here, the best first; what could not be asked is found another time.
+    async def find(self, budget: Budget) -> tuple[Iri, ...] | None:
+        """Return the predicates that carry names here, the best first; None where that could not be found out.
 
         Where the usual ones name hardly any node, one of the graph's own may; the profile's word goes before both.
         """
@@ -42,14 +42,14 @@ class NameFinder:
         )
         own = own_names([*first, *second], usual, (*self._roles.synonym, *self._roles.description))
         self._naming.use((*own, *usual))
-        return tuple(dict.fromkeys((*own, *used)))
+        return tuple(dict.fromkeys((*own, *(used or ())))) if own or used is not None else None
 
-    async def _used(self, predicates: tuple[Iri, ...], budget: Budget) -> tuple[Iri, ...]:
+    async def _used(self, predicates: tuple[Iri, ...], budget: Budget) -> tuple[Iri, ...] | None:
         try:
             rows = await self._asker.rows("schema/used_names", budget, {"predicates": predicates})
             used = {row["p"].value for row in rows}
         except (Fault, KeyError):
-            return ()
+            return None
         return tuple(iri for iri in predicates if iri in used)
 
     async def _texts(self, place: int, budget: Budget) -> list[Text]:

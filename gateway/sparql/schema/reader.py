@@ -21,7 +21,7 @@ from gateway.sparql.schema.counting import Counter
 from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_finder import NameFinder
-from gateway.sparql.schema.sampling import Sampler
+from gateway.sparql.schema.sampling import Drawing, Sampler
 
 _GLANCE_SECONDS = 1.6
 """Time for a look at a graph that is too large to be read at once: its first answer should come within two seconds."""
@@ -31,8 +31,8 @@ _TOTALS_SECONDS = 0.7
 
 _UNBOUNDED = 1_000_000_000_000
 
-_EDGES = 20_000
-"""Edges of a large graph among which hubs are looked for."""
+_LABELS_SECONDS = 0.3
+"""Labels have at least so much; without them the lists are what they are."""
 
 _DRAWING = 0.7
 """The share of the time for samples; the rest is for what is looked up because of them."""
@@ -71,14 +71,15 @@ class SchemaReader:
         end = clock() + _GLANCE_SECONDS
         totals: Mapping[Iri, int] = {}
         whole = False
-        try:
-            with budget.within(_TOTALS_SECONDS):
-                totals, whole = await self._counter.totals(limit, budget)
-        except (DeadlinePassed, GaveUp):
-            budget.deadline.check()
-        if whole or (totals and limit == limits.scan_rows):
-            return await self._counted(totals, limit, budget, whole=whole)
-        return await self._sampled(max(0.0, end - clock()), budget)
+        async with self._sampler.drawing(replace(budget)) as drawing:
+            try:
+                with budget.within(_TOTALS_SECONDS):
+                    totals, whole = await self._counter.totals(limit, budget)
+            except (DeadlinePassed, GaveUp):
+                budget.deadline.check()
+            if not whole and not (totals and limit == limits.scan_rows):
+                return await self._sampled(drawing, max(0.0, end - clock()), budget)
+        return await self._counted(totals, limit, budget, whole=whole)
 
     async def read(self, budget: Budget) -> Schema:
         """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
@@ -102,7 +103,7 @@ class SchemaReader:
         basis = Basis(("enumerated",), time.time(), 0 if whole else limit, triples)
         return replace(await self._labelled(found, basis, reason, budget), names=names, hubs=hubs)
 
-    async def _sampled(self, seconds: float, budget: Budget) -> Schema:
+    async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
         """Return what samples, descriptions and declarations show in so many seconds; none of them is a whole schema.
 
         Raises:
@@ -111,13 +112,13 @@ class SchemaReader:
         end = budget.deadline.clock() + seconds
         beside = replace(budget)
         with beside.within(seconds * _DRAWING):
-            sample, published, declared, triples, names, hubs = await asyncio.gather(
-                self._sampler.draw(seconds * _DRAWING, budget),
+            # In the order in which they take their turns: what is quick first.
+            names, published, declared, triples, sample = await asyncio.gather(
+                self._names.find(beside),
                 self._descriptions.published(self._asker.service_description, beside),
                 self._descriptions.declared(beside),
                 self._count(beside),
-                self._names.find(beside),
-                self._hubs.find(_EDGES, beside),
+                drawing.finish(seconds * _DRAWING),
             )
         with beside.within(end - budget.deadline.clock()):
             used, of_classes = await asyncio.gather(
@@ -133,7 +134,8 @@ class SchemaReader:
         methods += ["declared"] if declared else []
         basis = Basis(tuple(methods), time.time(), sample.triples, triples)
         reason = f"only {sample.triples:,} triples of a large graph were read"
-        return replace(await self._labelled(found, basis, reason, budget), names=names, hubs=hubs)
+        with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
+            return replace(await self._labelled(found, basis, reason, beside), names=names)
 
     async def _count(self, budget: Budget) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.budget import Budget
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
@@ -18,11 +19,14 @@ from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 
-_TRIPLES = 5_000
+_TRIPLES = 2_000
 """Triples of one sample."""
 
-_PLACES = (0, 20_000, 200_000, 2_000_000)
-"""Triples before each sample. Engines walk to the place, so the farthest takes the better part of a second."""
+_FIRST = 1_000
+"""Triples of the first one, which must come even from a server that has just begun."""
+
+_PLACES = (20_000, 200_000, 2_000_000)
+"""Triples before each further sample. Engines walk there, so the farthest takes the better part of a second."""
 
 _CLASSES = 10
 _NODES = 50
@@ -52,39 +56,17 @@ class Sampler:
         self._rule = rule
         self._types = profile.edges.types
 
-    async def draw(self, seconds: float, budget: Budget) -> Sample:
-        """Read samples at several places, and return what came in time.
+    @asynccontextmanager
+    async def drawing(self, budget: Budget) -> AsyncIterator[Drawing]:
+        """Begin to draw: one small sample is under way from here on, and nothing is any more at the end.
 
-        A graph lies in its engine in the order of its load or of an index, so neighbours are alike: a sample of one
-        place would know one file.
-
-        Args:
-            seconds: How long all of them are waited for; after that, the first one that comes is enough.
-            budget: Pays for them.
-
-        Raises:
-            Fault: None came.
+        It comes early even from a cold server, so that a graph that turns out to be large has an answer in time.
         """
-        drawing = {asyncio.create_task(self._at(place, budget)) for place in _PLACES}
-        if await self._asker.engine(budget) == "blazegraph":
-            drawing.add(asyncio.create_task(self._at_random(budget)))
+        drawing = Drawing(self, budget)
         try:
-            await asyncio.wait(drawing, timeout=seconds)
-            pending = {task for task in drawing if not task.done()}
-            while pending and not any(map(_came, drawing)):
-                _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            yield drawing
         finally:
-            for task in drawing:
-                task.cancel()
-            await asyncio.wait(drawing)
-        samples = [task.result() for task in drawing if _came(task)]
-        if not samples:
-            raise next(error for task in drawing if (error := task.exception()) is not None)
-        return Sample(
-            sum((sample.types for sample in samples), Counter()),
-            sum((sample.predicates for sample in samples), Counter()),
-            sum(sample.triples for sample in samples),
-        )
+            await drawing.stop()
 
     async def of_classes(self, classes: Sequence[Iri], budget: Budget) -> Counter[Iri]:
         """Return the predicates that a few nodes of each of the first classes have; none where that takes too long."""
@@ -96,19 +78,32 @@ class Sampler:
         except Fault:
             return Counter()
 
-    async def _at(self, place: int, budget: Budget) -> Sample:
-        return await self._drawn("schema/sample", {"types": self._types, "skip": place, "scan": _TRIPLES}, budget)
+    async def at(self, place: int, triples: int, budget: Budget) -> Sample:
+        """Return what so many triples after a place have.
 
-    async def _at_random(self, budget: Budget) -> Sample:
-        return await self._drawn("schema/random_blazegraph", {"types": self._types, "scan": _TRIPLES}, budget)
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        return await self._drawn("schema/sample", {"skip": place}, triples, budget)
 
-    async def _drawn(self, template: str, given: Mapping[str, Parameter], budget: Budget) -> Sample:
+    async def at_random(self, budget: Budget) -> Sample:
+        """Return what triples have that the engine draws; nothing where it cannot.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        if await self._asker.engine(budget) != "blazegraph":
+            return Sample()
+        return await self._drawn("schema/random_blazegraph", {}, _TRIPLES, budget)
+
+    async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, budget: Budget) -> Sample:
+        given = {"types": self._types, "scan": triples, **more}
         rows: Sequence[Row]
         try:
             rows = await self._asker.rows(template, budget, given)
         except Overflow as cut:
             rows = cut.rows
-        sample = Sample(triples=_TRIPLES if rows else 0)
+        sample = Sample(triples=triples if rows else 0)
         predicates: dict[Iri, int] = {}
         try:
             for row in rows:
@@ -127,5 +122,52 @@ class Sampler:
         return Counter({iri: count for iri, count in counts.items() if iri not in excepted and self._rule.allows(iri)})
 
 
+class Drawing:
+    """Samples that are being drawn."""
+
+    def __init__(self, sampler: Sampler, budget: Budget) -> None:
+        self._sampler = sampler
+        self._budget = budget
+        self._tasks = [asyncio.create_task(sampler.at(0, _FIRST, budget))]
+
+    async def finish(self, seconds: float) -> Sample:
+        """Draw further samples at several places, and return what came in time.
+
+        A graph lies in its engine in the order of its load or of an index, so neighbours are alike: a sample of one
+        place would know one file.
+
+        Args:
+            seconds: How long all of them are waited for; after that, the first one that comes is enough.
+
+        Raises:
+            Fault: None came.
+        """
+        self._tasks += [asyncio.create_task(self._sampler.at(place, _TRIPLES, self._budget)) for place in _PLACES]
+        self._tasks.append(asyncio.create_task(self._sampler.at_random(self._budget)))
+        await asyncio.wait(self._tasks, timeout=seconds)
+        pending = {task for task in self._tasks if not task.done()}
+        while pending and not any(map(_came, self._tasks)):
+            _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        samples = [task.result() for task in self._tasks if _came(task)]
+        if not any(sample.triples for sample in samples):
+            faults = (error for task in self._tasks if task.done() and (error := task.exception()) is not None)
+            raise next(faults, DeadlinePassed("The graph could not be sampled in time.", next_step="Try again later."))
+        return Sample(
+            sum((sample.types for sample in samples), Counter()),
+            sum((sample.predicates for sample in samples), Counter()),
+            sum(sample.triples for sample in samples),
+        )
+
+    async def stop(self) -> None:
+        """Give up what is still under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        for task in self._tasks:
+            # Its fault, if it has one, was told to whoever waited for it.
+            if not task.cancelled():
+                task.exception()
+
+
 def _came(task: asyncio.Task[Sample]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None
+    return task.done() and not task.cancelled() and task.exception() is None and task.result().triples > 0
