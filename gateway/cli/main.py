@@ -167,6 +167,10 @@ def _example(*lines: str) -> str:
 @app.command(epilog=_example(f"{PROGRAM} schema", f"{PROGRAM} schema --graph films.ttl --json"))
 def schema(
     *,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Wait until a large graph was read in full; minutes perhaps.", show_default=False),
+    ] = False,
     graph: Graphs = None,
     endpoint: Endpoint = None,
     store: Store = None,
@@ -180,7 +184,7 @@ def schema(
 
     Each with how often it occurs, and with its label where IDs say nothing.
     """
-    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store))
+    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store), whole)
 
 
 @app.command(epilog=_example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
@@ -431,9 +435,9 @@ def refresh(
     store: Store = None,
     verbose: Verbose = 0,
 ) -> Request:
-    """Make anew what is kept of an endpoint: its label index.
+    """Make anew what is kept of an endpoint: its label index and its schema.
 
-    The old index serves until the new one is whole.
+    What is old serves until the new is whole.
     """
     return Index(Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store), afresh=True)
 

@@ -49,9 +49,15 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What does the graph contain?"""
+    """What does the graph contain?
+
+    Attributes:
+        common: Which graph.
+        whole: Whether to wait until every triple was read, however long that takes.
+    """
 
     common: Common
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, Fault, GatewayError
 from gateway.settings.load import DEFAULT, DEMO, load_profile
+from gateway.settings.profile import Profile
 from gateway.telemetry import Record
 from gateway.transport.base import Transport
 
@@ -45,8 +46,10 @@ def do(request: Request) -> int:
         GatewayError: It cannot be done; the text is for the person who typed it.
     """
     match request:
-        case Schema(common):
-            _answer(common, lambda gateway, _: _known_schema(gateway, explain=common.explain), render.schema)
+        case Schema(common, whole):
+            _answer(
+                common, lambda gateway, _: _known_schema(gateway, explain=common.explain, whole=whole), render.schema
+            )
         case Search(common, query, node_types, limit):
             _answer(
                 common,
@@ -99,13 +102,16 @@ def _do_other(request: Check | Index | Demo) -> int:
     return 0
 
 
-async def _known_schema(gateway: Gateway, *, explain: bool) -> SchemaResult:
+async def _known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:
     """Return the schema; a model can go on without one, but who asks for nothing else has got nothing.
 
     Raises:
         GatewayError: Not a single type or predicate could be read.
     """
     answer = await gateway.describe_schema(explain=explain)
+    if whole and not answer.comprehensive:
+        await gateway.oriented()
+        answer = await gateway.describe_schema(explain=explain)
     if not (answer.comprehensive or answer.entity_types or answer.predicates):
         raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
     return answer
@@ -154,13 +160,24 @@ def _index(common: Common, *, afresh: bool) -> None:
 
         try:
             about, place = asyncio.run(make_label_index(url, profile, store=common.store, afresh=afresh, told=told))
+            schema = asyncio.run(_read_schema(url, profile, common)) if afresh else None
         except (Fault, KeyboardInterrupt):
             waiting.stop()
             print_note("What was read is kept: `bfsql-gateway index` goes on where this was.")
             raise
-    _console().print(Text(f"The endpoint on {host} has {about}.\nKept in {place}.", overflow="fold"), soft_wrap=True)
+    lines = [f"The endpoint on {host} has {about}."]
+    if schema is not None:
+        whole = "all there are" if schema.comprehensive else "not all there are"
+        lines.append(f"It has {schema.entity_types_total} types and {schema.predicates_total} predicates, {whole}.")
+    _console().print(Text("\n".join([*lines, f"Kept in {place}."]), overflow="fold"), soft_wrap=True)
     if not about.whole:
         print_note("Some names did not come, or came while the graph changed: `bfsql-gateway refresh` reads them anew.")
+
+
+async def _read_schema(url: str, profile: Profile, common: Common) -> SchemaResult:
+    """Read the schema of an endpoint in full, which keeps it."""
+    async with open_gateway(endpoint=url, profile=profile, store=common.store, keep_schema=True) as gateway:
+        return await _known_schema(gateway, explain=False, whole=True)
 
 
 async def _closing(transport: AnyTransport, work: Callable[[AnyTransport], Awaitable[Result]]) -> Result:

@@ -181,6 +181,11 @@ class SchemaBook:
         if self._is_outdated and self._clock() - known.read > _RETRY_SECONDS:
             self._begin(Tally("schema", self._clock))
 
+    async def settled(self) -> None:
+        """Wait until the reading that is under way has ended, one way or the other."""
+        if self._reading is not None:
+            await asyncio.wait({self._reading})
+
     async def close(self) -> None:
         """Stop reading."""
         if self._reading is not None:

@@ -151,6 +151,10 @@ class Gateway:
         """Have a function called, in the event loop, whenever `describe_schema` would answer something else."""
         self._book.on_change(listener)
 
+    async def oriented(self) -> None:
+        """Wait until the schema was read in full, or as far as the profile allows; where it is not being read, not."""
+        await self._book.settled()
+
     async def close(self) -> None:
         """Stop what goes on in the background, and let go of connections."""
         await self._book.close()

@@ -48,8 +48,11 @@ def test_refresh_makes_the_index_anew(run: Run, url: str, tmp_path: Path) -> Non
     run("index", "--endpoint", url, "--store", tmp_path)
     (index,) = tmp_path.glob("*/labels.sqlite")
     before = index.stat().st_ino
-    assert run("refresh", "--endpoint", url, "--store", tmp_path).status == 0
+    ran = run("refresh", "--endpoint", url, "--store", tmp_path)
+    assert ran.status == 0
     assert index.stat().st_ino != before
+    assert "predicates, all there are" in ran.out
+    assert (index.parent / "schema.json").exists()
 
 
 def test_the_users_cache_is_where_things_are_kept(

@@ -308,3 +308,11 @@ def test_help_does_without_the_heavy_libraries() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_whole_schema_is_waited_for_where_that_is_asked(run: Run, films: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "large.toml"
+    profile.write_text("[orientation]\nglance_triples = 10\npatience_seconds = 0.0\n", encoding="utf-8")
+    options = ("--graph", films, "--profile", profile, "--json")
+    assert json.loads(run("schema", *options).out)["comprehensive"] is False
+    assert json.loads(run("schema", "--whole", *options).out)["comprehensive"] is True
