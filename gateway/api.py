@@ -30,6 +30,7 @@ from gateway.labels.index import About
 from gateway.labels.kept import Kept, KeptLabels
 from gateway.labels.loaded import LoadedLabels
 from gateway.labels.store import IndexedStore
+from gateway.settings.address import is_of_own_network
 from gateway.settings.keeping import Identity
 from gateway.settings.load import DEFAULT, DEMO, load_profile
 from gateway.settings.profile import Cache, Endpoint, Profile
@@ -100,6 +101,7 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
+        settings = _decent(settings, url)
         over = store_over(transport_to(url, settings), settings)
         kept = _kept(url, settings, store)
         shelf = KeptSchema(kept.place) if keep_schema else None
@@ -110,6 +112,15 @@ def open_gateway(
     below = SparqlStore(transport, settings)
     labels = LoadedLabels(below.names, allowance_of(settings))
     return _over(IndexedStore(_cached(below, forever, 0), labels), settings, given, declared, on_record)
+
+
+def _decent(profile: Profile, url: str) -> Profile:
+    """Return a profile that has the endpoint of somebody else not read in full, unless it says so itself."""
+    if profile.orientation.enumeration_seconds is not None or is_of_own_network(url):
+        return profile
+    return profile.model_copy(
+        update={"orientation": profile.orientation.model_copy(update={"enumeration_seconds": 0.0})}
+    )
 
 
 async def make_label_index(

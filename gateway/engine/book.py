@@ -23,6 +23,9 @@ from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 _log = logging.getLogger(__name__)
 
 _REQUESTS = 50
+_ENUMERATION_SECONDS = 600.0
+"""Time for reading a graph in full where the profile does not say."""
+
 _ENUMERATION_REQUESTS = 5_000
 _LABEL = 200
 """Characters of a label that an answer shows."""
@@ -256,12 +259,14 @@ class SchemaBook:
                 self._publish_read(seen)
             if seen.exact:
                 return
-        if not orientation.enumeration_seconds or limits.scan_rows <= orientation.glance_triples:
+        seconds = orientation.enumeration_seconds
+        seconds = _ENUMERATION_SECONDS if seconds is None else seconds
+        if not seconds or limits.scan_rows <= orientation.glance_triples:
             return
         self._is_wanted = True
         try:
             further = Tally("schema", self._clock)
-            allowance = self._allowance(orientation.enumeration_seconds, _ENUMERATION_REQUESTS, further)
+            allowance = self._allowance(seconds, _ENUMERATION_REQUESTS, further)
             self._publish_read(await self._store.schema(allowance))
         except Fault as fault:
             self._could_not_read(fault)
@@ -288,6 +293,8 @@ class SchemaBook:
 
     def _publish_read(self, schema: Schema) -> None:
         now = self._clock()
+        if schema.exact and not self._profile.endpoint.trusted:
+            schema = replace(schema, exact=False, reason="the endpoint may have cut its answers without a sign")
         self._is_outdated = self._is_outdated and not schema.exact
         if self._known is not None and not schema.exact:
             schema = _with_all_of(schema, self._known.schema)

@@ -51,6 +51,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_of_own_network(url: str) -> bool:
+    """Tell whether a URL names a host of the operator's own network: a private address, or a name without a domain."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".localhost"))
+
+
 def without_query(url: str) -> str:
     """Return a URL as a log may show it."""
     parts = urlsplit(url)

@@ -389,10 +389,10 @@ class Orientation(_Section):
     patience_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=1.0, description="How long the first calls wait for the whole schema; then they go on with a sample."
     )
-    enumeration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=600.0,
-        description="Time for reading a larger graph in full, in the background, while calls go on; 0: never, as is "
-        "decent towards a public endpoint.",
+    enumeration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="Time for reading a larger graph in full, in the background, while calls go on; 0: never. Absent: "
+        "600 for a graph in this process or on the operator's own network, 0 for the endpoint of somebody else.",
     )
 
 

@@ -14,7 +14,7 @@ from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, Ne
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Basis, Schema, Term
-from gateway.settings.profile import Limits, Orientation, Profile
+from gateway.settings.profile import Endpoint, Limits, Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
 
@@ -216,6 +216,15 @@ async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None
     assert known.fault is None
     assert (known.schema.types, known.comprehensive) == (PARTIAL.types, False)
     assert "in full failed" in known.schema.reason
+
+
+async def test_what_an_endpoint_that_is_not_trusted_counted_is_not_called_complete() -> None:
+    profile = Profile(endpoint=Endpoint(trusted=False))
+    store = Schemas(EXACT)
+    book = SchemaBook(cast("GraphStore", store), profile, PrefixMap(PREFIXES), lambda: 1_000.0)
+    known = await book.known(Budget(Deadline.after(30), 200, 500_000, 200_000))
+    assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
+    assert "without a sign" in known.schema.reason
 
 
 async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> None:

@@ -4,9 +4,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.settings.address import is_of_own_network
 from gateway.settings.load import DEFAULT, built_in, load_profile
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Orientation, Profile
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.terms.iri import is_iri
 from gateway.terms.vocabulary import RDF_TYPE, RDFS
@@ -322,3 +324,35 @@ def test_the_graphs_asked_are_the_default_the_union_or_a_list(tmp_path: Path, gr
 @pytest.mark.parametrize("graphs", ['["not an iri"]', '["relative"]'])
 def test_a_named_graph_that_is_no_iri_is_refused(tmp_path: Path, graphs: str) -> None:
     assert "endpoint.graphs" in refused(written(tmp_path, f"[endpoint]\ngraphs = {graphs}\n"))
+
+
+@pytest.mark.parametrize(
+    ("url", "own"),
+    [
+        ("http://127.0.0.1:3030/ds", True),
+        ("http://[::1]/ds", True),
+        ("http://10.1.2.3/ds", True),
+        ("http://fuseki:3030/ds", True),
+        ("http://localhost/ds", True),
+        ("http://graph.internal/ds", True),
+        ("https://dbpedia.org/sparql", False),
+        ("https://8.8.8.8/sparql", False),
+    ],
+)
+def test_which_endpoints_are_of_the_operators_own_network(url: str, own: bool) -> None:
+    assert is_of_own_network(url) is own
+
+
+@pytest.mark.parametrize(
+    ("url", "given", "kept"),
+    [
+        ("https://dbpedia.org/sparql", None, 0.0),
+        ("https://dbpedia.org/sparql", 5.0, 5.0),
+        ("http://127.0.0.1:9/sparql", None, None),
+    ],
+)
+def test_the_endpoint_of_somebody_else_is_not_read_in_full_unless_the_profile_says_so(
+    url: str, given: float | None, kept: float | None
+) -> None:
+    profile = Profile(orientation=Orientation(enumeration_seconds=given))
+    assert open_gateway(endpoint=url, profile=profile).profile.orientation.enumeration_seconds == kept
