@@ -39,6 +39,7 @@ def schema(answer: SchemaResult) -> RenderableType:
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
         [
             *(warned(text) for text in answer.warnings or ()),
+            *([Text("With --whole, all of it is read first.")] if "enumerated" not in answer.basis.methods else []),
             Text.assemble(("Next steps, as a model is told: ", STRONG), clean(answer.next_steps)),
         ],
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from gateway.graph.values import Schema, Term
+from gateway.graph.values import Iri, Schema, Term
 from gateway.settings.profile import Profile
+from gateway.terms.folding import fold
+from gateway.terms.iri import local_name
 from gateway.terms.prefixes import PrefixMap
 
 TOOL_USAGE_NOTES = (
@@ -75,15 +77,15 @@ def _flood(schema: Schema, prefixes: PrefixMap) -> str:
         return ""
     share = round(100 * (first.count or 0) / total)
     return (
-        f"{share} % of the typed nodes are {prefixes.shorten(first.iri)}: where they are beside the point, leave them "
-        "out with exclude_node_types, and of searches with node_types."
+        f"{share} % of the typed nodes are {_shown(first.iri, schema, prefixes)}: where they are beside the point, "
+        "leave them out with exclude_node_types, and of searches with node_types."
     )
 
 
 def _hubs(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
     if not schema.hubs:
         return ""
-    named = ", ".join(prefixes.shorten(iri) for iri in schema.hubs[:_MOST_NAMED])
+    named = ", ".join(_shown(iri, schema, prefixes) for iri in schema.hubs[:_MOST_NAMED])
     if profile.hubs.max_degree is not None:
         return f"Nodes of {named} can be hubs; those with more than {profile.hubs.max_degree} edges are not expanded."
     return f"Nodes of {named} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
@@ -99,6 +101,13 @@ def description(profile: Profile, schema: Schema) -> str:
     edges = sum(term.count or 0 for term in schema.predicates)
     about = f" Its most frequent types: {types}." if types else ""
     return f"An RDF graph of {edges:,} edges.{about}" if schema.exact else f"A large RDF graph.{about}"
+
+
+def _shown(iri: Iri, schema: Schema, prefixes: PrefixMap) -> str:
+    """Return the ID of a type, with its label where the ID does not say it."""
+    short = prefixes.shorten(iri)
+    label = next((term.label for term in schema.types if term.iri == iri), "")
+    return f"{short} ({label[:_LABEL]})" if label and fold(local_name(iri)) != fold(label) else short
 
 
 def _counted(term: Term) -> str:
