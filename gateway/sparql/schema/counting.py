@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import EndpointFault, Fault, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import Row
+from gateway.sparql.results import Row, is_iri
 from gateway.sparql.template import Parameter
+from gateway.terms import iri as iris
 from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 
 _TRIPLES = 500_000
@@ -87,7 +88,7 @@ class Counter:
             return
         totals, whole = await self._scan("schema/type_totals", "t", limit, budget, {"types": self._types})
         counts.missing = counts.missing or _cut(limit, whole=whole)
-        for wanted in _batches(_entity_types(totals)):
+        for wanted in _batches(await self._askable(counts, _entity_types(totals), budget)):
             found, whole = await self._scan("schema/nodes_of", "t", limit, budget, {**given, "wanted": wanted})
             counts.types |= found
             counts.missing = counts.missing or _cut(limit, whole=whole)
@@ -96,10 +97,19 @@ class Counter:
         excepted = set(self._rule.excepted)
         wanted = {iri: total for iri, total in totals.items() if iri not in excepted and self._rule.allows(iri)}
         given: dict[str, Parameter] = {"excepted": self._rule.excepted, "markers": self._rule.markers}
-        for predicates in _batches(wanted):
+        for predicates in _batches(await self._askable(counts, wanted, budget)):
             found, whole = await self._scan("schema/edges", "p", limit, budget, {**given, "predicates": predicates})
             counts.predicates |= found
             counts.missing = counts.missing or _cut(limit, whole=whole)
+
+    async def _askable(self, counts: Counts, totals: Mapping[Iri, int], budget: Budget) -> Mapping[Iri, int]:
+        """Return those terms that a query can name; where there are others, the counts are not all."""
+        legal = [iri for iri in totals if iris.is_iri(iri)]
+        rewritten = await self._asker.rewritten(legal, budget)
+        askable = {iri: totals[iri] for iri in legal if iri not in rewritten}
+        if left := [iri for iri in totals if iri not in askable]:
+            counts.missing = counts.missing or f"no query can ask for {quoted(left[0])}, which the graph has"
+        return askable
 
     async def _scan(
         self, template: str, variable: str, limit: int, budget: Budget, parameters: Mapping[str, Parameter]
@@ -111,11 +121,11 @@ class Counter:
         except Overflow as cut:
             rows, whole = cut.rows, False
         counts = counts_in(rows, variable)
-        return counts, whole and sum(counts.values()) <= limit
+        return counts, whole and sum(int(row["count"].value) for row in rows) <= limit
 
 
 def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
-    """Return the counts of an answer by the IRI that a variable is bound to.
+    """Return the counts of an answer by the IRI that a variable is bound to, without those of literals and blank nodes.
 
     Raises:
         EndpointFault: A row lacks what the query asked for.
@@ -124,7 +134,7 @@ def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
         # A scan that finds nothing is one empty group on some engines, and no row on others.
         if len(rows) == 1 and variable not in rows[0] and int(rows[0]["count"].value) == 0:
             rows = ()
-        return {row[variable].value: int(row["count"].value) for row in rows}
+        return {row[variable].value: int(row["count"].value) for row in rows if is_iri(row[variable])}
     except (KeyError, ValueError) as error:
         raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
 

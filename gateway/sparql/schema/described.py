@@ -17,6 +17,7 @@ from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_iri
 from gateway.terms.vocabulary import OWL, SCHEMA_TERM_CLASSES
 
 _MOST = 1_000
@@ -113,10 +114,13 @@ class DescriptionReader:
             return ()
 
     def _allowed(self, found: Described) -> Described:
-        types = {iri: count for iri, count in found.types.items() if iri not in SCHEMA_TERM_CLASSES}
+        # What no query can name cannot be looked for.
+        types = {iri: count for iri, count in found.types.items() if is_iri(iri) and iri not in SCHEMA_TERM_CLASSES}
         excepted = self._rule.excepted
         predicates = {
-            iri: count for iri, count in found.predicates.items() if iri not in excepted and self._rule.allows(iri)
+            iri: count
+            for iri, count in found.predicates.items()
+            if is_iri(iri) and iri not in excepted and self._rule.allows(iri)
         }
         return Described(types, predicates)
 

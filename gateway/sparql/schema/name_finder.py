@@ -13,6 +13,7 @@ from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.naming import Naming
 from gateway.sparql.results import LiteralTerm
 from gateway.sparql.schema.own_names import Text, own_names
+from gateway.terms.iri import is_iri
 
 _TRIPLES = 2_000
 """Neighbouring triples whose literals are looked at."""
@@ -63,7 +64,7 @@ class NameFinder:
         try:
             for row in rows:
                 literal = row["v"]
-                if isinstance(literal, LiteralTerm):
+                if isinstance(literal, LiteralTerm) and is_iri(row["p"].value):
                     texts.append((row["s"].value, row["p"].value, literal))
         except KeyError as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error

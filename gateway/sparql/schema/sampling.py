@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.budget import Budget
@@ -17,6 +18,7 @@ from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_iri
 from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 
 _TRIPLES = 2_000
@@ -70,9 +72,10 @@ class Sampler:
 
     async def of_classes(self, classes: Sequence[Iri], budget: Budget) -> Counter[Iri]:
         """Return the predicates that a few nodes of each of the first classes have; none where that takes too long."""
-        if not classes:
+        first = list(islice(filter(is_iri, classes), _CLASSES))
+        if not first:
             return Counter()
-        given: dict[str, Parameter] = {"types": self._types, "classes": classes[:_CLASSES], "nodes": _NODES}
+        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES}
         try:
             return self._edges(counts_in(await self._asker.rows("schema/of_classes", budget, given), "p"))
         except Fault:

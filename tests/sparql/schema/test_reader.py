@@ -197,3 +197,58 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
 async def test_an_allow_list_of_namespaces_holds_for_samples_too() -> None:
     schema = await store(LARGE, edges=Edges(allowed=(f"{X}p1",))).glance(budget())
     assert counts(schema)[1].keys() == {"p1"}
+
+
+def _unchecked(turtle: str, triples: str) -> SparqlStore:
+    """Return a store over a graph that has IRIs which no query can name, as engines load them that check nothing."""
+    graph = engine(turtle)
+    graph.bulk_load(triples.encode(), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+    return SparqlStore(Watched(graph, _nothing), Profile(orientation=SAMPLED))
+
+
+async def test_a_predicate_that_no_query_can_name_leaves_the_others_and_the_list_is_not_complete() -> None:
+    schema = await _unchecked("x:a a x:T ; x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").glance(budget())
+    assert counts(schema) == ({"T": 1}, {"p": 1})
+    assert not schema.exact
+    assert "has part" in schema.reason
+
+
+@pytest.mark.parametrize("kind", [f"<{X}no type>", '"Drug"', "_:kind"])
+async def test_a_type_that_no_query_can_name_leaves_the_others(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.sparql.schema.counting._TRIPLES", 1)
+    triples = f"<{X}b> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> {kind} ."
+    schema = await _unchecked("x:a a x:T ; x:p x:b .", triples).schema(budget())
+    assert counts(schema) == ({"T": 1}, {"p": 1})
+    # Literals and blank nodes are no types, so nothing is missing without them.
+    assert schema.exact is not kind.startswith("<")
+
+
+async def test_a_sample_of_a_graph_with_such_terms_shows_the_others() -> None:
+    kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    declared = "<http://www.w3.org/2002/07/owl#Class>"
+    triples = f"<{X}n1> {kind} <{X}no type> .\n<{X}no class> {kind} {declared} .\n<{X}n1> <{X}has part> <{X}n2> ."
+    schema = await _unchecked(LARGE, triples).glance(budget())
+    assert {"T0", "T1", "T2"} <= counts(schema)[0].keys()
+
+
+async def test_a_predicate_that_no_query_can_name_is_not_taken_for_the_one_of_names() -> None:
+    triples = "\n".join(f'<{X}n{number}> <{X}full name> "Somebody {number}" .' for number in range(9))
+    store = _unchecked("x:n1 a x:T ; x:p x:n2 .", triples)
+    await store.glance(budget())
+    facts = await store.nodes([f"{X}n1"], budget(), names=True)
+    assert facts[f"{X}n1"].types == (f"{X}T",)
+
+
+class _Resolving(Watched):
+    """An engine that resolves the IRIs of queries and not those that it loads, as Fuseki does."""
+
+    async def select(self, query: str, deadline: Deadline) -> bytes:
+        """Run a query."""
+        return await super().select(query.replace("/x/../x/", "/x/"), deadline)
+
+
+async def test_a_list_without_a_predicate_that_the_engine_reads_as_another_is_not_complete() -> None:
+    transport = _Resolving(engine("x:a a x:T ; x:p x:b ; <https://example.org/x/../x/q> x:c ."), _nothing)
+    schema = await SparqlStore(transport, Profile()).glance(budget())
+    assert counts(schema) == ({"T": 1}, {"p": 1})
+    assert not schema.exact
