@@ -24,6 +24,10 @@ from gateway.terms.words import words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
 
+_MAYBE_OTHERS = (
+    "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
+)
+
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
 
@@ -77,7 +81,10 @@ class Searcher:
         with budget.tally.stage("facts"):
             facts = await self._store.nodes([one.hit.iri for one in shown], budget, names=True, descriptions=True)
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        all_read = hits.exhaustive and not hits.truncated
+        if not (types.whole or types.warnings):
+            more.append(_MAYBE_OTHERS)
+        # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
+        all_read = hits.exhaustive and not hits.truncated and types.whole and not more
         return SearchResult.model_validate(
             {
                 "result": _fitting([self._entry(one, facts[one.hit.iri], known) for one in shown], limit - _HEAD),

@@ -30,10 +30,12 @@ class Chosen:
     Attributes:
         iris: The types or predicates that match.
         warnings: What a reader should know about the names used.
+        whole: Whether that is all that the names can mean; where not all terms are known, only an ID says it all.
     """
 
     iris: frozenset[str]
     warnings: tuple[str, ...] = ()
+    whole: bool = True
 
 
 @dataclass(slots=True)
@@ -97,8 +99,10 @@ class Vocabulary:
         iris: set[str] = set()
         warnings: list[str] = []
         further = {iri for iri in seen if iri not in self._known}
+        whole = True
         for name in names:
             found = self._find(name, further)
+            whole = whole and bool(found) and (self._comprehensive or self._as_iri(name) in found)
             if not found:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
@@ -107,7 +111,7 @@ class Vocabulary:
             iris |= found
         if len(warnings) > _WARNED:
             warnings[_WARNED:] = [f"{argument}: {len(warnings) - _WARNED} more names like these."]
-        return Chosen(frozenset(iris), tuple(warnings))
+        return Chosen(frozenset(iris), tuple(warnings), whole)
 
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
         """Return the terms that are not among the known ones, sorted."""

@@ -115,6 +115,17 @@ async def test_an_unknown_type_is_an_error_where_all_are_known_and_else_a_warnin
     assert answer.warnings is not None
     assert "Diseas" in answer.warnings[0]
     assert answer.searched.how
+    assert not answer.complete
+
+
+@pytest.mark.parametrize(("types", "whole"), [(["x:A"], True), (["A"], False), (["x:A", "Rare"], False)])
+async def test_a_filter_by_a_name_is_not_complete_while_another_type_of_that_name_may_be_unknown(
+    types: list[str], whole: bool
+) -> None:
+    turtle = "x:a a x:A ; rdfs:label 'Alpha' . x:b a y:A ; rdfs:label 'Alpha' ."
+    answer = await found("alpha", turtle, types, profile=Profile(size=ROOM, limits=Limits(scan_rows=1)))
+    assert answer.complete is whole
+    assert (answer.warnings is None) is whole
 
 
 async def test_a_type_given_by_its_id_works_where_the_schema_is_not_known() -> None:

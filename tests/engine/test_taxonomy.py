@@ -59,8 +59,11 @@ async def test_subclasses_that_cannot_be_read_are_told() -> None:
 
     async with over(Watched(engine(GRAPH), hook), WITH_SUBCLASSES) as gateway:
         answer = await gateway.bfs_query(["x:a"], 1, node_types=["Town"])
+        search = await gateway.search_entities("alpha", ["Town"])
     assert answer.warnings is not None
     assert any("subclasses of x:Town" in warning for warning in answer.warnings)
+    assert search.result == []
+    assert not search.complete
 
 
 @settings(deadline=None)
