@@ -246,6 +246,9 @@ class SchemaBook:
     async def _read(self, tally: Tally) -> None:
         """Read the schema, and make known what is known at each step."""
         limits, orientation = self._profile.limits, self._profile.orientation
+        seconds = orientation.enumeration_seconds
+        seconds = _ENUMERATION_SECONDS if seconds is None else seconds
+        goes_on = seconds > 0 and limits.scan_rows > orientation.glance_triples
         try:
             seen = await self._store.glance(self._allowance(limits.schema_seconds, _REQUESTS, tally))
         except (DeadlinePassed, BudgetSpent) as fault:
@@ -255,13 +258,13 @@ class SchemaBook:
             self._could_not_read(fault)
             return
         else:
-            if seen.exact or self._known is None or not (self._known.schema.exact or self._is_outdated):
+            listed = self._known is not None and (self._known.schema.exact or self._is_outdated)
+            # A list that was once complete is better than a sample only until it has been made anew.
+            if seen.exact or not (listed and goes_on):
                 self._publish_read(seen)
             if seen.exact:
                 return
-        seconds = orientation.enumeration_seconds
-        seconds = _ENUMERATION_SECONDS if seconds is None else seconds
-        if not seconds or limits.scan_rows <= orientation.glance_triples:
+        if not goes_on:
             return
         self._is_wanted = True
         try:

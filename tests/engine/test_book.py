@@ -358,3 +358,15 @@ async def test_a_graph_that_is_too_large_to_enumerate_has_a_schema_that_says_so(
     assert schema.warnings is not None
     assert schema.entity_types
     assert schema.predicates
+
+
+async def test_an_old_list_of_a_graph_that_has_grown_is_complete_no_more_where_it_may_not_be_read_in_full() -> None:
+    shelf = Shelf(Schemas(EXACT), Limits(schema_hours=1.0), Orientation(enumeration_seconds=0))
+    await shelf.read()
+    shelf.store.answer = replace(PARTIAL, types=(Term(f"{X}New", None),))
+    shelf.now += HOUR + 1
+    known = await shelf.book.known(shelf.budget())
+    assert not known.comprehensive
+    assert {term.iri for term in known.schema.types} == {f"{X}T", f"{X}New"}
+    assert await shelf.read() == known.schema
+    assert shelf.readings == 2
