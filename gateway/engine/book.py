@@ -11,7 +11,7 @@ from typing import Protocol
 
 from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
 from gateway.engine.vocabulary import Vocabulary
-from gateway.errors import BudgetSpent, DeadlinePassed, Fault
+from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
 from gateway.graph.budget import Budget, Clock, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema, Term
@@ -32,6 +32,8 @@ _LABEL = 200
 
 _RETRY_SECONDS = 60.0
 """A schema that could not be read is not asked for again before; every call would wait for it."""
+
+_DEFECT = "The gateway failed to read the schema in a way it should not; the details are in its log."
 
 _MOST_MET = 5_000
 """Terms that only traversals have met are listed up to here."""
@@ -221,6 +223,8 @@ class SchemaBook:
         self._reading, self._is_wanted = None, False
         if not reading.cancelled() and (error := reading.exception()) is not None:
             _log.error("the schema could not be read, which is a defect of this gateway", exc_info=error)
+            # As after a fault, not every call begins anew.
+            self._could_not_read(EndpointFault(_DEFECT, next_step="Tell whoever runs this gateway."))
 
     async def _wait(self, reading: asyncio.Task[None], budget: Budget) -> None:
         """Wait until enough is known: something at all, and all of it where that comes soon."""
@@ -258,6 +262,8 @@ class SchemaBook:
             self._could_not_read(fault)
             return
         else:
+            if not seen.exact:
+                self._doubt_what_is_old()
             listed = self._known is not None and (self._known.schema.exact or self._is_outdated)
             # A list that was once complete is better than a sample only until it has been made anew.
             if seen.exact or not (listed and goes_on):
@@ -273,6 +279,15 @@ class SchemaBook:
             self._publish_read(await self._store.schema(allowance))
         except Fault as fault:
             self._could_not_read(fault)
+
+    def _doubt_what_is_old(self) -> None:
+        """Believe a complete list no longer than the profile says, however long it takes to make the next one."""
+        known = self._known
+        if known is not None and known.schema.exact and self._clock() > known.until:
+            self._is_outdated = True
+            reason = f"they are those of {_date(known.schema)}, and are being read again"
+            old = replace(known.schema, exact=False, reason=reason)
+            self._publish(self._derived(old, None, read=known.read, until=known.until))
 
     def _allowance(self, seconds: float, requests: int, tally: Tally) -> Budget:
         limits = self._profile.limits

@@ -370,3 +370,28 @@ async def test_an_old_list_of_a_graph_that_has_grown_is_complete_no_more_where_i
     assert {term.iri for term in known.schema.types} == {f"{X}T", f"{X}New"}
     assert await shelf.read() == known.schema
     assert shelf.readings == 2
+
+
+async def test_an_old_list_of_a_large_graph_is_complete_no_more_while_it_is_made_anew() -> None:
+    go_on = asyncio.Event()
+    store = Schemas(EXACT, before_whole=lambda: _wait(go_on))
+    shelf = Shelf(store, Limits(schema_hours=1.0), Orientation(patience_seconds=0))
+    await shelf.read()
+    store.answer = PARTIAL
+    shelf.now += HOUR + 1
+    await shelf.read()
+    await _until(lambda: store.enumerations == 1)
+    assert (_latest(shelf).schema.types, _latest(shelf).comprehensive) == (EXACT.types, False)
+    go_on.set()
+    await _until(lambda: not shelf.book.is_reading)
+    assert _latest(shelf).comprehensive
+
+
+async def test_a_reading_that_fails_as_it_never_should_is_a_fault_and_not_begun_again_at_once() -> None:
+    async def broken() -> None:
+        raise KeyError("?p")
+
+    shelf = Shelf(Schemas(EXACT, before=broken))
+    assert "should not" in str((await shelf.book.known(shelf.budget())).fault)
+    await shelf.read()
+    assert shelf.readings == 1
