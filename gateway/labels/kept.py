@@ -131,10 +131,11 @@ class KeptLabels:
             stamp = self._look()
             if stamp != self._stamp:
                 self._let_go()
-                self._stamp = stamp
                 if stamp is not None:
                     with self._distrusting():
                         self._index = await LabelIndex.opened(self._path)
+                # Not before: who gives up while it is opened leaves that to the next.
+                self._stamp = stamp
             return self._index
 
     def distrust(self, index: LabelIndex) -> None:

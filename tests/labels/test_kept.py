@@ -195,3 +195,15 @@ async def test_a_draft_that_is_read_to_its_end_is_not_read_again(kept: Kept) -> 
     # It waits until the desk has let go of the draft.
     assert (await kept.make(names, allowance)).whole
     assert names.asked == []
+
+
+async def test_a_search_that_is_given_up_while_the_index_is_opened_leaves_it_to_the_next(kept: Kept) -> None:
+    await kept.make(BOSTON, allowance)
+    labels = KeptLabels(kept)
+    first = asyncio.create_task(labels.index(Deadline.after(100)))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert await labels.index(Deadline.after(100)) is not None
+    await labels.close()
