@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -55,6 +56,11 @@ class Audience:
                     await session.send_tool_list_changed()
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError, MCPError) as error:
                     _log.debug("a client went away: %r", error)
-                    self._sessions.remove(session)
+                    self._forget(session)
             if scope.cancelled_caught:
-                self._sessions.remove(session)
+                self._forget(session)
+
+    def _forget(self, session: ServerSession) -> None:
+        # Two changes one shortly after the other find the same client gone.
+        with suppress(ValueError):
+            self._sessions.remove(session)
