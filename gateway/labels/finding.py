@@ -19,6 +19,7 @@ from gateway.labels.words import (
     one_slip,
     slips,
     squashed,
+    stands_alone,
     without_one,
     words_of,
 )
@@ -83,7 +84,8 @@ class Finding:
 
     Attributes:
         cut: Whether there is more than was asked for.
-        shortened: Whether only the first words of the text were looked for.
+        shortened: Whether only the first words of the text were looked for, or one of them is too short to be looked
+            for inside words.
     """
 
     cut: bool
@@ -109,7 +111,8 @@ class Finding:
             thorough: Whether words inside words are looked for also where whole words were found.
         """
         words = words_of(sought.text)
-        finding = cls(False, len(words) > _MOST_WORDS, database, _numbers(database, types), at_most, thorough)
+        shortened = len(words) > _MOST_WORDS or any(word in words and _is_short(word) for word in sought.words)
+        finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
         if words and finding._types is not None:
             finding._search(words[:_MOST_WORDS])
         return finding
@@ -242,6 +245,10 @@ class Finding:
         if len(self._rows) > before:
             self._steps[step] = None
         return bool(found)
+
+
+def _is_short(word: str) -> bool:
+    return len(word) < _SHORTEST_INSIDE and not all(map(stands_alone, word))
 
 
 def _numbers(database: sqlite3.Connection, types: Sequence[Iri]) -> list[int] | None:

@@ -40,13 +40,14 @@ def _bare(character: str) -> str:
     if character.isascii():
         return character if character.isalnum() else " "
     if character.isalnum():
-        return f" {character} " if _stands_alone(character) else character
+        return f" {character} " if stands_alone(character) else character
     if unicodedata.category(character)[0] == "M":
         return "" if unicodedata.combining(character) > _VOWEL_SIGNS else character
     return " "
 
 
-def _stands_alone(character: str) -> bool:
+def stands_alone(character: str) -> bool:
+    """Tell whether a character is of a script that puts no blanks between words, so that it is a word by itself."""
     return any(first <= character <= last for first, last in _WRITTEN_WITHOUT_BLANKS)
 
 

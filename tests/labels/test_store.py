@@ -57,6 +57,28 @@ async def test_a_graph_in_a_file_is_searched_in_spite_of_slips(tmp_path: Path) -
         assert answer.searched.how == "the local label index: 1 names of 1 entities; names that are similar"
 
 
+@pytest.mark.parametrize(
+    ("query", "ids", "complete"),
+    [
+        ("C9", ["urn:d"], False),
+        ("2C", ["urn:a", "urn:c"], True),
+        ("vitamin c", ["urn:b"], True),
+        ("京", ["urn:e"], True),
+    ],
+)
+async def test_a_word_too_short_to_be_looked_for_inside_words_is_not_called_looked_for(
+    query: str, ids: list[str], complete: bool, tmp_path: Path
+) -> None:
+    names = {"a": "CYP2C9", "b": "vitamin C", "c": "CYP2C19", "d": "C9 complement", "e": "東京"}
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    path = tmp_path / "graph.ttl"
+    path.write_text("".join(f'<urn:{iri}> {label} "{name}" .' for iri, name in names.items()), "utf-8")
+    async with open_gateway(path) as gateway:
+        answer = await gateway.search_entities(query)
+    assert [hit.id for hit in answer.result] == ids
+    assert answer.complete is complete
+
+
 async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> None:
     class Slow(Listed):
         async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
