@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from gateway.cache.kept_schema import KeptSchema
 from gateway.cache.store import CachedStore
 from gateway.engine.book import Shelf
 from gateway.engine.gateway import Gateway, OnRecord, ignored
-from gateway.errors import ConfigurationError, Fault, quoted
+from gateway.errors import ConfigurationError, quoted
 from gateway.graph.store import GraphStore
 from gateway.labels.building import Told, allowance_of, told_nobody
 from gateway.labels.index import About
@@ -161,11 +160,10 @@ async def make_label_index(
     """
     over = SparqlStore(transport_to(endpoint, profile), profile)
     kept = _kept(endpoint, profile, store)
+    allowance = allowance_of(profile)
     try:
-        # A graph may name its nodes by a predicate of its own, which is found at the first look.
-        with contextlib.suppress(Fault):
-            await over.glance(allowance_of(profile)())
-        return await kept.make(over.names, allowance_of(profile), afresh=afresh, told=told), kept.place
+        await over.find_names(allowance())
+        return await kept.make(over.names, allowance, afresh=afresh, told=told), kept.place
     finally:
         await over.close()
 

@@ -119,6 +119,10 @@ class SparqlStore:
         """Return the types and edge predicates of the graph."""
         return await self._schema.read(budget)
 
+    async def find_names(self, budget: Budget) -> None:
+        """Find out which predicates name nodes, for who reads names before a schema was read."""
+        await self._schema.names(budget)
+
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms."""
         return await self._search.find(sought, types, budget)

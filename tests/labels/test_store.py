@@ -176,3 +176,18 @@ async def test_an_index_that_breaks_while_it_is_used_is_told_and_left(
             assert answer.searched.how.startswith("names and synonyms")
             assert caplog.text.count("it is broken") == 1
             assert (await gateway.search_entities("node 7")).searched.how.startswith("names and synonyms")
+
+
+async def test_the_index_of_an_endpoint_has_the_names_that_its_graph_has_by_a_predicate_of_its_own(
+    tmp_path: Path,
+) -> None:
+    people = engine("".join(f'x:n{number} a x:T ; x:fullName "Person {number}" .' for number in range(20)))
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        solutions = people.query(str((await request.post())["query"]))
+        assert isinstance(solutions, pyoxigraph.QuerySolutions)
+        return web.Response(body=solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
+
+    async with asyncio.timeout(100), fake_endpoint(answer) as endpoint:
+        about, _ = await make_label_index(endpoint.url, Profile(), store=tmp_path)
+        assert (about.names, about.whole) == (20, True)

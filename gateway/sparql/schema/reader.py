@@ -91,6 +91,10 @@ class SchemaReader:
         totals, whole = await self._counter.totals(limit, budget)
         return await self._counted(totals, limit, budget, whole=whole)
 
+    async def names(self, budget: Budget) -> tuple[Iri, ...] | None:
+        """Find out which predicates name nodes, have them used from now on, and return them; see `NameFinder.find`."""
+        return await self._names.find(budget)
+
     async def _counted(self, totals: Mapping[Iri, int], limit: int, budget: Budget, *, whole: bool) -> Schema:
         counts, names, hubs = await asyncio.gather(
             self._counter.count(totals, limit, budget),
