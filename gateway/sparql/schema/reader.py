@@ -69,6 +69,7 @@ class SchemaReader:
         limit = min(limits.scan_rows, self._profile.orientation.glance_triples)
         clock = budget.deadline.clock
         end = clock() + _GLANCE_SECONDS
+        began = time.time()
         totals: Mapping[Iri, int] = {}
         whole = False
         async with self._sampler.drawing(replace(budget)) as drawing:
@@ -79,7 +80,7 @@ class SchemaReader:
                 budget.deadline.check()
             if not whole and not (totals and limit == limits.scan_rows):
                 return await self._sampled(drawing, max(0.0, end - clock()), budget)
-        return await self._counted(totals, limit, budget, whole=whole)
+        return await self._counted(totals, limit, budget, began, whole=whole)
 
     async def read(self, budget: Budget) -> Schema:
         """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
@@ -88,14 +89,17 @@ class SchemaReader:
             Fault: The graph could not be asked.
         """
         limit = self._profile.limits.scan_rows
+        began = time.time()
         totals, whole = await self._counter.totals(limit, budget)
-        return await self._counted(totals, limit, budget, whole=whole)
+        return await self._counted(totals, limit, budget, began, whole=whole)
 
     async def names(self, budget: Budget) -> tuple[Iri, ...] | None:
         """Find out which predicates name nodes, have them used from now on, and return them; see `NameFinder.find`."""
         return await self._names.find(budget)
 
-    async def _counted(self, totals: Mapping[Iri, int], limit: int, budget: Budget, *, whole: bool) -> Schema:
+    async def _counted(
+        self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool
+    ) -> Schema:
         counts, names, hubs = await asyncio.gather(
             self._counter.count(totals, limit, budget),
             self._names.find(budget),
@@ -104,7 +108,8 @@ class SchemaReader:
         reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
         found = _Found(_by_frequency(counts.types), _by_frequency(counts.predicates))
         triples = sum(totals.values()) if whole else None
-        basis = Basis(("enumerated",), time.time(), 0 if whole else limit, triples)
+        # What was loaded while it was read may be missing.
+        basis = Basis(("enumerated",), began, 0 if whole else limit, triples)
         return replace(await self._labelled(found, basis, reason, budget), names=names, hubs=hubs)
 
     async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:

@@ -252,3 +252,16 @@ async def test_a_list_without_a_predicate_that_the_engine_reads_as_another_is_no
     schema = await SparqlStore(transport, Profile()).glance(budget())
     assert counts(schema) == ({"T": 1}, {"p": 1})
     assert not schema.exact
+
+
+async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_700_000_000.0]
+    monkeypatch.setattr("gateway.sparql.schema.reader.time.time", lambda: now[0])
+
+    async def hook(_: str) -> None:
+        now[0] += 60
+
+    read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), Profile())
+    assert (await read.glance(budget())).basis.read_at == 1_700_000_000.0
+    now[0] = 1_800_000_000.0
+    assert (await read.schema(budget())).basis.read_at == 1_800_000_000.0
