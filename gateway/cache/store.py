@@ -85,6 +85,10 @@ class CachedStore:
         counts = self._flights.counts
         return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
 
+    def prepare(self) -> None:
+        """Begin to make ready what the first calls would otherwise wait for."""
+        self._inner.prepare()
+
     def forget(self) -> None:
         """Forget everything; what is being asked for now is told to those who wait, and not remembered."""
         self._memory.clear()

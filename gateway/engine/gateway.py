@@ -140,8 +140,9 @@ class Gateway:
         self._store.forget()
 
     def start(self) -> None:
-        """Begin to read the schema, in the running event loop; calls that come before it is known wait for it."""
+        """Begin to read the schema, in the running event loop, and to make ready what searches need."""
         self._book.start()
+        self._store.prepare()
 
     def known_schema(self) -> SchemaResult | None:
         """Return what `describe_schema` would answer now, without asking the graph; None while nothing is known."""

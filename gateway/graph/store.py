@@ -122,6 +122,10 @@ class GraphStore(Protocol):
         """
         ...
 
+    def prepare(self) -> None:
+        """Begin to make ready, in the background, what the first calls would otherwise wait for."""
+        ...
+
     def forget(self) -> None:
         """Forget what was remembered of the graph's content; what was learnt about the endpoint stays."""
         ...

@@ -124,6 +124,9 @@ class KeptLabels:
         self._stamp: Stamp | None = None
         self._index: LabelIndex | None = None
 
+    def begin(self) -> None:
+        """Nothing to begin: the index of an endpoint is made on request."""
+
     async def index(self, deadline: Deadline) -> LabelIndex | None:
         """Return the index, opened anew where the file is another one than before; None where there is none."""
         deadline.check()

@@ -1,4 +1,4 @@
-"""The label index of a graph in this process: made once, beside the first searches, in a temporary database."""
+"""The label index of a graph in this process: made once, beside what else goes on, in a temporary database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from gateway.labels.index import LabelIndex, make_index
 _log = logging.getLogger(__name__)
 
 _SHARE = 0.25
-"""Of the time that a search has left, it waits no longer for the index."""
+_SECONDS = 2.0
+"""A search waits for the index no longer than the shorter of these: a share of its own time, and seconds."""
 
 
 class LoadedLabels:
@@ -39,12 +40,19 @@ class LoadedLabels:
         if self._predicates != self._names.predicates:
             # Which predicates name nodes may be found out while the graph is in use.
             await self.close()
+        making = self._begun()
+        await asyncio.wait([making], timeout=min(_SECONDS, deadline.seconds_left * _SHARE))
+        return making.result() if making.done() and not making.cancelled() else None
+
+    def begin(self) -> None:
+        """Begin to make the index before anybody searches."""
+        self._begun()
+
+    def _begun(self) -> asyncio.Task[LabelIndex | None]:
         if self._making is None:
             self._predicates = self._names.predicates
             self._making = asyncio.create_task(self._make(), name="label index")
-        making = self._making
-        await asyncio.wait([making], timeout=deadline.seconds_left * _SHARE)
-        return making.result() if making.done() and not making.cancelled() else None
+        return self._making
 
     def distrust(self, index: LabelIndex) -> None:
         """Never return an index again."""

@@ -26,6 +26,10 @@ class Labels(Protocol):
         """Return the index; None where there is none, or none yet."""
         ...
 
+    def begin(self) -> None:
+        """Have the index made in the background, where it is made here and before anybody searches."""
+        ...
+
     def distrust(self, index: LabelIndex) -> None:
         """Never return that index again."""
         ...
@@ -70,6 +74,11 @@ class IndexedStore:
                 if hits.hits or hits.exhaustive:
                     return hits
         return await self._inner.search(sought, types, budget)
+
+    def prepare(self) -> None:
+        """Begin to make ready what the first searches need."""
+        self._labels.begin()
+        self._inner.prepare()
 
     async def close(self) -> None:
         """Let go of connections and threads."""

@@ -127,6 +127,9 @@ class SparqlStore:
         """Find entities by their names and synonyms."""
         return await self._search.find(sought, types, budget)
 
+    def prepare(self) -> None:
+        """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""
+
     def forget(self) -> None:
         """Nothing to forget: only how the endpoint wants to be asked is remembered here."""
 

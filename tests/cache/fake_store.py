@@ -210,6 +210,9 @@ class FakeStore:
         fetch = await self._ask(("search", tuple(types)), sought.words, budget)
         return Hits((Hit(f"urn:seen:{fetch.number}", sought.text, is_synonym=False),), truncated=False, how="fake")
 
+    def prepare(self) -> None:
+        """Prepare nothing."""
+
     def forget(self) -> None:
         """Count it."""
         self.forgotten += 1

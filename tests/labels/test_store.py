@@ -93,6 +93,22 @@ async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> N
     await indexed.close()
 
 
+async def test_a_server_that_starts_has_the_index_made_before_anybody_searches() -> None:
+    asked = asyncio.Event()
+
+    class Watched(Listed):
+        async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+            asked.set()
+            return await super().page(predicate, after, budget)
+
+    indexed = IndexedStore(store(), LoadedLabels(Watched({"urn:a": ["a name"]}), allowance))
+    indexed.prepare()
+    await asyncio.wait_for(asked.wait(), 60)
+    (hit,) = (await indexed.search(Sought("a nmae", ("a", "nmae")), (), allowance())).hits
+    assert hit.iri == "urn:a"
+    await indexed.close()
+
+
 async def test_when_other_predicates_turn_out_to_be_the_names_the_index_is_made_anew() -> None:
     below = store()
     indexed = IndexedStore(below, LoadedLabels(below.names, allowance))
