@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp
@@ -100,17 +101,19 @@ class SchemaReader:
     async def _counted(
         self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool
     ) -> Schema:
-        counts, names, hubs = await asyncio.gather(
-            self._counter.count(totals, limit, budget),
-            self._names.find(budget),
-            self._hubs.find(min(limit, self._profile.orientation.glance_triples), budget),
-        )
+        looked_at = min(limit, self._profile.orientation.glance_triples)
+        async with _together() as tasks:
+            counting = tasks.create_task(self._counter.count(totals, limit, budget))
+            naming = tasks.create_task(self._names.find(budget))
+            hubs = tasks.create_task(self._hubs.find(looked_at, budget))
+        counts = counting.result()
         reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
         found = _Found(_by_frequency(counts.types), _by_frequency(counts.predicates))
         triples = sum(totals.values()) if whole else None
         # What was loaded while it was read may be missing.
         basis = Basis(("enumerated",), began, 0 if whole else limit, triples)
-        return replace(await self._labelled(found, basis, reason, budget), names=names, hubs=hubs)
+        labelled = await self._labelled(found, basis, reason, budget)
+        return replace(labelled, names=naming.result(), hubs=hubs.result())
 
     async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
         """Return what samples, descriptions and declarations show in so many seconds; none of them is a whole schema.
@@ -121,14 +124,14 @@ class SchemaReader:
         end = budget.deadline.clock() + seconds
         beside = replace(budget)
         with beside.within(seconds * _DRAWING):
-            # In the order in which they take their turns: what is quick first.
-            names, published, declared, triples, sample = await asyncio.gather(
-                self._names.find(beside),
-                self._descriptions.published(self._asker.service_description, beside),
-                self._descriptions.declared(beside),
-                self._count(beside),
-                drawing.finish(seconds * _DRAWING),
-            )
+            async with _together() as tasks:
+                # In the order in which they take their turns: what is quick first.
+                naming = tasks.create_task(self._names.find(beside))
+                publishing = tasks.create_task(self._descriptions.published(self._asker.service_description, beside))
+                declaring = tasks.create_task(self._descriptions.declared(beside))
+                counting = tasks.create_task(self._count(beside))
+                sampling = tasks.create_task(drawing.finish(seconds * _DRAWING))
+            sample, published, declared = sampling.result(), publishing.result(), declaring.result()
         with beside.within(end - budget.deadline.clock()):
             used, of_classes = await asyncio.gather(
                 self._descriptions.used(_both(published, declared), beside),
@@ -141,10 +144,10 @@ class SchemaReader:
         methods: list[Method] = ["sampled"]
         methods += ["published"] if published else []
         methods += ["declared"] if declared else []
-        basis = Basis(tuple(methods), time.time(), sample.triples, triples)
+        basis = Basis(tuple(methods), time.time(), sample.triples, counting.result())
         reason = f"only {sample.triples:,} triples of a large graph were read"
         with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
-            return replace(await self._labelled(found, basis, reason, beside), names=names)
+            return replace(await self._labelled(found, basis, reason, beside), names=naming.result())
 
     async def _count(self, budget: Budget) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""
@@ -174,6 +177,16 @@ class SchemaReader:
             version=_version(types, predicates),
             basis=basis,
         )
+
+
+@asynccontextmanager
+async def _together() -> AsyncIterator[asyncio.TaskGroup]:
+    """Run tasks until all have ended; where one fails, the others are stopped, and what it raised is raised."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            yield tasks
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def _by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:

@@ -1,5 +1,6 @@
 """How a schema becomes known: counted, sampled, described; and what each of these may claim."""
 
+import asyncio
 from collections import Counter
 
 import pyoxigraph
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.gateway import Gateway
-from gateway.errors import DeadlinePassed, GaveUp
+from gateway.errors import DeadlinePassed, EndpointFault, GaveUp
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.values import Schema
 from gateway.settings.profile import Edges, Limits, Orientation, Profile
@@ -265,3 +266,17 @@ async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.
     assert (await read.glance(budget())).basis.read_at == 1_700_000_000.0
     now[0] = 1_800_000_000.0
     assert (await read.schema(budget())).basis.read_at == 1_800_000_000.0
+
+
+async def test_nothing_is_asked_any_more_once_a_first_look_has_failed() -> None:
+    async def hook(query: str) -> None:
+        if "?kind" in query:
+            await asyncio.Event().wait()
+        if "OFFSET" in query and "?t" in query:
+            raise EndpointFault("Down.")
+
+    before = asyncio.all_tasks()
+    look = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(budget(1e9))
+    with pytest.raises(EndpointFault):
+        await look
+    assert asyncio.all_tasks() == before
