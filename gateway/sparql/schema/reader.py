@@ -81,7 +81,8 @@ class SchemaReader:
                 budget.deadline.check()
             if not whole and not (totals and limit == limits.scan_rows):
                 return await self._sampled(drawing, max(0.0, end - clock()), budget)
-        return await self._counted(totals, limit, budget, began, whole=whole)
+            # The sample is not needed; by now it has come, and nothing has to be given up.
+            return await self._counted(totals, limit, budget, began, whole=whole)
 
     async def read(self, budget: Budget) -> Schema:
         """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
