@@ -126,8 +126,12 @@ def _oriented_at_once(profile: Profile) -> Profile:
 
 
 def _decent(profile: Profile, url: str) -> Profile:
-    """Return a profile that has the endpoint of somebody else not read in full, unless it says so itself."""
-    if profile.orientation.enumeration_seconds is not None or is_of_own_network(url):
+    """Return a profile that has an endpoint not read in full that is somebody else's, unless it says so itself.
+
+    Nor one that is asked one query at a time: calls would wait for minutes behind the reading.
+    """
+    may_read = is_of_own_network(url) and profile.endpoint.concurrency > 1
+    if profile.orientation.enumeration_seconds is not None or may_read:
         return profile
     return profile.model_copy(
         update={"orientation": profile.orientation.model_copy(update={"enumeration_seconds": 0.0})}

@@ -109,6 +109,9 @@ class SchemaBook:
         self._waiting = 0
         self._is_wanted = False
         self._is_outdated = False
+        # Whoever asks one question and goes is no reason for having every triple read.
+        self._wants_all = profile.orientation.enumeration_seconds is not None
+        self._has_tried_all = False
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -126,7 +129,8 @@ class SchemaBook:
         self._listeners.append(listener)
 
     def start(self) -> None:
-        """Have the schema read in the background, unless it is known or being read."""
+        """Have the schema read in the background, in full if the profile allows, unless it is known or being read."""
+        self._wants_all = True
         if self._known is None:
             self._begin(Tally("schema", self._clock))
         # Whoever gives up waiting does not stop what was to go on without them.
@@ -136,8 +140,9 @@ class SchemaBook:
         """Return the schema.
 
         It is read on an allowance of its own, so that a large graph does not use up the caller's. The caller waits
-        for a first glance, and for the rest no longer than the profile's patience. A schema that cannot be read is
-        empty and says why, and that is not kept for long.
+        for a first glance, and for the rest no longer than the profile's patience; a large graph is read in full only
+        for who wants its schema, for a server (`start`), or where the profile says for how long. A schema that cannot
+        be read is empty and says why, and that is not kept for long.
 
         Args:
             budget: The call's budget.
@@ -145,6 +150,7 @@ class SchemaBook:
                 though not more than once a minute.
             wanted: Whether the caller asks for nothing else, so that a fault of before is no answer.
         """
+        self._wants_all = self._wants_all or wanted
         with budget.tally.stage("schema"):
             if self._is_to_be_read(doubted=doubted, wanted=wanted):
                 self._begin(budget.tally)
@@ -202,6 +208,8 @@ class SchemaBook:
         if known is None:
             return True
         # A graph that is too large to enumerate in time will be so again at once; another fault may have passed.
+        if self._goes_on and not self._has_tried_all and not known.schema.exact and known.fault is None:
+            return True
         passing = known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent)
         return now > known.until or (doubted and now - known.read > _RETRY_SECONDS) or (wanted and passing)
 
@@ -249,10 +257,7 @@ class SchemaBook:
 
     async def _read(self, tally: Tally) -> None:
         """Read the schema, and make known what is known at each step."""
-        limits, orientation = self._profile.limits, self._profile.orientation
-        seconds = orientation.enumeration_seconds
-        seconds = _ENUMERATION_SECONDS if seconds is None else seconds
-        goes_on = seconds > 0 and limits.scan_rows > orientation.glance_triples
+        limits, goes_on = self._profile.limits, self._goes_on
         try:
             seen = await self._store.glance(self._allowance(limits.schema_seconds, _REQUESTS, tally))
         except (DeadlinePassed, BudgetSpent) as fault:
@@ -275,7 +280,8 @@ class SchemaBook:
         self._is_wanted = True
         try:
             further = Tally("schema", self._clock)
-            allowance = self._allowance(seconds, _ENUMERATION_REQUESTS, further)
+            self._has_tried_all = True
+            allowance = self._allowance(self._seconds, _ENUMERATION_REQUESTS, further)
             self._publish_read(await self._store.schema(allowance))
         except Fault as fault:
             self._could_not_read(fault)
@@ -288,6 +294,18 @@ class SchemaBook:
             reason = f"they are those of {_date(known.schema)}, and are being read again"
             old = replace(known.schema, exact=False, reason=reason)
             self._publish(self._derived(old, None, read=known.read, until=known.until))
+
+    @property
+    def _seconds(self) -> float:
+        """Time for reading the graph in full."""
+        seconds = self._profile.orientation.enumeration_seconds
+        return _ENUMERATION_SECONDS if seconds is None else seconds
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a graph that is too large for a glance is read in full."""
+        is_larger = self._profile.limits.scan_rows > self._profile.orientation.glance_triples
+        return self._wants_all and self._seconds > 0 and is_larger
 
     def _allowance(self, seconds: float, requests: int, tally: Tally) -> Budget:
         limits = self._profile.limits

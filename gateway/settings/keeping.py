@@ -16,7 +16,7 @@ import platformdirs
 
 from gateway.errors import ConfigurationError
 from gateway.settings.address import is_secret_name
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Endpoint, Profile
 
 PROGRAM = "bfsql-gateway"
 
@@ -33,12 +33,14 @@ class Identity:
         graphs: The named graphs that together are the graph; empty for the default graph.
         edges: The profile's edge rule.
         names: The predicates of names and of synonyms.
+        access: A hash of who asks, as far as it is no secret: another user may see another graph.
     """
 
     url: str
     graphs: tuple[str, ...]
     edges: Mapping[str, Any]
     names: tuple[tuple[str, ...], tuple[str, ...]]
+    access: str
 
     @classmethod
     def of(cls, url: str, profile: Profile) -> Identity:
@@ -52,7 +54,9 @@ class Identity:
             case _:
                 graphs = tuple(sorted(given))
         names = (profile.roles.name, profile.roles.synonym)
-        return cls(_without_secrets(url), graphs, profile.edges.model_dump(mode="json"), names)
+        return cls(
+            _without_secrets(url), graphs, profile.edges.model_dump(mode="json"), names, _access(profile.endpoint)
+        )
 
     @property
     def readable(self) -> dict[str, Any]:
@@ -110,6 +114,12 @@ def write(path: Path, text: str) -> None:
         raise ConfigurationError(
             f"{path} cannot be written: {error.strerror or error}.", next_step="Give another folder with --store."
         ) from error
+
+
+def _access(endpoint: Endpoint) -> str:
+    """Return a hash of who asks: the settings that say it, which name secrets and hold none."""
+    who = endpoint.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
+    return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
 def _without_secrets(url: str) -> str:

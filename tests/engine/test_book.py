@@ -67,7 +67,7 @@ class Shelf:
 
     store: Schemas
     limits: Limits = field(default_factory=Limits)
-    orientation: Orientation = field(default_factory=Orientation)
+    orientation: Orientation = field(default_factory=lambda: Orientation(enumeration_seconds=600))
     kept: KeptSchema | None = None
     now: float = 1_000.0
 
@@ -182,7 +182,7 @@ async def test_a_call_waits_for_the_reading_no_longer_than_it_has_left() -> None
 async def test_a_sample_answers_until_the_graph_was_read_in_full() -> None:
     go_on = asyncio.Event()
     store = Schemas(PARTIAL, before_whole=lambda: _wait(go_on))
-    shelf = Shelf(store, orientation=Orientation(patience_seconds=0.01))
+    shelf = Shelf(store, orientation=Orientation(enumeration_seconds=600, patience_seconds=0.01))
     changes: list[bool] = []
     shelf.book.on_change(lambda: changes.append(_latest(shelf).comprehensive))
     assert await shelf.read() == PARTIAL
@@ -194,7 +194,7 @@ async def test_a_sample_answers_until_the_graph_was_read_in_full() -> None:
 
 
 async def test_the_first_calls_wait_for_all_of_it_where_that_comes_soon() -> None:
-    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(patience_seconds=60.0))
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(enumeration_seconds=600, patience_seconds=60.0))
     assert await shelf.read() == EXACT
 
 
@@ -204,14 +204,39 @@ async def test_a_graph_whose_operator_forbids_it_is_not_read_in_full() -> None:
     assert shelf.store.enumerations == 0
 
 
+async def test_a_large_graph_is_read_in_full_for_who_wants_its_schema_and_for_no_other_question() -> None:
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(patience_seconds=60.0))
+    assert await shelf.read() == PARTIAL
+    assert await shelf.read() == PARTIAL
+    assert (shelf.readings, shelf.store.enumerations) == (1, 0)
+    assert (await shelf.book.known(shelf.budget(), wanted=True)).schema == EXACT
+    assert shelf.store.enumerations == 1
+
+
+async def test_a_large_graph_is_read_in_full_for_a_server() -> None:
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(patience_seconds=60.0))
+    shelf.book.start()
+    assert await shelf.read() == EXACT
+
+
+async def test_a_graph_that_could_not_be_read_in_full_is_not_read_again_for_every_call() -> None:
+    shelf = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=Orientation(patience_seconds=60.0))
+    for _ in range(3):
+        await shelf.book.known(shelf.budget(), wanted=True)
+    assert shelf.store.enumerations == 1
+
+
 async def test_a_graph_that_is_too_slow_for_a_glance_is_read_in_full_behind_the_back_of_the_calls() -> None:
-    shelf = Shelf(Schemas(deadline_passed()), orientation=Orientation(patience_seconds=60.0))
+    shelf = Shelf(Schemas(deadline_passed()), orientation=Orientation(enumeration_seconds=600, patience_seconds=60.0))
     known = await shelf.book.known(shelf.budget())
     assert (known.schema, known.fault) == (EXACT, None)
 
 
 async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None:
-    shelf = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=Orientation(patience_seconds=60.0))
+    shelf = Shelf(
+        Schemas(PARTIAL, whole=deadline_passed()),
+        orientation=Orientation(enumeration_seconds=600, patience_seconds=60.0),
+    )
     known = await shelf.book.known(shelf.budget())
     assert known.fault is None
     assert (known.schema.types, known.comprehensive) == (PARTIAL.types, False)
@@ -234,7 +259,7 @@ async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> 
 
 @pytest.mark.parametrize("vouched", [False, True])
 async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it(vouched: bool) -> None:
-    shelf = Shelf(Schemas(EXACT), orientation=Orientation(vouched=vouched))
+    shelf = Shelf(Schemas(EXACT), orientation=Orientation(enumeration_seconds=600, vouched=vouched))
     await shelf.read()
     shelf.book.met([f"{X}T"], [f"{X}p"])
     assert _latest(shelf).comprehensive
@@ -267,7 +292,7 @@ async def test_an_old_schema_that_cannot_be_read_again_is_kept_but_is_complete_n
 async def test_nothing_goes_on_once_the_book_is_closed() -> None:
     never = asyncio.Event()
     store = Schemas(PARTIAL, before_whole=lambda: _wait(never))
-    shelf = Shelf(store, orientation=Orientation(patience_seconds=0))
+    shelf = Shelf(store, orientation=Orientation(enumeration_seconds=600, patience_seconds=0))
     others = asyncio.all_tasks()
     shelf.book.start()
     assert await shelf.read() == PARTIAL
@@ -284,7 +309,7 @@ async def test_what_an_earlier_run_knew_is_known_at_once_and_complete_only_when_
     assert await Shelf(Schemas(enumerated), kept=kept).read() == enumerated
     go_on = asyncio.Event()
     store = Schemas(PARTIAL, whole=enumerated, before=lambda: _wait(go_on))
-    later = Shelf(store, orientation=Orientation(patience_seconds=0), kept=kept)
+    later = Shelf(store, orientation=Orientation(enumeration_seconds=600, patience_seconds=0), kept=kept)
     known = await later.book.known(later.budget())
     assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
     assert "2023-11-14" in known.schema.reason
@@ -375,7 +400,7 @@ async def test_an_old_list_of_a_graph_that_has_grown_is_complete_no_more_where_i
 async def test_an_old_list_of_a_large_graph_is_complete_no_more_while_it_is_made_anew() -> None:
     go_on = asyncio.Event()
     store = Schemas(EXACT, before_whole=lambda: _wait(go_on))
-    shelf = Shelf(store, Limits(schema_hours=1.0), Orientation(patience_seconds=0))
+    shelf = Shelf(store, Limits(schema_hours=1.0), Orientation(enumeration_seconds=600, patience_seconds=0))
     await shelf.read()
     store.answer = PARTIAL
     shelf.now += HOUR + 1

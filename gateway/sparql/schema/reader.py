@@ -93,7 +93,10 @@ class SchemaReader:
         limit = self._profile.limits.scan_rows
         began = time.time()
         totals, whole = await self._counter.totals(limit, budget)
-        return await self._counted(totals, limit, budget, began, whole=whole)
+        schema = await self._counted(totals, limit, budget, began, whole=whole)
+        if schema.exact and (await self._counter.totals(limit, budget))[0] != totals:
+            return replace(schema, exact=False, reason="the graph was changed while it was read")
+        return schema
 
     async def names(self, budget: Budget) -> tuple[Iri, ...] | None:
         """Find out which predicates name nodes, have them used from now on, and return them; see `NameFinder.find`."""

@@ -147,6 +147,21 @@ async def test_a_glance_of_which_no_sample_comes_says_why() -> None:
         await watched.glance(budget())
 
 
+async def test_a_graph_that_is_changed_while_it_is_counted_is_not_called_counted() -> None:
+    data = engine(LARGE)
+    late = pyoxigraph.Quad(*(pyoxigraph.NamedNode(f"{X}{name}") for name in ("late", "p0", "n1")))
+
+    async def hook(query: str) -> None:
+        if "x/p3" in query:
+            data.add(late)
+
+    schema = await SparqlStore(Watched(data, hook), Profile(orientation=SAMPLED)).schema(budget())
+    assert not schema.exact
+    assert "changed" in schema.reason
+    again = await SparqlStore(Watched(data, _nothing), Profile(orientation=SAMPLED)).schema(budget())
+    assert again.exact
+
+
 async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
     async def hook(query: str) -> None:
         if "x/p3" in query:
