@@ -85,6 +85,10 @@ class CachedStore:
         counts = self._flights.counts
         return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
 
+    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities that have a name or synonym which is this text; asked anew each time, it is a look-up."""
+        return await self._inner.named(text, types, budget)
+
     def prepare(self) -> None:
         """Begin to make ready what the first calls would otherwise wait for."""
         self._inner.prepare()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
@@ -17,7 +17,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, NodeFacts, Sought
+from gateway.graph.values import Hits, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
@@ -80,6 +80,10 @@ class Searcher:
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with budget.tally.stage("facts"):
             facts = await self._store.nodes([one.hit.iri for one in shown], budget, names=True, descriptions=True)
+            gone = set() if hits.exhaustive else await self._gone(facts, budget)
+        if gone:
+            shown = [one for one in shown if one.hit.iri not in gone]
+            more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         if not (types.whole or types.warnings):
             more.append(_MAYBE_OTHERS)
@@ -105,6 +109,14 @@ class Searcher:
         if types and types <= {UNKNOWN}:
             return _NOTHING
         return await self._store.search(sought, wanted, budget)
+
+    async def _gone(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> set[Iri]:
+        """Return those of the entities that an index of another day knows, and the graph does not."""
+        bare = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types and not fact.name]
+        if not bare:
+            return set()
+        there = await self._store.existing(bare, budget)
+        return {iri for iri, existence in there.items() if existence.mark.whole and not existence.exists}
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget

@@ -122,6 +122,19 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities that have a name or synonym which is this text, in one case or another.
+
+        Args:
+            text: The name.
+            types: Only entities with one of these types; empty for all.
+            budget: The call's budget.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     def prepare(self) -> None:
         """Begin to make ready, in the background, what the first calls would otherwise wait for."""
         ...

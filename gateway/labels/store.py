@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
+from gateway.errors import Fault
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, Sought
@@ -58,6 +60,7 @@ class IndexedStore:
         self.glance = inner.glance
         self.schema = inner.schema
         self.forget = inner.forget
+        self.named = inner.named
 
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
@@ -71,9 +74,24 @@ class IndexedStore:
                 _log.warning("the label index is not used any more, because it is broken: %s", error)
                 self._labels.distrust(index)
             else:
-                if hits.hits or hits.exhaustive:
+                if hits.exhaustive:
                     return hits
+                if hits.hits:
+                    return await self._with_new_names(hits, sought, types, budget)
         return await self._inner.search(sought, types, budget)
+
+    async def _with_new_names(self, hits: Hits, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Add what has this very name by now, where an index that may have grown old knows nothing of that name."""
+        wanted = sought.text.strip().casefold()
+        if any(hit.text.casefold() == wanted for hit in hits.hits):
+            return hits
+        try:
+            new = await self._inner.named(sought.text, types, budget)
+        except Fault as fault:
+            _log.info("names that are newer than the label index could not be looked up: %s", fault)
+            return hits
+        known = dict.fromkeys((*hits.hits, *new.hits))
+        return replace(hits, hits=tuple(known), how=f"{hits.how}; {new.how}")
 
     def prepare(self) -> None:
         """Begin to make ready what the first searches need."""

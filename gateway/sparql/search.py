@@ -57,7 +57,7 @@ class SearchReader:
         if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), budget):
             return await self._compared(sought.words, types, budget)
         indexed = await self._indexed(sought, types, budget, every=True)
-        exact = await self._looked_up(sought.text, types, budget)
+        exact = await self.named(sought.text, types, budget)
         steps = [exact] if indexed is None else [indexed, exact]
         if indexed is not None and (indexed.hits or exact.hits):
             return _together(steps)
@@ -86,8 +86,8 @@ class SearchReader:
             how = "the endpoint's text index, which did not answer"
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
 
-    async def _looked_up(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
-        """Look for entities that have a name exactly as it was asked for, in one case or another."""
+    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Look for entities that have a name exactly as it was asked for; see `GraphStore.named`."""
         given = forms(text, self._languages)
         how = "names and synonyms equal to the text, in several cases and languages"
         if not given:

@@ -127,6 +127,10 @@ class SparqlStore:
         """Find entities by their names and synonyms."""
         return await self._search.find(sought, types, budget)
 
+    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities that have a name or synonym which is this text."""
+        return await self._search.named(text, types, budget)
+
     def prepare(self) -> None:
         """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""
 

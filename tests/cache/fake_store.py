@@ -210,6 +210,11 @@ class FakeStore:
         fetch = await self._ask(("search", tuple(types)), sought.words, budget)
         return Hits((Hit(f"urn:seen:{fetch.number}", sought.text, is_synonym=False),), truncated=False, how="fake")
 
+    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find one node."""
+        fetch = await self._ask(("named", tuple(types)), (text,), budget)
+        return Hits((Hit(f"urn:seen:{fetch.number}", text, is_synonym=False),), truncated=False, how="fake")
+
     def prepare(self) -> None:
         """Prepare nothing."""
 

@@ -207,3 +207,25 @@ async def test_the_index_of_an_endpoint_has_the_names_that_its_graph_has_by_a_pr
     async with asyncio.timeout(100), fake_endpoint(answer) as endpoint:
         about, _ = await make_label_index(endpoint.url, Profile(), store=tmp_path)
         assert (about.names, about.whole) == (20, True)
+
+
+async def test_what_is_newer_than_the_index_is_found_by_its_name_and_what_is_gone_is_not_shown(tmp_path: Path) -> None:
+    data = engine('x:old a x:T ; rdfs:label "Runner 2049" . x:other a x:T ; rdfs:label "Runner up" .')
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        solutions = data.query(str((await request.post())["query"]))
+        assert isinstance(solutions, pyoxigraph.QuerySolutions)
+        return web.Response(body=solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
+
+    async with asyncio.timeout(100), fake_endpoint(answer) as endpoint:
+        await make_label_index(endpoint.url, Profile(), store=tmp_path)
+        data.clear()
+        data.extend(engine('x:new a x:T ; rdfs:label "Runner 2099" . x:other a x:T ; rdfs:label "Runner up" .'))
+        async with open_gateway(endpoint=endpoint.url, profile=Profile(prefixes=PREFIXES), store=tmp_path) as gateway:
+            new = await gateway.search_entities("runner 2099")
+            gone = await gateway.search_entities("Runner 2049")
+    assert new.result[0].id == "x:new"
+    assert not new.complete
+    assert "x:old" not in {hit.id for hit in gone.result}
+    assert gone.warnings is not None
+    assert any("not in the graph any more" in warning for warning in gone.warnings)
