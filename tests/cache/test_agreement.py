@@ -86,6 +86,7 @@ def opened(column: Column) -> Iterator[Session]:
     with asyncio.Runner() as runner:
         gateway = Gateway(store, WHOLE, PrefixMap({}))
         runner.run(gateway.describe_schema())
+        runner.run(gateway.oriented())
         yield Session(runner, gateway, transport, Corpus(column))
         runner.run(gateway.close())
 

@@ -19,12 +19,18 @@ from gateway.settings.profile import Limits, Profile, Roles
 from gateway.sparql.names import SparqlNames
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_plain_iri
-from tests.columns import Column
+from tests.columns import COLUMNS, Column
 from tests.graphs import read
 from tests.labels.making import allowance
 from tests.shared_data import shared_data_or_none
 
 pytestmark = pytest.mark.anyio
+
+BEHIND_HTTP = [
+    pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)])
+    for name in COLUMNS
+    if name != "in-process"
+]
 
 PROFILES = {"medical": Profile(), "films": Profile(), "wikidata-slice": load_profile("wikidata-local")}
 
@@ -114,12 +120,10 @@ async def test_an_index_of_an_odd_graph_is_whole_or_says_that_it_is_not(engine: 
     assert missing or {iri for iri, _, _ in plain} <= {iri for iri, _, _ in came}
 
 
-@pytest.mark.server
+@pytest.mark.parametrize("engine", BEHIND_HTTP, indirect=True)
 @pytest.mark.large
 @pytest.mark.data
 async def test_the_index_of_an_endpoint_has_all_names_of_a_real_graph(engine: Column, tmp_path: Path) -> None:
-    if engine.name == "in-process":
-        pytest.skip("it is no endpoint")
     if shared_data_or_none("wd50k.nt.gz") is None:
         pytest.skip("the reference graph wd50k.nt.gz is not in ../shared/data")
     profile = engine.settle("wd50k", load_profile("wikidata-local"))
