@@ -30,6 +30,10 @@ _GLANCE_SECONDS = 1.6
 _TOTALS_SECONDS = 0.7
 """Time for finding out whether it is; a graph that takes longer is not small."""
 
+_SMALL = 30_000
+_SIZE_SECONDS = 0.25
+"""A graph of so few triples is not taken for a large one because its engine is busy; this is found out in no time."""
+
 _UNBOUNDED = 1_000_000_000_000
 
 _LABELS_SECONDS = 0.3
@@ -71,14 +75,11 @@ class SchemaReader:
         clock = budget.deadline.clock
         end = clock() + _GLANCE_SECONDS
         began = time.time()
-        totals: Mapping[Iri, int] = {}
-        whole = False
         async with self._sampler.drawing(replace(budget)) as drawing:
-            try:
-                with budget.within(_TOTALS_SECONDS):
-                    totals, whole = await self._counter.totals(limit, budget)
-            except (DeadlinePassed, GaveUp):
-                budget.deadline.check()
+            totals, whole = await self._totals_in_time(limit, _TOTALS_SECONDS, budget)
+            if not whole and not totals and await self._is_small(budget):
+                # The engine is slow, or busy: the graph is not large.
+                totals, whole = await self._totals_in_time(limit, budget.deadline.seconds_left, budget)
             if not whole and not (totals and limit == limits.scan_rows):
                 return await self._sampled(drawing, max(0.0, end - clock()), budget)
             # The sample is not needed; by now it has come, and nothing has to be given up.
@@ -152,6 +153,24 @@ class SchemaReader:
         reason = f"only {sample.triples:,} triples of a large graph were read"
         with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
             return replace(await self._labelled(found, basis, reason, beside), names=naming.result())
+
+    async def _totals_in_time(self, limit: int, seconds: float, budget: Budget) -> tuple[Mapping[Iri, int], bool]:
+        """Return the totals of all predicates, and whether these are all; nothing where it takes longer."""
+        try:
+            with budget.within(seconds):
+                return await self._counter.totals(limit, budget)
+        except (DeadlinePassed, GaveUp):
+            budget.deadline.check()
+            return {}, False
+
+    async def _is_small(self, budget: Budget) -> bool:
+        """Tell whether a graph whose triples were not counted in time has few of them all the same."""
+        try:
+            with budget.within(_SIZE_SECONDS):
+                (row,) = await self._asker.rows("check/triples", budget, {"most": _SMALL + 1})
+            return int(row["count"].value) <= _SMALL
+        except (Fault, KeyError, ValueError):
+            return False
 
     async def _count(self, budget: Budget) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""

@@ -137,6 +137,20 @@ async def test_a_glance_that_finds_the_engine_slow_for_all_triples_falls_back_on
     assert schema.types
 
 
+async def test_a_small_graph_of_a_busy_engine_is_counted_all_the_same() -> None:
+    busy = True
+
+    async def hook(query: str) -> None:
+        nonlocal busy
+        if "LIMIT 200001" in query and busy:
+            busy = False
+            raise GaveUp("Too busy.")
+
+    schema = await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(budget())
+    assert schema.exact
+    assert counts(schema)[0].keys() == {"T0", "T1", "T2"}
+
+
 async def test_a_glance_of_which_no_sample_comes_says_why() -> None:
     async def hook(query: str) -> None:
         if "OFFSET" in query or "LIMIT 101" in query:
