@@ -103,8 +103,9 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
+        transport = transport_to(url, settings)
         settings = _decent(settings, url)
-        over = store_over(transport_to(url, settings), settings)
+        over = store_over(transport, settings)
         kept = _kept(url, settings, store)
         shelf = KeptSchema(kept.place) if keep_schema else None
         return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf)

@@ -89,7 +89,7 @@ class Column:
         if "orientation" not in settings.model_fields_set:
             # What a test asks must not depend on whether the schema was read in full within a second.
             settings = settings.model_copy(
-                update={"orientation": Orientation(patience_seconds=120, enumeration_seconds=600)}
+                update={"orientation": Orientation(patience_seconds=120)}
             )
         if self._asked is not None:
             asked = self._asked(graph)
