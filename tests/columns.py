@@ -88,9 +88,7 @@ class Column:
         settings = profile or Profile()
         if "orientation" not in settings.model_fields_set:
             # What a test asks must not depend on whether the schema was read in full within a second.
-            settings = settings.model_copy(
-                update={"orientation": Orientation(patience_seconds=120)}
-            )
+            settings = settings.model_copy(update={"orientation": Orientation(patience_seconds=120)})
         if self._asked is not None:
             asked = self._asked(graph)
             return open_gateway(endpoint=through or asked.endpoint, profile=asked.settle(settings))

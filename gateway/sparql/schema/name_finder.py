@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 from typing import Final
 
 from gateway.errors import EndpointFault, Fault
@@ -30,18 +31,23 @@ class NameFinder:
         self._roles = profile.roles
         self._is_pinned = "name" in profile.roles.model_fields_set
 
-    async def find(self, budget: Budget) -> tuple[Iri, ...] | None:
+    async def find(self, budget: Budget, triples: int | None = None) -> tuple[Iri, ...] | None:
         """Return the predicates that carry names here, the best first; None where that could not be found out.
 
         Where the usual ones name hardly any node, one of the graph's own may; the profile's word goes before both.
+
+        Args:
+            budget: Pays for it.
+            triples: How many triples the graph has, where that is known: there is nothing to see behind the last one.
         """
         usual = self._naming.names
         if self._is_pinned:
             return await self._used(usual, budget)
-        used, first, second = await asyncio.gather(
-            self._used(usual, budget), self._texts(_PLACES[0], budget), self._texts(_PLACES[1], budget)
+        places = [place for place in _PLACES if triples is None or place < triples]
+        used, texts = await asyncio.gather(
+            self._used(usual, budget), asyncio.gather(*(self._texts(place, budget) for place in places))
         )
-        own = own_names([*first, *second], usual, (*self._roles.synonym, *self._roles.description))
+        own = own_names(list(chain(*texts)), usual, (*self._roles.synonym, *self._roles.description))
         self._naming.use((*own, *usual))
         return tuple(dict.fromkeys((*own, *(used or ())))) if own or used is not None else None
 

@@ -109,7 +109,7 @@ class SchemaReader:
         looked_at = min(limit, self._profile.orientation.glance_triples)
         async with _together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, limit, budget))
-            naming = tasks.create_task(self._names.find(budget))
+            naming = tasks.create_task(self._names.find(budget, sum(totals.values()) if whole else None))
             hubs = tasks.create_task(self._hubs.find(looked_at, budget))
         counts = counting.result()
         reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
