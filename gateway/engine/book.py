@@ -109,6 +109,7 @@ class SchemaBook:
         self._waiting = 0
         self._is_wanted = False
         self._is_outdated = False
+        self._is_disproved = False
         # Whoever asks one question and goes is no reason for having every triple read.
         self._wants_all = profile.orientation.enumeration_seconds is not None
         self._has_tried_all = False
@@ -179,6 +180,7 @@ class SchemaBook:
             one = self._prefixes.shorten((new_types or new_predicates)[0])
             reason = f"a traversal met {one}, which was not there when the lists were made"
             _log.warning("the schema is not complete any more: %s", reason)
+            self._is_disproved = True
         more = replace(
             schema,
             types=_with(schema.types, new_types),
@@ -187,7 +189,7 @@ class SchemaBook:
             reason=reason,
             basis=replace(schema.basis, methods=tuple(dict.fromkeys((*schema.basis.methods, "met")))),
         )
-        self._publish(self._derived(more, None, read=known.read, until=known.until, vouched=False))
+        self._publish(self._derived(more, None, read=known.read, until=known.until))
         self._is_outdated = self._is_outdated or schema.exact
         if self._is_outdated and self._clock() - known.read > _RETRY_SECONDS:
             self._begin(Tally("schema", self._clock))
@@ -332,6 +334,7 @@ class SchemaBook:
         if schema.exact and not self._profile.endpoint.trusted:
             schema = replace(schema, exact=False, reason="the endpoint may have cut its answers without a sign")
         self._is_outdated = self._is_outdated and not schema.exact
+        self._is_disproved = self._is_disproved and not schema.exact
         if self._known is not None and not schema.exact:
             schema = _with_all_of(schema, self._known.schema)
         if self._shelf is not None:
@@ -339,10 +342,9 @@ class SchemaBook:
         lasts = self._profile.limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
         self._publish(self._derived(schema, None, read=now, until=now + lasts))
 
-    def _derived(
-        self, schema: Schema, fault: Fault | None, *, read: float, until: float, vouched: bool = True
-    ) -> Known:
-        vouched = vouched and fault is None and self._profile.orientation.vouched
+    def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> Known:
+        # The operator's word ends where a traversal has shown otherwise.
+        vouched = self._profile.orientation.vouched and fault is None and not self._is_disproved
         # Without all labels, a name that matches nothing may be a label.
         closed = (schema.exact or vouched) and schema.labelled
         return Known(

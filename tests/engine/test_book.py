@@ -279,6 +279,20 @@ async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it
     assert shelf.readings == 2
 
 
+async def test_what_a_traversal_has_disproved_is_vouched_for_no_more_whatever_is_read_next() -> None:
+    shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(enumeration_seconds=0, vouched=True))
+    await shelf.read()
+    assert _latest(shelf).comprehensive
+    shelf.book.met([f"{X}New"], [])
+    for answer in (PARTIAL, EndpointFault("Down.")):
+        shelf.store.answer = answer
+        shelf.now += 61
+        known = await shelf.book.known(shelf.budget(), doubted=True)
+        assert shelf.book.is_reading is False
+        assert not known.comprehensive
+        assert f"{X}New" in {term.iri for term in known.schema.types}
+
+
 async def test_an_old_schema_that_cannot_be_read_again_is_kept_but_is_complete_no_more() -> None:
     shelf = Shelf(Schemas(EXACT), Limits(schema_hours=1.0))
     await shelf.read()

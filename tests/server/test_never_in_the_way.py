@@ -29,20 +29,6 @@ pytestmark = pytest.mark.anyio
 MEDICAL = resources.folder("fixtures") / "medical.ttl"
 
 
-@pytest.fixture(params=["stdio", "http"])
-def wire(request: pytest.FixtureRequest) -> Wire:
-    """Connect over both wires."""
-    chosen: Wire = request.param
-    return chosen
-
-
-@pytest.fixture(params=["auto", "legacy"])
-def era(request: pytest.FixtureRequest) -> ConnectMode:
-    """Connect in the modern era and by the handshake."""
-    mode: ConnectMode = request.param
-    return mode
-
-
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
     """A graph file that ends when a test wants it to."""

@@ -71,20 +71,6 @@ async def _listening(port: int) -> None:
                 await asyncio.sleep(0.05)
 
 
-@pytest.fixture(params=["stdio", "http"])
-def wire(request: pytest.FixtureRequest) -> Wire:
-    """Connect over both wires."""
-    chosen: Wire = request.param
-    return chosen
-
-
-@pytest.fixture(params=["auto", "legacy"])
-def era(request: pytest.FixtureRequest) -> ConnectMode:
-    """Connect in the modern era and by the handshake."""
-    mode: ConnectMode = request.param
-    return mode
-
-
 async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, era: ConnectMode) -> None:
     told: list[float] = []
 

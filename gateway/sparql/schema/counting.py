@@ -30,13 +30,11 @@ class Counts:
     Attributes:
         types: Nodes by type.
         predicates: Edges by predicate.
-        triples: Triples of the graph, of whatever kind; at least so many where not all were read.
         missing: Why these are not all; empty where they are.
     """
 
     types: dict[Iri, int] = field(default_factory=dict)
     predicates: dict[Iri, int] = field(default_factory=dict)
-    triples: int = 0
     missing: str = ""
 
 
@@ -60,22 +58,28 @@ class Counter:
         """
         return await self._scan("schema/totals", "p", limit, budget, {})
 
-    async def count(self, totals: Mapping[Iri, int], limit: int, budget: Budget) -> Counts:
+    async def count(self, totals: Mapping[Iri, int], limit: int, budget: Budget, *, partly: bool) -> Counts:
         """Count the nodes of each type and the edges of each predicate.
 
         Args:
             totals: All predicates of the graph, with how many triples each has.
             limit: Triples that one query may read at most.
             budget: Pays for it.
+            partly: Whether some counts are better than none: where the others cost minutes.
 
         Returns:
             The counts; where some could not be had, the others, and why.
+
+        Raises:
+            Fault: Some could not be had, and only all of them are of use.
         """
-        counts = Counts(triples=sum(totals.values()))
+        counts = Counts()
         try:
             await self._count_types(counts, sum(totals.get(iri, 0) for iri in self._types), limit, budget)
             await self._count_predicates(counts, totals, limit, budget)
         except Fault as fault:
+            if not partly:
+                raise
             counts.missing = fault.wrong
         return counts
 

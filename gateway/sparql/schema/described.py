@@ -35,7 +35,7 @@ _DECLARED_PREDICATE = f"{OWL}ObjectProperty"
 
 @dataclass(slots=True)
 class Described:
-    """Types and predicates that are described, with how often each occurs where that is said.
+    """Types and predicates in the order they are listed, with how often each occurs where that is known.
 
     Attributes:
         types: Types.

@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.budget import Budget
@@ -43,14 +43,6 @@ _DRAWING = 0.7
 """The share of the time for samples; the rest is for what is looked up because of them."""
 
 
-@dataclass(slots=True)
-class _Found:
-    """Terms by what they are, each with its count where that is known, in the order in which they are to be listed."""
-
-    types: dict[Iri, int | None] = field(default_factory=dict)
-    predicates: dict[Iri, int | None] = field(default_factory=dict)
-
-
 class SchemaReader:
     """Reads the schema of a graph."""
 
@@ -83,7 +75,7 @@ class SchemaReader:
             if not whole and not (totals and limit == limits.scan_rows):
                 return await self._sampled(drawing, max(0.0, end - clock()), budget)
             # The sample is not needed; by now it has come, and nothing has to be given up.
-            return await self._counted(totals, limit, budget, began, whole=whole)
+            return await self._counted(totals, limit, budget, began, whole=whole, partly=False)
 
     async def read(self, budget: Budget) -> Schema:
         """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
@@ -94,7 +86,7 @@ class SchemaReader:
         limit = self._profile.limits.scan_rows
         began = time.time()
         totals, whole = await self._counter.totals(limit, budget)
-        schema = await self._counted(totals, limit, budget, began, whole=whole)
+        schema = await self._counted(totals, limit, budget, began, whole=whole, partly=True)
         if schema.exact and (await self._counter.totals(limit, budget))[0] != totals:
             return replace(schema, exact=False, reason="the graph was changed while it was read")
         return schema
@@ -104,16 +96,16 @@ class SchemaReader:
         return await self._names.find(budget)
 
     async def _counted(
-        self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool
+        self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool, partly: bool
     ) -> Schema:
         looked_at = min(limit, self._profile.orientation.glance_triples)
         async with _together() as tasks:
-            counting = tasks.create_task(self._counter.count(totals, limit, budget))
+            counting = tasks.create_task(self._counter.count(totals, limit, budget, partly=partly))
             naming = tasks.create_task(self._names.find(budget, sum(totals.values()) if whole else None))
             hubs = tasks.create_task(self._hubs.find(looked_at, budget))
         counts = counting.result()
         reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
-        found = _Found(_by_frequency(counts.types), _by_frequency(counts.predicates))
+        found = Described(_by_frequency(counts.types), _by_frequency(counts.predicates))
         triples = sum(totals.values()) if whole else None
         # What was loaded while it was read may be missing.
         basis = Basis(("enumerated",), began, 0 if whole else limit, triples)
@@ -142,7 +134,7 @@ class SchemaReader:
                 self._descriptions.used(_both(published, declared), beside),
                 self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], beside),
             )
-        found = _Found(
+        found = Described(
             {**_uncounted(sample.types), **used.types},
             {**_uncounted(sample.predicates + of_classes), **used.predicates},
         )
@@ -182,7 +174,7 @@ class SchemaReader:
         except (Fault, KeyError, ValueError):
             return None
 
-    async def _labelled(self, found: _Found, basis: Basis, reason: str, budget: Budget) -> Schema:
+    async def _labelled(self, found: Described, basis: Basis, reason: str, budget: Budget) -> Schema:
         types, predicates = found.types, found.predicates
         read, labelled = await self._nodes.labels([*types, *predicates], budget)
         labels = dict(read)

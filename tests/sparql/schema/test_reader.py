@@ -176,6 +176,15 @@ async def test_a_graph_that_is_changed_while_it_is_counted_is_not_called_counted
     assert again.exact
 
 
+async def test_a_small_graph_that_cannot_be_counted_is_a_fault_and_no_empty_list() -> None:
+    async def hook(query: str) -> None:
+        if "DISTINCT ?n ?t" in query:
+            raise EndpointFault("Down.")
+
+    with pytest.raises(EndpointFault, match="Down"):
+        await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(budget())
+
+
 async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
     async def hook(query: str) -> None:
         if "x/p3" in query:
