@@ -13,7 +13,7 @@ from gateway.api import open_gateway
 from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
-from gateway.server import texts
+from gateway.server import schemas, texts
 from gateway.server.app import build
 from gateway.settings.profile import Profile
 from gateway.settings.profile import Server as ServerSettings
@@ -50,6 +50,11 @@ async def error_of(client: Client, tool: str, **arguments: Any) -> str:
     (content,) = result.content
     text: str = content.text  # type: ignore[union-attr]  # errors are text
     return text
+
+
+def test_the_schemas_that_are_kept_are_those_of_the_models() -> None:
+    # Where this fails: `python -m gateway.server.schemas`, and read what changed.
+    assert schemas.kept() == schemas.made()
 
 
 async def test_the_six_tools_are_listed_with_titles_and_honest_annotations(gateway: Gateway, era: ConnectMode) -> None:
