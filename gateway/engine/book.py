@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
-from gateway.engine.vocabulary import Vocabulary
+from gateway.engine.known import Known, with_all_of, with_met
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
 from gateway.graph.budget import Budget, Clock, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, Schema, Term
+from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
 from gateway.telemetry import Tally
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 
 _log = logging.getLogger(__name__)
 
@@ -27,48 +25,10 @@ _ENUMERATION_SECONDS = 600.0
 """Time for reading a graph in full where the profile does not say."""
 
 _ENUMERATION_REQUESTS = 5_000
-_LABEL = 200
-"""Characters of a label that an answer shows."""
-
 _RETRY_SECONDS = 60.0
 """A schema that could not be read is not asked for again before; every call would wait for it."""
 
 _DEFECT = "The gateway failed to read the schema in a way it should not; the details are in its log."
-
-_MOST_MET = 5_000
-"""Terms that only traversals have met are listed up to here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A schema and what is derived from it.
-
-    Attributes:
-        schema: The types and predicates.
-        comprehensive: Whether these are all: they were all read, or the operator vouches for them.
-        chooser: Chooses one type per node.
-        types: The types by every name.
-        predicates: The predicates by every name.
-        labels: Labels by IRI.
-        fault: Why the schema could not be read, or None.
-        read: When it was read, on the clock.
-        until: When it is to be read again, on the clock.
-    """
-
-    schema: Schema
-    comprehensive: bool
-    chooser: TypeChooser
-    types: Vocabulary
-    predicates: Vocabulary
-    labels: dict[Iri, str]
-    fault: Fault | None
-    read: float
-    until: float
-
-    def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
-        """Return those types and predicates that the schema does not have."""
-        entity_types = (iri for iri in types if iri not in SCHEMA_TERM_CLASSES)
-        return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
 
 
 class Shelf(Protocol):
@@ -183,8 +143,8 @@ class SchemaBook:
             self._is_disproved = True
         more = replace(
             schema,
-            types=_with(schema.types, new_types),
-            predicates=_with(schema.predicates, new_predicates),
+            types=with_met(schema.types, new_types),
+            predicates=with_met(schema.predicates, new_predicates),
             exact=False,
             reason=reason,
             basis=replace(schema.basis, methods=tuple(dict.fromkeys((*schema.basis.methods, "met")))),
@@ -336,7 +296,7 @@ class SchemaBook:
         self._is_outdated = self._is_outdated and not schema.exact
         self._is_disproved = self._is_disproved and not schema.exact
         if self._known is not None and not schema.exact:
-            schema = _with_all_of(schema, self._known.schema)
+            schema = with_all_of(schema, self._known.schema)
         if self._shelf is not None:
             self._shelf.save(schema)
         lasts = self._profile.limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
@@ -345,18 +305,15 @@ class SchemaBook:
     def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> Known:
         # The operator's word ends where a traversal has shown otherwise.
         vouched = self._profile.orientation.vouched and fault is None and not self._is_disproved
-        # Without all labels, a name that matches nothing may be a label.
-        closed = (schema.exact or vouched) and schema.labelled
-        return Known(
+        comprehensive = schema.exact or vouched
+        return Known.of(
             schema,
-            schema.exact or vouched,
-            TypeChooser(schema, self._profile.types.preferred, self._prefixes),
-            Vocabulary("type", schema.types, self._prefixes, comprehensive=closed, words=(UNTYPED, UNKNOWN)),
-            Vocabulary("predicate", schema.predicates, self._prefixes, comprehensive=closed),
-            {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
-            fault,
-            read,
-            until,
+            self._profile.types.preferred,
+            self._prefixes,
+            comprehensive=comprehensive,
+            fault=fault,
+            read=read,
+            until=until,
         )
 
     def _publish(self, known: Known) -> None:
@@ -367,30 +324,6 @@ class SchemaBook:
                 listener()
 
 
-def _with_all_of(schema: Schema, before: Schema) -> Schema:
-    """Add what was known before to a schema that is a sample: what another sample saw may well be there."""
-    types, predicates = {term.iri for term in schema.types}, {term.iri for term in schema.predicates}
-    return replace(
-        schema,
-        types=(*schema.types, *(replace(term, count=None) for term in before.types if term.iri not in types)),
-        predicates=(
-            *schema.predicates,
-            *(replace(term, count=None) for term in before.predicates if term.iri not in predicates),
-        ),
-        names=before.names if schema.names is None else schema.names,
-        hubs=schema.hubs or before.hubs,
-    )
-
-
 def _date(schema: Schema) -> str:
     read_at = schema.basis.read_at
     return "an earlier run" if read_at is None else f"{datetime.fromtimestamp(read_at, UTC):%Y-%m-%d}"
-
-
-def _with(terms: tuple[Term, ...], more: Sequence[Iri]) -> tuple[Term, ...]:
-    return (*terms, *(Term(iri, None) for iri in more[: max(0, _MOST_MET - len(terms))]))
-
-
-def labels_of(known: Known, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
-    """Return the labels of some types and predicates by canonical ID, sorted."""
-    return dict(sorted((prefixes.shorten(iri), known.labels[iri][:_LABEL]) for iri in set(iris) if iri in known.labels))

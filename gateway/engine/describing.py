@@ -7,7 +7,8 @@ from typing import Any
 
 from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
-from gateway.engine.book import Known, SchemaBook
+from gateway.engine.book import SchemaBook
+from gateway.engine.known import Known
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import ranked

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
-from gateway.engine.book import Known
+from gateway.engine.known import Known
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology

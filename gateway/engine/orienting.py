@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from gateway.engine import guide
 from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import DescribeSchema
-from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.book import SchemaBook
+from gateway.engine.known import Known, labels_of
 from gateway.engine.presenting import max_bytes
 from gateway.engine.size import size_of
 from gateway.errors import BudgetSpent, DeadlinePassed

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.engine.arguments import BfsQuery
-from gateway.engine.book import Known, SchemaBook, labels_of
+from gateway.engine.book import SchemaBook
 from gateway.engine.explaining import room_for_explain
 from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve, with_subclasses
 from gateway.engine.gaps import Gap
+from gateway.engine.known import Known, labels_of
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.size import BYTES_PER_TOKEN, size_of

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
-from gateway.engine.book import Known, SchemaBook
+from gateway.engine.book import SchemaBook
+from gateway.engine.known import Known
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import Ranked, ranked, weighted, weights_of

@@ -9,7 +9,8 @@ from typing import cast
 import pytest
 
 from gateway.cache.kept_schema import KeptSchema
-from gateway.engine.book import Known, SchemaBook
+from gateway.engine.book import SchemaBook
+from gateway.engine.known import Known
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, NetworkFault
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
