@@ -11,6 +11,18 @@ from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 register_quick()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse to run where pytest-xdist makes no groups: each worker would start each engine, which takes twice as long.
+
+    Raises:
+        UsageError: This pytest and this pytest-xdist do not fit.
+    """
+    grouped = [item for item in items if item.get_closest_marker("xdist_group") is not None]
+    if config.getoption("loadgroup", default=False) and any("@" not in item.nodeid for item in grouped):
+        raise pytest.UsageError("pytest-xdist made no groups; use the versions of requirements-dev.lock")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what is kept between runs out of the user's own cache: a port that is used again is another graph."""
