@@ -30,9 +30,10 @@ from gateway.labels.kept import Kept, KeptLabels
 from gateway.labels.loaded import LoadedLabels
 from gateway.labels.store import IndexedStore
 from gateway.settings.address import is_of_own_network
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.keeping import Identity
 from gateway.settings.load import DEFAULT, DEMO, load_profile
-from gateway.settings.profile import Cache, Endpoint, Profile
+from gateway.settings.profile import Cache, Profile
 from gateway.sparql.engines import manners
 from gateway.sparql.finding import Finding
 from gateway.sparql.store import SparqlStore

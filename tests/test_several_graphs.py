@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.settings.profile import Endpoint, Limits, Profile, Size
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Limits, Profile, Size
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

@@ -12,7 +12,8 @@ from gateway.api import open_gateway
 from gateway.engine.answers import SearchResult, SentQuery
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.settings.profile import Endpoint, Profile, Search
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile, Search
 from gateway.terms.words import words_of
 from tests.columns import Column
 from tests.engine.small import ROOM

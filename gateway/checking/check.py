@@ -19,7 +19,8 @@ from gateway.checking.text_search import text_search
 from gateway.errors import NoQueryEndpoint
 from gateway.graph.budget import Deadline
 from gateway.settings.address import without_query
-from gateway.settings.profile import Endpoint, EngineName, Graphs, Profile
+from gateway.settings.endpoint import Endpoint, EngineName, Graphs
+from gateway.settings.profile import Profile
 from gateway.sparql.engines import HABITS, manners
 from gateway.sparql.finding import find_query_endpoint
 from gateway.sparql.store import SparqlStore

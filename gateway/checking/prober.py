@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gateway.errors import EndpointFault
 from gateway.graph.budget import Deadline
-from gateway.settings.profile import Endpoint
+from gateway.settings.endpoint import Endpoint
 from gateway.sparql import template
 from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode

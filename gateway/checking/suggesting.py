@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from gateway.checking.claims import Claim, Claims
-from gateway.settings.profile import EngineName, Graphs, Limits
+from gateway.settings.endpoint import EngineName, Graphs
+from gateway.settings.profile import Limits
 from gateway.sparql.engines import HABITS
 
 _PRUDENT = 0.9

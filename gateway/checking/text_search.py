@@ -10,7 +10,7 @@ from gateway.checking.claims import Claim, not_determined
 from gateway.checking.prober import Prober, value_of
 from gateway.errors import QueryRefused
 from gateway.graph.values import Iri
-from gateway.settings.profile import EngineName
+from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines import HABITS
 
 _WORD = re.compile(r"[A-Za-z]{4,24}")

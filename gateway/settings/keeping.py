@@ -16,7 +16,8 @@ import platformdirs
 
 from gateway.errors import ConfigurationError
 from gateway.settings.address import is_secret_name
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile
 
 PROGRAM = "bfsql-gateway"
 

@@ -10,7 +10,8 @@ import tenacity
 
 from gateway.errors import AnswerCut, Fault, QueryRefused, Throttled
 from gateway.graph.budget import Budget, Deadline, deadline_passed
-from gateway.settings.profile import EngineName, Profile
+from gateway.settings.endpoint import EngineName
+from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.breaker import Breaker

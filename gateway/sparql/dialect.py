@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.budget import Budget
-from gateway.settings.profile import Endpoint
+from gateway.settings.endpoint import Endpoint
 from gateway.sparql.asking import Asker
 
 BOUND_ROWS = 2

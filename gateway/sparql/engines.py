@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gateway.settings.profile import Endpoint, EngineName
+from gateway.settings.endpoint import Endpoint, EngineName
 from gateway.transport.manners import Manners
 
 

@@ -15,7 +15,7 @@ import anyio
 
 from gateway.errors import Throttled
 from gateway.graph.budget import Clock, Deadline
-from gateway.settings.profile import Endpoint
+from gateway.settings.endpoint import Endpoint
 
 Sleep = Callable[[float], Awaitable[None]]
 

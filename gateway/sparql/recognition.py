@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gateway.settings.profile import EngineName
+from gateway.settings.endpoint import EngineName
 from gateway.transport.base import Glimpse
 
 DESCRIPTION = "text/turtle"

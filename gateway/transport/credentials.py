@@ -17,7 +17,7 @@ import aiohttp
 
 from gateway.errors import ConfigurationError
 from gateway.settings.address import is_loopback, url_problem
-from gateway.settings.profile import Endpoint
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.secret import is_reference, read
 
 _NAME = "bfsql-gateway"

@@ -20,7 +20,7 @@ import yarl
 
 from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.budget import Deadline, deadline_passed
-from gateway.settings.profile import Method
+from gateway.settings.endpoint import Method
 from gateway.transport.base import Glimpse
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile
 from tests.checking.test_servers import GRAPH, LINES, agrees_everywhere, checked, snippet
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail

@@ -11,7 +11,8 @@ from gateway.api import connect
 from gateway.checking.check import check_endpoint
 from gateway.checking.claims import Claim, Report
 from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
-from gateway.settings.profile import Endpoint, Limits, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Limits, Profile
 from tests.checking.pretender import EX, TRIPLES, Page, Pretender
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, fake_endpoint

@@ -15,7 +15,8 @@ from gateway import resources
 from gateway.api import connect, load
 from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.claims import Report
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile
 from tests.servers.command import fuseki_command
 from tests.servers.fuseki import running_fuseki
 from tests.servers.loopback import HOST, free_port

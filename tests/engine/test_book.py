@@ -15,7 +15,8 @@ from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, Ne
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Basis, Schema, Term
-from gateway.settings.profile import Endpoint, Limits, Orientation, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Limits, Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
 

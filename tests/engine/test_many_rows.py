@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from gateway.settings.profile import Endpoint, Limits, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Limits, Profile
 from tests.engine.small import ROOM, Watched, engine, ids, over
 
 pytestmark = pytest.mark.anyio

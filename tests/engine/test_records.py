@@ -19,7 +19,8 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
 from gateway.graph.budget import Budget, Deadline
-from gateway.settings.profile import Endpoint, Hubs, Limits, Profile, Server, Size
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Hubs, Limits, Profile, Server, Size
 from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.asking import Asker
 from gateway.sparql.pace import Pace

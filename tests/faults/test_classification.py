@@ -10,7 +10,8 @@ from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, Fault
 from gateway.graph.budget import Budget, Deadline
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile
 from gateway.sparql.results import decode
 from gateway.sparql.store import SparqlStore
 from gateway.transport.http import Http

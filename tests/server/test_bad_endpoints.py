@@ -8,7 +8,8 @@ from mcp import Client
 
 from gateway.api import open_gateway
 from gateway.server.app import build
-from gateway.settings.profile import Endpoint, Limits, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Limits, Profile
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint, sending
 

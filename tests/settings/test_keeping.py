@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.keeping import Identity, make, place_for, write
-from gateway.settings.profile import Edges, Endpoint, Profile, Roles
+from gateway.settings.profile import Edges, Profile, Roles
 
 URL = "https://graph.example.org/sparql"
 

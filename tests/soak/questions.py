@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Endpoint, Limits, Profile, Size
+from gateway.settings.profile import Limits, Profile, Size
 from tests.columns import Column
 from tests.oracle import EdgeRule, Intersection, OracleGraph, Traversal, bfs, intersect
 from tests.random_graphs import corpus

@@ -8,7 +8,8 @@ from aiohttp import web
 
 from gateway.api import open_gateway
 from gateway.engine.answers import Subgraph
-from gateway.settings.profile import Endpoint, EngineName, Limits, Profile
+from gateway.settings.endpoint import Endpoint, EngineName
+from gateway.settings.profile import Limits, Profile
 from tests.checking.pretender import EX, Pretender
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, fake_endpoint
 

@@ -20,7 +20,8 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.budget import Budget, Deadline
-from gateway.settings.profile import Endpoint, Limits, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Limits, Profile
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.pace import Pace
 

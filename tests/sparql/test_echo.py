@@ -7,7 +7,8 @@ import pytest
 
 from gateway.errors import QueryRefused
 from gateway.graph.budget import Budget, Deadline
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
 from gateway.sparql.pace import Pace
 

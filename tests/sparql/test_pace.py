@@ -5,7 +5,7 @@ import pytest
 
 from gateway.errors import Throttled
 from gateway.graph.budget import Deadline
-from gateway.settings.profile import Endpoint
+from gateway.settings.endpoint import Endpoint
 from gateway.sparql.pace import BatchSize, Pace
 
 pytestmark = pytest.mark.anyio

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from gateway.settings.profile import Endpoint, EngineName
+from gateway.settings.endpoint import Endpoint, EngineName
 from gateway.sparql.engines import HABITS, manners
 from gateway.sparql.recognition import Recognised, recognise
 from gateway.transport.base import Glimpse

@@ -9,7 +9,8 @@ from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused
 from gateway.graph.budget import Deadline
-from gateway.settings.profile import Endpoint, Profile, Search
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile, Search
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Glimpse

@@ -20,8 +20,9 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.errors import ConfigurationError, EndpointFault, Fault, NetworkFault
 from gateway.graph.budget import Deadline
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Endpoint, Profile
+from gateway.settings.profile import Profile
 from gateway.sparql.results import Row, decode
 from gateway.transport.credentials import access_to
 from gateway.transport.http import Http

@@ -25,7 +25,7 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.budget import Deadline
-from gateway.settings.profile import Method
+from gateway.settings.endpoint import Method
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, DeadlinePassed, Fault, NoQueryEndpoint, QueryTooLong, Throttled
 from gateway.graph.budget import Deadline
-from gateway.settings.profile import Method
+from gateway.settings.endpoint import Method
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners
 from tests.examples import examples

@@ -1,0 +1,183 @@
+"""The section of a profile about the endpoint: where it is, and how it wants to be asked."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from gateway.settings.address import is_secret_name, url_problem
+from gateway.settings.secret import Reference, Unquoted, is_reference
+from gateway.settings.section import Seconds, Section
+
+Method = Literal["auto", "post", "get"]
+Graphs = Literal["default", "union"] | tuple[str, ...]
+Unit = Literal["seconds", "milliseconds"]
+EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
+_CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
+
+
+def _header_name(text: str) -> str:
+    if not _HEADER_NAME.fullmatch(text):
+        raise ValueError("it is no name of an HTTP header")
+    return text
+
+
+def _header_value(text: str) -> str:
+    if not _HEADER_VALUE.fullmatch(text):
+        raise ValueError("a header holds printable ASCII characters only")
+    return text
+
+
+HeaderName = Annotated[str, AfterValidator(_header_name)]
+HeaderValue = Annotated[str, AfterValidator(_header_value)]
+
+_OWN_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
+)
+
+
+class Endpoint(Section):
+    """Where the graph is asked, and how that server wants to be asked."""
+
+    url: Annotated[str, Unquoted()] = Field(
+        default="", description="The SPARQL query endpoint; `--endpoint` wins over it."
+    )
+    engine: Literal["auto"] | EngineName = Field(
+        default="auto",
+        description="The engine behind it; `auto`: recognised from evidence. `unknown`: none of these, do not look.",
+    )
+    lateral: Literal["auto"] | bool = Field(
+        default="auto", description="Whether the engine takes LATERAL; `auto`: a harmless query finds out."
+    )
+    method: Method = Field(
+        default="auto",
+        description="`post`, `get`, or `auto`: POST, and GET from then on where POST is refused and GET is not.",
+    )
+    timeout_parameter: str = Field(
+        default="",
+        description="Form parameter that tells the server how much time is left; empty: what the engine is known for.",
+    )
+    timeout_header: Literal[""] | HeaderName = Field(default="", description="Header that tells it.")
+    timeout_unit: Unit = Field(default="seconds", description="In which unit both tell it.")
+    cancel_by_id: bool = Field(
+        default=False, description="Whether a query that is given up is cancelled by its ID, as Blazegraph takes it."
+    )
+    connect_seconds: Seconds = Field(default=10.0, description="Time for making a connection.")
+    concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
+        default=4, description="Requests in flight at once, for the whole process."
+    )
+    delay_seconds: Annotated[float, Field(ge=0, le=60)] = Field(
+        default=0.0, description="Time between the starts of two requests at least; for endpoints that ask for it."
+    )
+    retries: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=2, description="How often a query is sent again after a fault that may pass, with growing pauses."
+    )
+    failures_before_rest: Annotated[int, Field(ge=1)] = Field(
+        default=5,
+        description="Failures in a row after which a harmless query decides whether the endpoint is asked any more.",
+    )
+    rest_seconds: Seconds = Field(default=15.0, description="How long an endpoint that is down is left alone.")
+    trusted: bool = Field(
+        default=True,
+        description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
+        "answers without a sign: no traversal then says `complete: true`.",
+    )
+    graphs: Graphs = Field(
+        default="default",
+        description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "
+        "graph; sent as `default-graph-uri`.",
+    )
+    union_graph: str = Field(
+        default="urn:x-arq:UnionGraph", description="What the engine calls the union of all named graphs; Jena's name."
+    )
+    contact: str = Field(
+        default="", description="An e-mail address or a URL of yours, sent in `User-Agent`; Wikimedia demands it."
+    )
+    user: Annotated[str, Unquoted()] = Field(
+        default="", repr=False, description="User, with `password`; also `env:NAME` or `file:/path`."
+    )
+    password: Annotated[Reference, Unquoted()] = Field(default="", description="Where the password is.")
+    auth: Literal["basic", "digest"] = Field(default="basic", description="How user and password are sent.")
+    token: Annotated[Reference, Unquoted()] = Field(default="", description="Where a bearer token is.")
+    headers: Annotated[dict[HeaderName, HeaderValue], Unquoted()] = Field(
+        default_factory=dict, repr=False, description="Further headers that are no secret."
+    )
+    secret_headers: Annotated[dict[HeaderName, Reference], Unquoted()] = Field(
+        default_factory=dict, description="Further headers: where the value of each is."
+    )
+    credentials_over_http: bool = Field(
+        default=False, description="Whether credentials may go unencrypted to another machine."
+    )
+    ca_bundle: str = Field(default="", description="File of CA certificates (PEM) to trust instead of the system's.")
+    proxy: Annotated[str, Unquoted()] = Field(
+        default="", description="URL of an HTTP proxy; with user and password in it, as `env:NAME` or `file:/path`."
+    )
+    proxy_credentials_over_http: bool = Field(
+        default=False, description="Whether the proxy's credentials may go unencrypted to another machine."
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _no_secret_url(cls, value: str) -> str:
+        if value and (problem := url_problem(value)):
+            raise ValueError(problem)
+        return value
+
+    @field_validator("contact")
+    @classmethod
+    def _can_be_sent(cls, value: str) -> str:
+        if value and not _CONTACT.fullmatch(value):
+            raise ValueError("it is an e-mail address or a URL, in ASCII and without brackets")
+        return value
+
+    @field_validator("proxy")
+    @classmethod
+    def _no_secret_proxy(cls, value: str) -> str:
+        if value and not is_reference(value) and url_problem(value):
+            raise ValueError(
+                "it is a URL without user and password; with them, write `env:NAME` or `file:/path` and put it there"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _no_partial_answers(self) -> Self:
+        if self.engine == "virtuoso" and (self.timeout_parameter or self.timeout_header):
+            raise ValueError("Virtuoso answers a client's time-out with a part of the rows; it must not be told one")
+        return self
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Self:
+        if bool(self.user) != bool(self.password):
+            raise ValueError("user and password go together")
+        if self.user and self.token:
+            raise ValueError("it has both a user and a token; give one of them")
+        names = [name.lower() for name in (*self.headers, *self.secret_headers)]
+        for name in names:
+            if name in _OWN_HEADERS or (name == "authorization" and (self.user or self.token)):
+                raise ValueError(f"the header {name} is set by the gateway itself")
+            if names.count(name) > 1:
+                raise ValueError(f"the header {name} is given twice")
+        for name in self.headers:
+            if is_secret_name(name):
+                raise ValueError(f"the header {name} belongs in endpoint.secret_headers, as `env:NAME` or `file:/path`")
+        return self
