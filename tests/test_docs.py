@@ -28,8 +28,9 @@ from gateway.engine import answers, arguments
 from gateway.engine.gaps import CAUSES
 from gateway.engine.gateway import Gateway
 from gateway.errors import Fault, GatewayError, InputError
-from gateway.settings.load import built_in, load_profile
+from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
+from gateway.settings.tables import built_in
 from gateway.sparql import template
 from gateway.telemetry import Record
 from gateway.terms.prefixes import PrefixMap
@@ -233,7 +234,7 @@ def test_every_built_in_profile_has_a_row() -> None:
 def test_an_example_of_a_profile_loads(text: str, tmp_path: Path) -> None:
     path = tmp_path / "example.toml"
     path.write_text(text, encoding="utf-8")
-    assert load_profile(str(path)).prefixes == tomllib.loads(text)["prefixes"]
+    assert tomllib.loads(text).get("prefixes", {}).items() <= load_profile(str(path)).prefixes.items()
 
 
 # --- errors ---

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from gateway import resources
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.settings.secret import Unquoted
+from gateway.settings.tables import path_of, table_of
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap
 
@@ -28,11 +27,6 @@ _SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
 """Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
 
 
-def built_in() -> list[str]:
-    """Return the names of the profiles that come with the gateway."""
-    return sorted(path.stem for path in resources.folder("config").glob("*.toml"))
-
-
 def load_profile(name_or_path: str) -> Profile:
     """Load a profile.
 
@@ -43,13 +37,8 @@ def load_profile(name_or_path: str) -> Profile:
         ConfigurationError: There is no such profile, it is no TOML, or a key or value in it is wrong; the text
             names the file, the key and the nearest valid key.
     """
-    path = _path(name_or_path)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"The profile {path} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"The profile {path} is no valid TOML: {error}.") from error
+    path = path_of(name_or_path)
+    table = table_of(path)
     try:
         # Strict JSON takes lists for tuples and whole numbers for seconds, and nothing else it was not given.
         profile = Profile.model_validate_json(json.dumps(table))
@@ -58,21 +47,6 @@ def load_profile(name_or_path: str) -> Profile:
     except ValidationError as error:
         raise ConfigurationError(f"The profile {path} is wrong: {_explain(error)}") from error
     return _with_whole_iris(profile, path)
-
-
-def _path(name_or_path: str) -> Path:
-    known = built_in()
-    if name_or_path in known:
-        return resources.folder("config") / f"{name_or_path}.toml"
-    path = Path(name_or_path)
-    if path.is_file():
-        return path
-    near = difflib.get_close_matches(name_or_path, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ConfigurationError(
-        f"There is no profile {name_or_path!r}.{hint}",
-        valid=f"A profile is one of {', '.join(known)}, or the path of a TOML file.",
-    )
 
 
 def _explain(error: ValidationError) -> str:

@@ -268,6 +268,10 @@ class Server(Section):
 class Profile(Section):
     """Everything an operator says about one graph."""
 
+    extends: str = Field(
+        default="",
+        description="The profile that this one changes: the name of a built-in one, or a path from this file.",
+    )
     description: str = Field(default="", description="What the graph is about, told as `graph_description`.")
     next_steps: str = Field(default="", description="Advice for this graph, put before the general `next_steps`.")
     prefixes: dict[str, str] = Field(default_factory=dict, description="Names of namespaces, for short IDs.")

@@ -7,8 +7,9 @@ from pydantic import BaseModel
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.address import is_of_own_network
-from gateway.settings.load import DEFAULT, built_in, load_profile
+from gateway.settings.load import DEFAULT, load_profile
 from gateway.settings.profile import Orientation, Profile
+from gateway.settings.tables import built_in
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.terms.iri import is_iri
 from gateway.terms.vocabulary import RDF_TYPE, RDFS
@@ -64,7 +65,8 @@ def test_every_built_in_profile_loads_with_whole_iris(name: str) -> None:
 def test_every_built_in_profile_has_the_budgets_of_the_contract(name: str) -> None:
     limits = load_profile(name).limits
     assert (limits.requests, limits.rows, limits.nodes) == (200, 500_000, 200_000)
-    assert limits.deadline_seconds == (55 if name == "wikidata" else 30)
+    is_public_wikidata = name.startswith("wikidata") and name != "wikidata-local"
+    assert limits.deadline_seconds == (55 if is_public_wikidata else 30)
 
 
 def test_the_local_profile_says_no_more_than_the_defaults() -> None:
