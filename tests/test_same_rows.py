@@ -63,6 +63,8 @@ the same terms.
 Values = Mapping[str, Parameter]
 Triple = tuple[str, str, str]
 
+WIKIBASE = "http://wikiba.se/ontology#"
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -194,7 +196,11 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
         "mentions": [{**values, **role} for values in about for role in roles],
         "narrower": [{**values, "predicates": [f"{RDFS}subClassOf", RDF_TYPE]} for values in about],
         "predicate_labels": [
-            {"nodes": predicates, "via": "http://wikiba.se/ontology#directClaim", "names": labels},
+            {
+                "nodes": predicates,
+                "via": [f"{WIKIBASE}directClaim", f"{WIKIBASE}qualifier"],
+                "names": labels,
+            },
         ],
     }
 

@@ -187,6 +187,10 @@ class CachedStore:
             budget,
         )
 
+    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate."""
+        return await self._ask("predicates", ids, lambda iris: self._inner.predicates(iris, budget), NodeFacts, budget)
+
     async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class."""
         return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, budget), Narrower, budget)

@@ -130,7 +130,7 @@ class Subgraph(Answer):
     edges: list[Edge]
     schema_summary: SchemaSummary
     labels: dict[str, str] | None = Field(
-        default=None, description="Labels of the types and predicates in this answer, where IDs are opaque."
+        default=None, description="Names of the IDs in this answer that have none beside them, where IDs are opaque."
     )
     edges_across_pages: int | None = Field(
         default=None, description="Edges between this page and other pages; they are in no page's `edges`."
@@ -229,6 +229,7 @@ class SearchResult(Answer):
         description="True: every name was compared; false: some were not, or not all matches were read."
     )
     searched: Searched
+    labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
     warnings: list[str] | None = None
     explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
 
@@ -242,9 +243,17 @@ class Entity(Answer):
     entity_type: str
     iri: str
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
+    labels: dict[str, str] | None = Field(
+        default=None, description="Names of the IDs in this answer that have none beside them, where IDs are opaque."
+    )
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as the protocol writes it, the names of what it mentions at the end."""
+        written = super().as_json()
+        return written if self.labels is None else {**written, "labels": written.pop("labels")}
 
 
 class FullNode(Answer):
@@ -263,6 +272,9 @@ class EntitiesResult(Answer):
     complete: bool = Field(description="True: every ID was looked up; false: some are in `failed`.")
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
+    labels: dict[str, str] | None = Field(
+        default=None, description="Names of the IDs in this answer that have none beside them, where IDs are opaque."
+    )
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(

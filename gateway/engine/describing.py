@@ -9,6 +9,7 @@ from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.book import SchemaBook
 from gateway.engine.known import Known
+from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import ranked
@@ -38,6 +39,7 @@ class Describer:
         self._prefixes = prefixes
         self._book = book
         self._writer = MetadataWriter(profile, prefixes)
+        self._labeller = Labeller(store, profile, prefixes)
 
     async def one(self, arguments: DescribeEntity, budget: Budget) -> Entity:
         """Return one entity, flat.
@@ -54,8 +56,9 @@ class Describer:
             raise await self._not_found(arguments.id, iri, budget)
         record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        (fitting,), degraded = _shortened([record], limit - _MARGIN)
-        told = {"complete": True, "degraded": degraded or None, "warnings": warnings or None}
+        labels = await self._labels([record], budget)
+        (fitting,), degraded = _shortened([record], limit - _MARGIN, labels)
+        told = {"complete": True, "warnings": warnings or None, **_labelled([fitting], labels, degraded)}
         return Entity.model_validate({**_flat(fitting), **told})
 
     async def several(self, arguments: DescribeEntities, budget: Budget) -> EntitiesResult:
@@ -76,18 +79,22 @@ class Describer:
         records = [record for record in found.values() if isinstance(record, dict)]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         room = limit - size_of(told) - _MARGIN
-        fitting, degraded = _shortened(records, room)
-        count = _how_many(fitting, room, [record["id"] for record in records])
+        labels = await self._labels(records, budget)
+        fitting, degraded = _shortened(records, room, labels)
+        count = _how_many(fitting, room, [record["id"] for record in records], labels)
         return EntitiesResult.model_validate(
             {
                 **told,
                 "complete": not told["failed"],
                 "result": fitting[:count],
-                "degraded": degraded or None,
                 "warnings": warnings or None,
+                **_labelled(fitting[:count], labels, degraded),
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )
+
+    async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
+        return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
 
     async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> dict[Iri, Any]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it."""
@@ -165,7 +172,24 @@ def _flat(record: Json) -> Json:
     return {**{key: value for key, value in record.items() if key != "metadata"}, **record["metadata"]}
 
 
-def _shortened(records: Sequence[Json], limit: int) -> tuple[list[Json], Json]:
+def _mentioned(records: Sequence[Json]) -> Mentioned:
+    mentioned = Mentioned()
+    mentioned.add_records(records)
+    return mentioned
+
+
+def _size(records: Sequence[Json], labels: Labels) -> int:
+    """Return the bytes that records take, with the names of what they mention."""
+    return sum(map(size_of, records)) + size_of(labels.of(_mentioned(records)))
+
+
+def _labelled(records: Sequence[Json], labels: Labels, degraded: Json) -> Json:
+    """Return the names of what records mention, and what was left out or could not be had."""
+    mentioned = _mentioned(records)
+    return {"labels": labels.of(mentioned) or None, "degraded": labels.degraded(mentioned, degraded) or None}
+
+
+def _shortened(records: Sequence[Json], limit: int, labels: Labels) -> tuple[list[Json], Json]:
     """Shorten long values, harder and harder, until the records fit; then leave out the last values of those too long.
 
     Returns:
@@ -175,35 +199,38 @@ def _shortened(records: Sequence[Json], limit: int) -> tuple[list[Json], Json]:
     fitting = list(records)
     degraded: Json = {}
     for shorter in shorteners():
-        if sum(map(size_of, fitting)) <= limit:
+        if _size(fitting, labels) <= limit:
             break
         fitting = [{**record, "metadata": shorter(record["metadata"])} for record in records]
         if shorter.shortened:
             degraded["values_shortened"] = shorter.shortened
-    left_out = sum(_cut_properties(record, limit) for record in fitting)
+    left_out = sum(_cut_properties(record, limit, labels) for record in fitting)
     if left_out:
         degraded["properties_left_out"] = left_out
     return fitting, degraded
 
 
-def _cut_properties(record: Json, limit: int) -> int:
+def _cut_properties(record: Json, limit: int, labels: Labels) -> int:
     """Leave out the last properties of a record that alone is too long, and return how many."""
-    excess = size_of(record) - limit
     left_out = 0
-    while excess > 0 and record["metadata"]:
-        key, value = record["metadata"].popitem()
-        excess -= size_of({key: value}) - 2
-        left_out += 1
+    while (excess := _size([record], labels) - limit) > 0 and record["metadata"]:
+        while excess > 0 and record["metadata"]:
+            key, value = record["metadata"].popitem()
+            excess -= size_of({key: value}) - 2
+            left_out += 1
     return left_out
 
 
-def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str]) -> int:
+def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str], labels: Labels) -> int:
     """Return how many records fit together with the IDs of the others; at least one."""
-    used = 0
+    used, named = 0, 0
     left = sum(map(size_of, ids))
+    mentioned = Mentioned()
     for count, (record, short) in enumerate(zip(records, ids, strict=True)):
         left -= size_of(short)
         used += size_of(record)
-        if used + left > limit and count:
+        mentioned.add_records([record])
+        named = size_of(labels.of(mentioned)) if labels.by_id else 0
+        if used + named + left > limit and count:
             return count
     return len(records)

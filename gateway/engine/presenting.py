@@ -11,7 +11,8 @@ from gateway.engine.book import SchemaBook
 from gateway.engine.explaining import room_for_explain
 from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve, with_subclasses
 from gateway.engine.gaps import Gap
-from gateway.engine.known import Known, labels_of
+from gateway.engine.known import Known
+from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.size import BYTES_PER_TOKEN, size_of
@@ -29,6 +30,9 @@ GAP_IDS = 20
 _SMALLEST_NODE = 25
 """No stub is written in fewer bytes."""
 
+_LABEL_BYTES = 40
+"""What an ID and its label take, about."""
+
 _SUMMARIZED = (1_000_000, 200, 100, 50, 20, 5)
 """Types, and predicates, that `schema_summary` lists: all, or as many as fit."""
 
@@ -44,6 +48,7 @@ class Presenter:
         self._prefixes = prefixes
         self._book = book
         self._taxonomy = Taxonomy(store, profile, prefixes)
+        self._labeller = Labeller(store, profile, prefixes)
         self._writer = MetadataWriter(profile, prefixes)
         self._sieve = Sieve(store, prefixes, self._writer)
 
@@ -78,7 +83,7 @@ class Presenter:
         if arguments.offset >= len(kept.nodes) > 0:
             warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
         head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
-        head |= self._summary(topology, known, limit - size_of(head))
+        head |= {"schema_summary": self._summary(topology, known, limit - size_of(head))}
         if isinstance(arguments, BfsQuery):
             head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
         else:  # a node of an intersection has one distance for each seed
@@ -94,7 +99,9 @@ class Presenter:
         )
         if not arguments.topology_only:
             await self._detail(page, window, [edge for _, edge in within], filters, topology, known, room, budget)
-        return self._fitted(page, head, limit, kept, arguments)
+        mentioned = Mentioned.in_subgraph(head | self._body(page, kept, arguments))
+        labels = await self._labeller.labels(mentioned, known, budget)
+        return self._fitted(page, head, limit, kept, arguments, labels)
 
     def _head(
         self,
@@ -119,7 +126,7 @@ class Presenter:
         return {key: value for key, value in head.items() if value or key in always}
 
     def _summary(self, topology: Topology, known: Known, room: int) -> Json:
-        """Return `schema_summary` and `labels`, of which a third of the room is the limit.
+        """Return `schema_summary`, of which, with its labels, a third of the room is the limit.
 
         Where there are more types and predicates than that, the most frequent are listed and the totals told.
         """
@@ -127,12 +134,14 @@ class Presenter:
         predicates = Counter(edge.predicate for edge in topology.edges)
         summary: Json = {}
         for count in _SUMMARIZED:
-            summary = self._summarized(types, predicates, known, count)
-            if size_of(summary) <= room // 3:
+            summary = self._summarized(types, predicates, count)
+            listed = len(summary["entity_types_found"]) + len(summary["predicates_found"])
+            labels = _LABEL_BYTES * listed if self._profile.names.on_stubs else 0
+            if size_of(summary) + labels <= room // 3:
                 break
         return summary
 
-    def _summarized(self, types: Counter[str], predicates: Counter[Iri], known: Known, count: int) -> Json:
+    def _summarized(self, types: Counter[str], predicates: Counter[Iri], count: int) -> Json:
         found, used = _most_frequent(types, count), _most_frequent(predicates, count)
         summary: Json = {
             "entity_types_found": sorted(found),
@@ -142,12 +151,7 @@ class Presenter:
             summary["entity_types_total"] = len(types)
         if len(used) < len(predicates):
             summary["predicates_total"] = len(predicates)
-        told: Json = {"schema_summary": summary}
-        if self._profile.names.on_stubs:
-            iris = [self._prefixes.expand(name) for name in found if ":" in name]
-            if labels := labels_of(known, self._prefixes, [*iris, *used]):
-                told["labels"] = labels
-        return told
+        return summary
 
     def _incomplete(self, gap: Gap) -> Json:
         ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
@@ -220,13 +224,14 @@ class Presenter:
         limit: int,
         kept: Kept,
         arguments: TraversalArguments,
+        labels: Labels,
     ) -> Json:
         """Make the page smaller until the whole answer, with all that must be told about it, fits."""
         room = limit - size_of(head)
         while True:
             page.shrink(room, names_on_stubs=self._profile.names.on_stubs)
             page.cut(room)
-            answer = head | self._body(page, kept, arguments)
+            answer = _labelled(head | self._body(page, kept, arguments), labels)
             excess = size_of(answer) - limit
             if excess <= 0 or len(page.nodes) <= 1:
                 return answer
@@ -264,6 +269,16 @@ def max_bytes(size: Size, asked: int | None, *, explain: bool) -> tuple[int, lis
     if asked is not None and asked > size.ceiling_tokens:
         warnings.append(f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used.")
     return limit - room_for_explain(limit, wanted=explain), warnings
+
+
+def _labelled(answer: Json, labels: Labels) -> Json:
+    """Add the names of the IDs that an answer mentions, and how many of them could not be fetched."""
+    mentioned = Mentioned.in_subgraph(answer)
+    if named := labels.of(mentioned):
+        answer["labels"] = named
+    if degraded := labels.degraded(mentioned, answer.get("degraded", {})):
+        answer["degraded"] = degraded
+    return answer
 
 
 def _counted(degree: Degree) -> str:

@@ -9,6 +9,7 @@ from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import SchemaBook
 from gateway.engine.known import Known
+from gateway.engine.labelling import Labeller, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import Ranked, ranked, weighted, weights_of
@@ -48,6 +49,7 @@ class Searcher:
         self._book = book
         self._taxonomy = Taxonomy(store, profile, prefixes)
         self._writer = MetadataWriter(profile, prefixes)
+        self._labeller = Labeller(store, profile, prefixes)
 
     async def search(self, arguments: SearchEntities, budget: Budget) -> SearchResult:
         """Return the entities whose names have the words of the query, the best first.
@@ -85,14 +87,19 @@ class Searcher:
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
+        labels = await self._labeller.labels(
+            Mentioned(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, budget
+        )
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         if not (types.whole or types.warnings):
             more.append(_MAYBE_OTHERS)
         # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
         all_read = hits.exhaustive and not hits.truncated and types.whole and not more
+        entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
         return SearchResult.model_validate(
             {
-                "result": _fitting([self._entry(one, facts[one.hit.iri], known) for one in shown], limit - _HEAD),
+                "result": _fitting(entries, limit - _HEAD - size_of(labels.by_id)),
+                "labels": dict(sorted(labels.by_id.items())) or None,
                 "complete": all_read and all(fact.mark.whole for fact in facts.values()),
                 "searched": {
                     "how": hits.how,

@@ -72,6 +72,10 @@ class GraphStore(Protocol):
         """Return the types of each node, and its name and description where those are asked for."""
         ...
 
+    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate: its own, or that of the entity that the profile says it stands for."""
+        ...
+
     async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class, by the predicates that the profile names for it."""
         ...

@@ -53,6 +53,7 @@ class IndexedStore:
         self.edges_among = inner.edges_among
         self.existing = inner.existing
         self.nodes = inner.nodes
+        self.predicates = inner.predicates
         self.narrower = inner.narrower
         self.mentions = inner.mentions
         self.node_metadata = inner.node_metadata

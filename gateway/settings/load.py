@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -108,7 +108,7 @@ def _with_whole_iris(profile: Profile, path: Path) -> Profile:
             "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
             "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
             "names": profile.names.model_copy(
-                update={"predicate_entity": reader.whole(profile.names.predicate_entity, "names.predicate_entity")}
+                update={"predicate_entity": reader.iris(profile.names.predicate_entity, "names.predicate_entity")}
             ),
         }
     )
@@ -125,10 +125,14 @@ class _Iris:
     def lists(self, table: str, section: BaseModel) -> dict[str, tuple[str, ...]]:
         """Return the lists of a section that the profile itself gives, each entry a whole IRI."""
         return {
-            key: tuple(self._entry(entry, f"{table}.{key}") for entry in value)
+            key: self.iris(value, f"{table}.{key}")
             for key in section.model_fields_set
             if isinstance(value := getattr(section, key), tuple)
         }
+
+    def iris(self, entries: Sequence[str], key: str) -> tuple[str, ...]:
+        """Return a list with each entry as a whole IRI."""
+        return tuple(self._entry(entry, key) for entry in entries)
 
     def _entry(self, entry: str, key: str) -> str:
         if ":" not in entry and key in _LOCAL_NAMES:
@@ -136,9 +140,9 @@ class _Iris:
         name, _, local = entry.partition(":")
         if key == "edges.allowed" and not local and name in self._declared:
             return f"{self._declared[name]}{NAMESPACE_MARK}"
-        return self.whole(entry, key)
+        return self._whole(entry, key)
 
-    def whole(self, entry: str, key: str) -> str:
+    def _whole(self, entry: str, key: str) -> str:
         """Return the IRI that an entry means; an empty entry stays empty.
 
         Raises:

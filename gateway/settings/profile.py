@@ -133,10 +133,10 @@ class Names(Section):
         default=False, description="Whether stubs carry `name`: for graphs with opaque IDs (`name_stubs`)."
     )
 
-    predicate_entity: str = Field(
-        default="",
-        description="The predicate from a property's entity to the predicate itself (Wikidata: "
-        "`wikibase:directClaim`), so that predicates have labels.",
+    predicate_entity: Iris = Field(
+        default=(),
+        description="The predicates from a property's entity to the predicates that it stands for (Wikidata: "
+        "`wikibase:directClaim` and others), so that these have labels.",
     )
 
     @field_validator("languages")

@@ -60,22 +60,33 @@ class NodeReader:
         read = Facts(types, names_, self._profile.names.languages, described).read
         return await self._asking("facts", budget, read, predicates=[*types, *names_, *described]).run(ids)
 
-    async def labels(self, ids: Sequence[Iri], budget: Budget, *, via: Iri = "") -> tuple[Mapping[Iri, str], bool]:
-        """Return the labels that terms of the schema have: their own, or those of the entity behind a predicate.
+    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
+        via, names = self._profile.names.predicate_entity, self._naming.names
+        if not via:
+            return await self._named(ids, budget)
+        read = Facts((), names, self._profile.names.languages).read
+        found = dict(await self._asking("predicate_labels", budget, read, via=via, names=names).run(ids))
+        if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
+            found |= await self._named(unnamed, budget)
+        return found
 
-        Returns:
-            The labels, and whether they are all that there are.
-        """
+    async def labels(
+        self, types: Sequence[Iri], predicates: Sequence[Iri], budget: Budget
+    ) -> tuple[Mapping[Iri, str], bool]:
+        """Return the names that terms of the schema have, and whether these are all that there are."""
+        if self._profile.names.predicate_entity:
+            facts = {**await self._named(types, budget), **await self.predicates(predicates, budget)}
+        else:
+            facts = {**await self._named([*types, *predicates], budget)}
+        return {iri: fact.name for iri, fact in facts.items() if fact.name}, all(
+            fact.mark.whole for fact in facts.values()
+        )
+
+    async def _named(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
         names = self._naming.names
         read = Facts((), names, self._profile.names.languages).read
-        asking = (
-            self._asking("predicate_labels", budget, read, via=via, names=names)
-            if via
-            else self._asking("facts", budget, read, predicates=names)
-        )
-        answers = await asking.run(ids)
-        whole = all(facts.mark.whole for facts in answers.values())
-        return {node: facts.name for node, facts in answers.items() if facts.name}, whole
+        return await self._asking("facts", budget, read, predicates=names).run(ids)
 
     async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class."""

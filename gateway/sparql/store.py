@@ -93,6 +93,10 @@ class SparqlStore:
         """Return the types of each node, and its name and description where those are asked for."""
         return await self._nodes.facts(ids, budget, names=names, descriptions=descriptions)
 
+    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate."""
+        return await self._nodes.predicates(ids, budget)
+
     async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class."""
         return await self._nodes.narrower(ids, budget)

@@ -169,6 +169,11 @@ class FakeStore:
         fetch = await self._ask(("nodes", names, descriptions), ids, budget)
         return {node: NodeFacts((f"urn:type:{fetch.number}",), mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
+    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+        """Give every predicate a name."""
+        fetch = await self._ask(("predicates",), ids, budget)
+        return {iri: NodeFacts(name=f"name {fetch.number}", mark=fetch.marks.get(iri, WHOLE)) for iri in ids}
+
     async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
         """Give every class a subclass."""
         fetch = await self._ask(("narrower",), ids, budget)

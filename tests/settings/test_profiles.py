@@ -83,7 +83,7 @@ def test_the_wikidata_profile_takes_direct_claims_as_edges_and_p31_as_type() -> 
     assert profile.edges.types == ("http://www.wikidata.org/prop/direct/P31",)
     assert (rule.allowed, rule.namespaces) == ((), ("http://www.wikidata.org/prop/direct/",))
     assert rule.markers == ()
-    assert profile.names.predicate_entity == "http://wikiba.se/ontology#directClaim"
+    assert profile.names.predicate_entity[0] == "http://wikiba.se/ontology#directClaim"
     assert profile.names.on_stubs
 
 
@@ -106,7 +106,7 @@ def test_short_forms_are_written_out_with_the_profiles_own_prefixes(tmp_path: Pa
                 name = ["e:title"]
                 mentions = ["e:seen", "totalMentions"]
                 [names]
-                predicate_entity = "e:claim"
+                predicate_entity = ["e:claim"]
                 """,
             )
         )
@@ -122,7 +122,7 @@ def test_short_forms_are_written_out_with_the_profiles_own_prefixes(tmp_path: Pa
     assert profile.types.preferred == ("http://example.org/Drug",)
     assert profile.roles.name == ("http://example.org/title",)
     assert profile.roles.mentions == ("http://example.org/seen", "totalMentions")
-    assert profile.names.predicate_entity == "http://example.org/claim"
+    assert profile.names.predicate_entity == ("http://example.org/claim",)
 
 
 def test_an_entry_that_ends_in_a_colon_means_the_namespace_whatever_the_namespace_ends_in(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_a_bare_name_is_refused_where_only_an_iri_can_stand_in_a_query(tmp_path:
 
 
 def test_a_bare_predicate_entity_is_refused(tmp_path: Path) -> None:
-    assert "names.predicate_entity" in refused(written(tmp_path, '[names]\npredicate_entity = "directClaim"\n'))
+    assert "names.predicate_entity" in refused(written(tmp_path, '[names]\npredicate_entity = ["directClaim"]\n'))
 
 
 @pytest.mark.parametrize(

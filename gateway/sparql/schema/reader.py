@@ -176,13 +176,7 @@ class SchemaReader:
 
     async def _labelled(self, found: Described, basis: Basis, reason: str, budget: Budget) -> Schema:
         types, predicates = found.types, found.predicates
-        read, labelled = await self._nodes.labels([*types, *predicates], budget)
-        labels = dict(read)
-        if self._profile.names.predicate_entity:
-            via = self._profile.names.predicate_entity
-            further, whole = await self._nodes.labels(list(predicates), budget, via=via)
-            labels |= further
-            labelled = labelled and whole
+        labels, labelled = await self._nodes.labels(list(types), list(predicates), budget)
         return Schema(
             types=_terms(types, labels),
             predicates=_terms(predicates, labels),

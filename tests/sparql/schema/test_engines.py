@@ -5,7 +5,11 @@ import pytest
 from gateway.graph.budget import Budget, Deadline
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Orientation, Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.acquaintance import Acquaintance
+from gateway.sparql.asking import Asker
+from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.pace import Pace
+from gateway.sparql.schema.sampling import Sampler
 from tests.columns import Column
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data]
@@ -53,17 +57,18 @@ async def test_a_sample_of_medlit_lists_what_is_there_and_claims_no_more(engine:
 
 @pytest.mark.parametrize("engine", [ONLY_BLAZEGRAPH], indirect=True)
 async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -> None:
-    store = SparqlStore(engine.transport("medlit"), Profile(orientation=AS_IF_LARGE))
+    profile = Profile()
+    transport = engine.transport("medlit")
+    pace = Pace(profile.endpoint)
+    asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
     allowance = budget()
     allowance.tally.keeps_queries = True
     try:
-        await store.glance(allowance)
+        sample = await Sampler(asker, EdgeRule.of(profile.edges), profile).at_random(allowance)
     finally:
-        await store.close()
-    (drawn,) = [
-        sent
-        for sent in allowance.tally.answered(complete=True, causes=[]).sent
-        if sent.template == "schema/random_blazegraph"
-    ]
-    assert drawn.fault == ""
-    assert drawn.rows > 0
+        await asker.close()
+    assert "schema/random_blazegraph" in {
+        sent.template for sent in allowance.tally.answered(complete=True, causes=[]).sent
+    }
+    assert sample.triples > 0
+    assert sum(sample.predicates.values()) + sum(sample.types.values()) > 0

@@ -1,0 +1,124 @@
+"""Names for the opaque IDs of an answer, once each (contract, "Size": `labels`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from gateway.engine.known import Known
+from gateway.engine.size import Id
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import NodeFacts
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+_LONGEST = 200
+"""Characters of a label that an answer shows."""
+
+Json = Any
+
+
+@dataclass(slots=True)
+class Mentioned:
+    """The IDs that stand in an answer without a name beside them.
+
+    Attributes:
+        predicates: IDs of predicates.
+        nodes: IDs of nodes and types.
+    """
+
+    predicates: set[str] = field(default_factory=set)
+    nodes: set[str] = field(default_factory=set)
+
+    @classmethod
+    def in_subgraph(cls, answer: Mapping[str, Json]) -> Self:
+        """Return those of an answer of `bfs_query` or `intersect_subgraphs`."""
+        found = cls()
+        summary = answer["schema_summary"]
+        found.predicates.update(summary["predicates_found"])
+        found.nodes.update(answer["seeds"], summary["entity_types_found"])
+        for gap in answer.get("incomplete", ()):
+            found.nodes.update(gap["ids"])
+        found.add_records(answer["nodes"])
+        for edge in answer["edges"]:
+            found.predicates.add(edge["predicate"])
+            found.add_values(edge.get("metadata"))
+        return found
+
+    def add_records(self, nodes: Iterable[Mapping[str, Json]]) -> None:
+        """Add what stands in nodes; those that have a name need no other."""
+        named = set()
+        for node in nodes:
+            self.nodes.add(node["entity_type"])
+            for path in node.get("via", ()):
+                self.nodes.update(path)
+            metadata = node.get("metadata", {})
+            self.add_values(metadata)
+            if "name" in node or "name" in metadata:
+                named.add(node["id"])
+        self.nodes -= named
+
+    def add_values(self, value: Json) -> None:
+        """Add what stands in metadata: its keys that are predicates, and the IDs among its values."""
+        if isinstance(value, dict):
+            # Keys of the protocol have no colon.
+            self.predicates.update(key for key in value if ":" in key)
+            for below in value.values():
+                self.add_values(below)
+        elif isinstance(value, list):
+            for below in value:
+                self.add_values(below)
+        elif isinstance(value, Id):
+            self.nodes.add(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Names by ID.
+
+    Attributes:
+        by_id: Those that are known.
+        failed: IDs whose name could not be fetched.
+    """
+
+    by_id: Mapping[str, str] = field(default_factory=dict)
+    failed: frozenset[str] = frozenset()
+
+    def of(self, mentioned: Mentioned) -> dict[str, str]:
+        """Return the names of the IDs that are mentioned, sorted by ID."""
+        together = mentioned.predicates | mentioned.nodes
+        return {name: self.by_id[name] for name in sorted(together & self.by_id.keys())}
+
+    def degraded(self, mentioned: Mentioned, degraded: Mapping[str, int]) -> dict[str, int]:
+        """Return the steps that were told already, and how many names of what is mentioned could not be fetched."""
+        missing = len(self.failed & (mentioned.predicates | mentioned.nodes))
+        return {**degraded, "labels_failed": missing} if missing else dict(degraded)
+
+
+class Labeller:
+    """Finds names, where the profile says that IDs are opaque."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._is_wanted = profile.names.on_stubs
+        self._prefixes = prefixes
+
+    async def labels(self, mentioned: Mentioned, known: Known, budget: Budget) -> Labels:
+        """Return the names of what is mentioned; what the schema does not tell is asked for."""
+        if not self._is_wanted:
+            return Labels()
+        predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}
+        nodes = {self._prefixes.expand(name): name for name in mentioned.nodes if ":" in name}
+        facts = {iri: NodeFacts(name=label) for iri, label in known.labels.items() if iri in predicates or iri in nodes}
+        with budget.tally.stage("facts"):
+            if unknown := [iri for iri in sorted(predicates) if iri not in facts]:
+                facts |= await self._store.predicates(unknown, budget)
+            if unknown := [iri for iri in sorted(nodes) if iri not in facts]:
+                facts |= await self._store.nodes(unknown, budget, names=True)
+        ids = predicates | nodes
+        return Labels(
+            {ids[iri]: fact.name[:_LONGEST] for iri, fact in facts.items() if fact.name},
+            frozenset(ids[iri] for iri, fact in facts.items() if not fact.mark.whole),
+        )
