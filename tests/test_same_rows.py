@@ -63,6 +63,7 @@ the same terms.
 Values = Mapping[str, Parameter]
 Triple = tuple[str, str, str]
 
+ENDS = ("any_object", "objects")
 WIKIBASE = "http://wikiba.se/ontology#"
 
 
@@ -124,7 +125,7 @@ def sample(file: Path, left_out: frozenset[str]) -> Sample:
         if isinstance(quad.subject, pyoxigraph.NamedNode) and isinstance(quad.object, pyoxigraph.NamedNode)
     ]
     plain = [triple for triple in triples if all(map(is_plain_iri, triple))]
-    allowing = Edges(allowed=(plain[0][1], "https://example.org/"))
+    allowing = Edges(allowed=(plain[0][1], "https://example.org/"), objects=(plain[0][2], "https://example.org/d"))
     if file.stem == "wikidata-slice":
         allowing = load_profile("wikidata-local").edges
     rules = [EdgeRule.of(edges).parameters for edges in (Edges(), allowing)]
@@ -163,6 +164,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "evidence_kinds": once,
         "evidence_statements": [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}],
         "existing": about,
+        "subjects": about,
         "lateral/degrees": counted,
         "lateral/edges_some": there.bounded,
         "lateral/probe": once,
@@ -192,7 +194,12 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     predicates = sorted({predicate for _, predicate, _ in there.triples})
     return {
         "facts": [{**values, "predicates": [RDF_TYPE, *NAME_PREDICATES]} for values in about],
-        "literals": [{**values, **also} for values in about for also in excepted],
+        "literals": [
+            {**values, **also, **_only(rule, "any_predicate", "allowed", "namespaces", *ENDS)}
+            for values in about
+            for also in excepted
+            for rule in there.rules
+        ],
         "mentions": [{**values, **role} for values in about for role in roles],
         "narrower": [{**values, "predicates": [f"{RDFS}subClassOf", RDF_TYPE]} for values in about],
         "predicate_labels": [
@@ -243,26 +250,29 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     everything = {"scan": 1_000_000}
     typed: Values = {"types": [RDF_TYPE]}
     marked = [_only(rule, "markers") for rule in there.rules]
+    ends = [_only(rule, *ENDS) for rule in there.rules]
     return {
         "schema/declared": [{}],
         "schema/literals": [{"skip": 0, "scan": 1_000_000}],
-        "schema/pointed_to": [{**_only(rule, "excepted", "markers"), **everything, "least": 2} for rule in there.rules],
+        "schema/pointed_to": [
+            {**_only(rule, "excepted", "markers", *ENDS), **everything, "least": 2} for rule in there.rules
+        ],
         "schema/used_names": [{"predicates": NAME_PREDICATES}],
         "schema/edges": [
-            {**_only(rule, "excepted", "markers"), **everything, "predicates": some}
+            {**_only(rule, "excepted", "markers", *ENDS), **everything, "predicates": some}
             for rule in there.rules
             for some in (predicates, predicates[:1])
         ],
         "schema/nodes_of": [
             {**marks, **typed, **everything, "wanted": some} for marks in marked for some in (types[:50], types[:1])
         ],
-        "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000}],
+        "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000, **end} for end in ends],
         "schema/published": [{}],
-        "schema/sample": [{"types": [RDF_TYPE], "skip": 0, "scan": 1_000_000}],
+        "schema/sample": [{"types": [RDF_TYPE], "skip": 0, "scan": 1_000_000, **end} for end in ends],
         "schema/totals": [everything],
         "schema/type_totals": [{**typed, **everything}],
         "schema/types": [{**marks, **typed, **everything} for marks in marked],
-        "schema/used_predicates": [{"predicates": predicates[:20]}],
+        "schema/used_predicates": [{"predicates": predicates[:20], **end} for end in ends],
         "schema/used_types": [{**typed, "wanted": types[:20]}],
     }
 

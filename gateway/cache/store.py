@@ -175,6 +175,10 @@ class CachedStore:
             "existing", ids, lambda nodes: self._inner.existing(nodes, budget), Existence, budget, known
         )
 
+    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject of a triple."""
+        return await self._ask("subjects", ids, lambda nodes: self._inner.subjects(nodes, budget), Existence, budget)
+
     async def nodes(
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:

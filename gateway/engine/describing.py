@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.engine.answers import EntitiesResult, Entity
@@ -13,6 +14,7 @@ from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import ranked
+from gateway.engine.redirects import Redirects
 from gateway.engine.size import shorteners, size_of
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.budget import Budget
@@ -30,6 +32,19 @@ _MARGIN = 200
 Json = dict[str, Any]
 
 
+@dataclass(slots=True)
+class _Notes:
+    """What a reader should know about some records.
+
+    Attributes:
+        warnings: In words.
+        elsewhere: Nodes that are mentioned here, and of which another part of a split graph may know more.
+    """
+
+    warnings: list[str]
+    elsewhere: set[Iri] = field(default_factory=set)
+
+
 class Describer:
     """Answers `describe_entity` and `describe_entities` for one graph."""
 
@@ -39,6 +54,7 @@ class Describer:
         self._prefixes = prefixes
         self._book = book
         self._writer = MetadataWriter(profile, prefixes)
+        self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
     async def one(self, arguments: DescribeEntity, budget: Budget) -> Entity:
@@ -49,7 +65,7 @@ class Describer:
             Fault: It could not be looked up.
         """
         (iri,) = expanded("id", [arguments.id], self._prefixes)
-        found = await self._look_up([iri], budget)
+        found, notes = await self._look_up([iri], budget)
         if isinstance(found[iri], Fault):
             raise found[iri]
         if found[iri] is None:
@@ -57,8 +73,12 @@ class Describer:
         record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         labels = await self._labels([record], budget)
-        (fitting,), degraded = _shortened([record], limit - _MARGIN, labels)
-        told = {"complete": True, "warnings": warnings or None, **_labelled([fitting], labels, degraded)}
+        (fitting,), degraded = _shortened([record], limit - size_of(notes.warnings) - _MARGIN, labels)
+        told = {
+            "complete": iri not in notes.elsewhere,
+            "warnings": [*notes.warnings, *warnings] or None,
+            **_labelled([fitting], labels, degraded),
+        }
         return Entity.model_validate({**_flat(fitting), **told})
 
     async def several(self, arguments: DescribeEntities, budget: Budget) -> EntitiesResult:
@@ -67,7 +87,7 @@ class Describer:
         Raises:
             Fault: None could be looked up.
         """
-        found = await self._look_up(expanded("ids", arguments.ids, self._prefixes), budget)
+        found, notes = await self._look_up(expanded("ids", arguments.ids, self._prefixes), budget)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
             raise faults[0]
@@ -78,14 +98,15 @@ class Describer:
         }
         records = [record for record in found.values() if isinstance(record, dict)]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        room = limit - size_of(told) - _MARGIN
+        warnings = [*notes.warnings, *warnings]
+        room = limit - size_of(told) - size_of(warnings) - _MARGIN
         labels = await self._labels(records, budget)
         fitting, degraded = _shortened(records, room, labels)
         count = _how_many(fitting, room, [record["id"] for record in records], labels)
         return EntitiesResult.model_validate(
             {
                 **told,
-                "complete": not told["failed"],
+                "complete": not told["failed"] and not notes.elsewhere,
                 "result": fitting[:count],
                 "warnings": warnings or None,
                 **_labelled(fitting[:count], labels, degraded),
@@ -96,8 +117,8 @@ class Describer:
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
         return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
 
-    async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> dict[Iri, Any]:
-        """Return for each IRI its record, None where it does not exist, or the fault that hid it."""
+    async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> tuple[dict[Iri, Any], _Notes]:
+        """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
         known = await self._book.known(budget)
         with budget.tally.stage("facts"):
             facts = await self._store.nodes(iris, budget, names=False)
@@ -106,6 +127,7 @@ class Describer:
         silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
         with budget.tally.stage("facts"):
             existing = await self._store.existing(silent, budget) if silent else {}
+            notes = await self._notes([iri for iri in silent if existing[iri].exists], described, budget)
         found: dict[Iri, Any] = {}
         for iri in iris:
             there = existing.get(iri)
@@ -117,7 +139,19 @@ class Describer:
                 found[iri] = None
             else:
                 found[iri] = self._record(iri, facts[iri], described[iri], known)
-        return found
+        return found, notes
+
+    async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], budget: Budget) -> _Notes:
+        """Return what to note about nodes that went elsewhere, or of which another part of a split graph knows more."""
+        advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
+        notes = _Notes([text for text in advice if text])
+        if silent and (where := self._profile.endpoint.other_graph):
+            subjects = await self._store.subjects(silent, budget)
+            notes.elsewhere.update(iri for iri, existence in subjects.items() if not existence.exists)
+            if notes.elsewhere:
+                ids = ", ".join(sorted(map(self._prefixes.shorten, notes.elsewhere)))
+                notes.warnings.append(f"Nothing is said here about {ids}; it may be in {where}.")
+        return notes
 
     def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: Known) -> Json:
         return {

@@ -34,6 +34,7 @@ from gateway.engine.filtering import TraversalArguments, resolve
 from gateway.engine.hubs import HubRule
 from gateway.engine.orienting import Orienter
 from gateway.engine.presenting import Presenter, max_bytes
+from gateway.engine.redirects import Redirects
 from gateway.engine.searching import Searcher
 from gateway.engine.size import size_of
 from gateway.engine.snapshots import Snapshots
@@ -41,6 +42,7 @@ from gateway.engine.topology import Cartographer
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record, Tally
 from gateway.terms.prefixes import PrefixMap
@@ -114,6 +116,7 @@ class Gateway:
         self._on_record = on_record
         self._book = SchemaBook(store, profile, prefixes, clock, shelf)
         self._cartographer = Cartographer(store, prefixes, profile)
+        self._redirects = Redirects(store, profile, prefixes)
         self._presenter = Presenter(store, profile, prefixes, self._book)
         self._orienter = Orienter(profile, prefixes, self._book)
         self._searcher = Searcher(store, profile, prefixes, self._book)
@@ -346,18 +349,17 @@ class Gateway:
         self, arguments: TraversalArguments, hops: int, budget: Budget, progress: Progress
     ) -> dict[str, Any]:
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
-        if isinstance(arguments, IntersectSubgraphs) and len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
-            raise InputError(
-                "intersect_subgraphs: the seeds are one entity, written more than once.",
-                valid="seeds takes 2 to 50 different IDs.",
-                next_step="Use bfs_query for the neighborhood of one entity.",
-            )
+        if isinstance(arguments, IntersectSubgraphs):
+            _check_two(seeds)
         # A misspelt filter fails before the graph is asked for anything.
         known = await self._book.known(budget)
         try:
             resolve(arguments, known)
         except InputError:
             resolve(arguments, await self._book.known(budget, doubted=True))
+        seeds, moved = await self._redirects.followed(seeds, budget)
+        if isinstance(arguments, IntersectSubgraphs):
+            _check_two(seeds)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         via = isinstance(arguments, IntersectSubgraphs) and arguments.via
         question = (arguments.tool, tuple(seeds), hops, rule.question, via)
@@ -371,12 +373,21 @@ class Gateway:
                     topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
             self._snapshots.put(question, topology)
         await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
-        return await self._presenter.present(topology, arguments, seeds, rule.warnings, budget)
+        return await self._presenter.present(topology, arguments, seeds, [*moved, *rule.warnings], budget)
 
     def _budget(self, tally: Tally) -> Budget:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds, self._clock)
         return Budget(deadline, limits.requests, limits.rows, limits.nodes, tally=tally)
+
+
+def _check_two(seeds: Sequence[Iri]) -> None:
+    if len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
+        raise InputError(
+            "intersect_subgraphs: the seeds are one entity, written more than once.",
+            valid="seeds takes 2 to 50 different IDs.",
+            next_step="Use bfs_query for the neighborhood of one entity.",
+        )
 
 
 def _with_lists(given: Mapping[str, object]) -> dict[str, object]:

@@ -21,6 +21,12 @@ Json = Any
 
 Metadata = dict[str, Json]
 
+_SKOLEM = "/.well-known/genid/"
+"""Stands in an IRI that was put in the place of a blank node (RDF 1.1 Concepts, 3.5)."""
+
+_UNKNOWN = {"unknown": True}
+"""What is written for a value that is there, and of which nothing else is said."""
+
 
 class MetadataWriter:
     """Writes values under a profile's roles."""
@@ -92,8 +98,10 @@ class MetadataWriter:
             case Literal():
                 return value.json
             case Resource():
-                return Id(self._prefixes.shorten(value.iri))
+                return dict(_UNKNOWN) if _SKOLEM in value.iri else Id(self._prefixes.shorten(value.iri))
             case BlankNode():
+                if not value.properties and not value.cut:
+                    return dict(_UNKNOWN)
                 written = {
                     self._prefixes.shorten(predicate): self._values(values)
                     for predicate, values in sorted(value.properties.items())
@@ -129,8 +137,9 @@ class MetadataWriter:
                 (value for value in listed if isinstance(value, Literal)), self._profile.names.languages
             )
         ]
-        scalars += [Id(self._prefixes.shorten(value.iri)) for value in listed if isinstance(value, Resource)]
-        nested = [self.value(value) for value in listed if isinstance(value, BlankNode)]
+        others = [self.value(value) for value in listed if not isinstance(value, Literal)]
+        scalars += [value for value in others if isinstance(value, Id)]
+        nested = [value for value in others if not isinstance(value, Id)]
         if not nested:
             return scalar_or_list(scalars)
         together = [*sorted_values(scalars), *sorted(nested, key=repr)]
@@ -176,7 +185,7 @@ class MetadataWriter:
         """Take the documents out that any predicate of the role names."""
         documents: set[str] = set()
         for predicate in self._matching(left, self._roles.source):
-            if all(isinstance(value, Resource) or _is_text(value) for value in left[predicate]):
+            if all(_is_document(value) or _is_text(value) for value in left[predicate]):
                 documents.update(self._source(value) for value in left.pop(predicate))
         return sorted(documents)
 
@@ -216,6 +225,10 @@ def _is_number(value: JsonScalar) -> bool:
 
 def _is_share(value: JsonScalar) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_document(value: Value) -> bool:
+    return isinstance(value, Resource) and _SKOLEM not in value.iri
 
 
 def _is_text(value: Value) -> bool:

@@ -104,6 +104,7 @@ class Cartographer:
         self._facts_batch = profile.limits.facts_batch
         self._names_on_stubs = profile.names.on_stubs
         self._trusted = profile.endpoint.trusted
+        self._other_graph = profile.endpoint.other_graph
 
     async def neighbourhood(
         self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, budget: Budget, progress: Progress
@@ -166,9 +167,9 @@ class Cartographer:
     ) -> Exploration | None:
         """Return the sets of nodes alone, which are far smaller than their edges; None where that would not do.
 
-        Hubs and paths need the edges; one hop brings them at once; many seeds share a frontier better.
+        Hubs, paths and split graphs need the edges; one hop brings them at once; many seeds share a frontier better.
         """
-        if not rule.is_off or via or k == 1 or len(seeds) > _FEW_SEEDS:
+        if not rule.is_off or via or k == 1 or len(seeds) > _FEW_SEEDS or self._other_graph:
             return None
         with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
             reaches = await self._store.reach(seeds, k, budget)
@@ -194,8 +195,28 @@ class Cartographer:
     ) -> Exploration:
         with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
             found = await explore(self._store, sources, hops, rule, budget, progress, told)
+            await self._note_other_graph(found, budget)
         self._refuse_strangers(seeds, found.missing)
         return found
+
+    async def _note_other_graph(self, found: Exploration, budget: Budget) -> None:
+        """Note which of the expanded nodes this part of a split graph says nothing about."""
+        if not self._other_graph:
+            return
+        silent = [
+            node
+            for node, neighbourhood in found.known.items()
+            if neighbourhood.mark.whole
+            and node not in found.missing
+            and not any(edge.subject == node for edge in neighbourhood.edges)
+        ]
+        subjects = await self._store.subjects(silent, budget) if silent else {}
+        detail = f"nothing is said about these here; they and their edges may be in {self._other_graph}"
+        for node, existence in subjects.items():
+            if existence.mark.fault is not None:
+                found.gaps.add_mark(node, existence.mark)
+            elif not existence.exists:
+                found.gaps.add("other_graph", [node], detail)
 
     def _refuse_strangers(self, seeds: Sequence[Iri], missing: Sequence[Iri]) -> None:
         if len(missing) == len(seeds):

@@ -66,6 +66,10 @@ class GraphStore(Protocol):
         """Tell which nodes are subject or object of a triple."""
         ...
 
+    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject of a triple: those that something is said about."""
+        ...
+
     async def nodes(
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:

@@ -52,6 +52,7 @@ class IndexedStore:
         self.reach = inner.reach
         self.edges_among = inner.edges_among
         self.existing = inner.existing
+        self.subjects = inner.subjects
         self.nodes = inner.nodes
         self.predicates = inner.predicates
         self.narrower = inner.narrower

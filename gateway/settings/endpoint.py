@@ -102,6 +102,11 @@ class Endpoint(Section):
         description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
         "answers without a sign: no traversal then says `complete: true`.",
     )
+    other_graph: str = Field(
+        default="",
+        description="Where the other part of a split graph is, in words; then a node about which this endpoint says "
+        "nothing is told as lying there, not as empty.",
+    )
     graphs: Graphs = Field(
         default="default",
         description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "

@@ -37,6 +37,16 @@ class Edges(Section):
         description="When given, only these predicates are edges; `wdt:` (a prefix alone), or an IRI that ends in "
         "`/`, `#` or `*`, means every predicate that begins so.",
     )
+    objects: Iris = Field(
+        default=(),
+        description="When given, only triples whose object's IRI begins so are edges (`wd:Q`); to what else an allowed "
+        "predicate points is told as metadata of the node.",
+    )
+    redirects: Iris = Field(
+        default=(),
+        description="Predicates from a node that was merged into another one to that one (Wikidata: `owl:sameAs`); "
+        "they are told, and traversals follow them.",
+    )
     evidence_nodes: bool = Field(
         default=True,
         description="Whether nodes that state evidence (`rdf:reifies`, `rdf:subject`) may stand in the graph; "

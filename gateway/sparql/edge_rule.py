@@ -20,23 +20,26 @@ class EdgeRule:
         excepted: Predicates that are no edges.
         allowed: Predicates that alone are edges; with `namespaces` empty too, every predicate is one.
         namespaces: Namespaces whose predicates alone are edges.
+        objects: How the IRIs begin that alone are objects of edges; empty: any IRI is one.
         markers: Predicates that make their subject an evidence node.
     """
 
     excepted: tuple[Iri, ...]
     allowed: tuple[Iri, ...]
     namespaces: tuple[str, ...]
+    objects: tuple[str, ...]
     markers: tuple[Iri, ...]
 
     @classmethod
     def of(cls, edges: Edges) -> EdgeRule:
         """Return the rule that a profile states."""
         return cls(
-            excepted=tuple(dict.fromkeys((*edges.types, *edges.excepted, *edges.also_excepted))),
+            excepted=tuple(dict.fromkeys((*edges.types, *edges.excepted, *edges.also_excepted, *edges.redirects))),
             allowed=tuple(entry for entry in edges.allowed if not entry.endswith(_NAMESPACE_ENDS)),
             namespaces=tuple(
                 entry.removesuffix(NAMESPACE_MARK) for entry in edges.allowed if entry.endswith(_NAMESPACE_ENDS)
             ),
+            objects=edges.objects,
             markers=EVIDENCE_MARKERS if edges.evidence_nodes else (),
         )
 
@@ -47,12 +50,20 @@ class EdgeRule:
         return predicate in self.allowed or predicate.startswith(self.namespaces)
 
     @property
-    def parameters(self) -> dict[str, Parameter]:
-        """The rule as template parameters."""
+    def ends(self) -> dict[str, Parameter]:
+        """What may stand at the end of an edge, as template parameters."""
+        return {"any_object": not self.objects, "objects": self.objects}
+
+    @property
+    def predicates(self) -> dict[str, Parameter]:
+        """The allow-list of predicates, as template parameters."""
         return {
-            "excepted": self.excepted,
             "any_predicate": not (self.allowed or self.namespaces),
             "allowed": self.allowed,
             "namespaces": self.namespaces,
-            "markers": self.markers,
         }
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The rule as template parameters."""
+        return {"excepted": self.excepted, "markers": self.markers, **self.predicates, **self.ends}

@@ -19,9 +19,11 @@ from gateway.graph.values import (
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Answer, Batches, batched
+from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.facts import Facts
 from gateway.sparql.naming import Naming
 from gateway.sparql.results import Row, Term, is_blank, value
+from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
 from gateway.terms.vocabulary import REIFICATION
 
@@ -32,14 +34,17 @@ Found = dict[Iri, dict[Iri, dict[Value, None]]]
 class NodeReader:
     """Asks about nodes."""
 
-    def __init__(self, asker: Asker, profile: Profile, naming: Naming) -> None:
+    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile, naming: Naming) -> None:
         self._asker = asker
+        self._rule = rule
         self._profile = profile
         self._naming = naming
         self._batch = profile.limits.facts_batch
 
-    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject or object of a triple."""
+    async def existing(
+        self, ids: Sequence[Iri], budget: Budget, *, as_subjects: bool = False
+    ) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject or object of a triple, or subject alone."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
             found = dict.fromkeys(batch, False)
@@ -49,7 +54,7 @@ class NodeReader:
                 found[row["n"].value] = True
             return {node: Existence(exists, mark) for node, exists in found.items()}
 
-        return await self._asking("existing", budget, read).run(ids)
+        return await self._asking("subjects" if as_subjects else "existing", budget, read).run(ids)
 
     async def facts(
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool
@@ -116,8 +121,10 @@ class NodeReader:
     async def metadata(self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool) -> Mapping[Iri, Description]:
         """Return the literals of each node, and the content of its blank nodes on request."""
         edges = self._profile.edges
-        also = [iri for iri in (*edges.also_excepted, *edges.excepted) if iri not in REIFICATION]
-        described = await self._asking("literals", budget, _descriptions, also=also).run(ids)
+        told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        also = [iri for iri in told if iri not in REIFICATION]
+        others = {**self._rule.predicates, **self._rule.ends}
+        described = await self._asking("literals", budget, _descriptions, also=also, **others).run(ids)
         if not blank_nodes:
             return described
         contents = await self._asking("blank_content", budget, self._read_blank).run(ids)
@@ -128,7 +135,7 @@ class NodeReader:
         template: str,
         budget: Budget,
         read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
-        **parameters: str | Sequence[str],
+        **parameters: Parameter,
     ) -> Batches[Iri, Answer]:
         return batched(self._asker, budget, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 

@@ -57,7 +57,7 @@ class SparqlStore:
         self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
         self._reach = ReachReader(self._asker, rule, batch)
         self.naming = Naming(profile.roles)
-        self._nodes = NodeReader(self._asker, profile, self.naming)
+        self._nodes = NodeReader(self._asker, rule, profile, self.naming)
         self._evidence = EvidenceReader(self._asker, batch)
         self._schema = SchemaReader(self._asker, rule, self._nodes, self.naming, profile)
         self._search = SearchReader(self._asker, profile, self.naming)
@@ -86,6 +86,10 @@ class SparqlStore:
     async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""
         return await self._nodes.existing(ids, budget)
+
+    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject of a triple."""
+        return await self._nodes.existing(ids, budget, as_subjects=True)
 
     async def nodes(
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False

@@ -162,6 +162,11 @@ class FakeStore:
         fetch = await self._ask(("existing",), ids, budget)
         return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
+    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+        """Say that something is said about every node."""
+        fetch = await self._ask(("subjects",), ids, budget)
+        return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
     async def nodes(
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:

@@ -19,6 +19,8 @@ from tests.engine.small import PREFIXES, ROOM, X, over
 
 BARE_KEYS = {"name", "types", "description", "synonyms", "total_mentions", "confidence", "source_documents"}
 
+UNKNOWN = {"unknown": True}
+
 pytestmark = pytest.mark.anyio
 
 
@@ -49,8 +51,8 @@ def with_roles(**roles: Any) -> Profile:
         ("4, 'many'", {"x:totalMentions": [4, "many"]}),
         ("12345678901234567890", {"x:totalMentions": "12345678901234567890"}),
         ("x:iri", {}),
-        ("[]", {"x:totalMentions": {}}),
-        ("4, []", {"total_mentions": 4, "x:totalMentions": {}}),
+        ("[]", {"x:totalMentions": UNKNOWN}),
+        ("4, []", {"total_mentions": 4, "x:totalMentions": UNKNOWN}),
     ],
 )
 async def test_total_mentions_is_a_number_or_several_and_anything_else_keeps_its_own_key(
@@ -111,7 +113,7 @@ async def test_a_number_that_only_a_name_makes_a_confidence_is_one_only_between_
         ("x:source 'S2', 'S1' ; x:publications 'S3', 'S1'", {"source_documents": ["S1", "S2", "S3"]}),
         ("x:source 5", {"x:source": 5}),
         ("x:source 'S1', 5", {"x:source": [5, "S1"]}),
-        ("x:source []", {"x:source": {}}),
+        ("x:source []", {"x:source": UNKNOWN}),
     ],
 )
 async def test_source_documents_is_always_a_list_of_texts(sources: str, expected: dict[str, Any]) -> None:
@@ -254,6 +256,15 @@ async def test_what_is_below_two_levels_is_marked() -> None:
     }
 
 
+async def test_a_skolem_iri_is_an_unknown_value_and_no_id() -> None:
+    skolem = "<http://x.example/.well-known/genid/0a1b>"
+    told = Profile(size=ROOM, edges=Edges(also_excepted=(f"{X}has", f"{X}source")))
+    assert await described(f"x:a x:has {skolem} ; x:source {skolem} .", told) == {
+        "x:has": UNKNOWN,
+        "x:source": UNKNOWN,
+    }
+
+
 @pytest.mark.parametrize(
     ("turtle", "expected"),
     [
@@ -262,9 +273,9 @@ async def test_what_is_below_two_levels_is_marked() -> None:
             "x:a x:enters _:c . _:c x:next _:d . _:d x:next _:c ; x:n 1 .",
             {"x:enters": {"x:next": {"x:n": 1, "more": True}}},
         ),
-        ("x:a x:has [] .", {"x:has": {}}),
+        ("x:a x:has [] .", {"x:has": UNKNOWN}),
         ("x:a x:has [ x:n 1 ], [ x:n 2 ], 'text' .", {"x:has": ["text", {"x:n": 1}, {"x:n": 2}]}),
-        ("x:a x:has [ x:to x:b, [], 3 ] .", {"x:has": {"x:to": [3, "x:b", {}]}}),
+        ("x:a x:has [ x:to x:b, [], 3 ] .", {"x:has": {"x:to": [3, "x:b", UNKNOWN]}}),
         ("[] x:to x:a . x:a x:n 1 .", {"x:n": 1}),
     ],
     ids=["self loop", "cycle", "empty", "several", "mixed", "incoming"],
@@ -329,7 +340,7 @@ def test_every_key_but_the_protocols_own_has_a_colon(
 ) -> None:
     written = MetadataWriter(Profile(), prefixes).node(properties, types, ())
     assert all(":" in key or key in BARE_KEYS for key in written)
-    assert all(":" in key or key == "more" for value in written.values() for key in _keys(value))
+    assert all(":" in key or key in {"more", "unknown"} for value in written.values() for key in _keys(value))
 
 
 @settings(derandomize=True, deadline=None)

@@ -103,8 +103,8 @@ async def test_names_that_could_not_be_fetched_are_told() -> None:
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
         answer = await gateway.describe_entity("wd:Q42")
         graph = await gateway.bfs_query(["wd:Q42"], max_hops=1)
-    # Its type is known, and the names of the predicates of its five values are not.
-    assert answer.degraded == {"labels_failed": 5}
+    # Its type is known, and the names of the predicates of its six values are not.
+    assert answer.degraded == {"labels_failed": 6}
     assert answer.labels == {"wd:Q5": "human"}
     # Edge predicates were named when the schema was read.
     assert graph.degraded is not None

@@ -100,7 +100,11 @@ class Counter:
     async def _count_predicates(self, counts: Counts, totals: Mapping[Iri, int], limit: int, budget: Budget) -> None:
         excepted = set(self._rule.excepted)
         wanted = {iri: total for iri, total in totals.items() if iri not in excepted and self._rule.allows(iri)}
-        given: dict[str, Parameter] = {"excepted": self._rule.excepted, "markers": self._rule.markers}
+        given: dict[str, Parameter] = {
+            "excepted": self._rule.excepted,
+            "markers": self._rule.markers,
+            **self._rule.ends,
+        }
         for predicates in _batches(await self._askable(counts, wanted, budget)):
             found, whole = await self._scan("schema/edges", "p", limit, budget, {**given, "predicates": predicates})
             counts.predicates |= found

@@ -99,7 +99,7 @@ class DescriptionReader:
         for start in range(0, min(len(iris), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
             batch = iris[start : start + _LOOKED_FOR]
             given: dict[str, Parameter] = (
-                {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch}
+                {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch, **self._rule.ends}
             )
             found |= {row[variable].value for row in await self._rows(f"schema/{name}", budget, given)}
         return found

@@ -40,6 +40,7 @@ class HubFinder:
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
             "markers": (),
+            **self._rule.ends,
             "scan": triples,
             "least": _LEAST,
         }

@@ -75,7 +75,7 @@ class Sampler:
         first = list(islice(filter(is_iri, classes), _CLASSES))
         if not first:
             return Counter()
-        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES}
+        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES, **self._rule.ends}
         try:
             return self._edges(counts_in(await self._asker.rows("schema/of_classes", budget, given), "p"))
         except Fault:
@@ -100,7 +100,7 @@ class Sampler:
         return await self._drawn("schema/random_blazegraph", {}, _TRIPLES, budget)
 
     async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, budget: Budget) -> Sample:
-        given = {"types": self._types, "scan": triples, **more}
+        given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
         rows: Sequence[Row]
         try:
             rows = await self._asker.rows(template, budget, given)

@@ -1,0 +1,53 @@
+"""Nodes that were merged into others, as Wikidata's redirects are: followed, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, Properties, Resource
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+
+class Redirects:
+    """Knows where merged nodes went, by the predicates that the profile names for it."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._predicates = profile.edges.redirects
+        self._prefixes = prefixes
+
+    async def followed(self, seeds: Sequence[Iri], budget: Budget) -> tuple[list[Iri], list[str]]:
+        """Return the seeds with what merged ones were merged into, duplicates folded, and a warning for each of these.
+
+        Args:
+            seeds: The seeds of a question.
+            budget: The call's budget. What is asked here is remembered: it is asked for again with the seeds' metadata.
+        """
+        if not self._predicates:
+            return list(seeds), []
+        with budget.tally.stage("metadata"):
+            described = await self._store.node_metadata(seeds, budget, blank_nodes=False)
+        there: dict[Iri, None] = {}
+        warnings = []
+        for seed in seeds:
+            target = self.target(described[seed].properties)
+            there[seed if target is None else target] = None
+            if target is not None:
+                warnings.append(f"seeds: {self._sentence(seed, target)}, which was asked for instead.")
+        return list(there), warnings
+
+    def target(self, properties: Properties) -> Iri | None:
+        """Return the node that a node was merged into, by its properties; None where it was not."""
+        targets = (value for predicate in self._predicates for value in properties.get(predicate, ()))
+        return min((value.iri for value in targets if isinstance(value, Resource)), default=None)
+
+    def advice(self, node: Iri, properties: Properties) -> str:
+        """Return what to tell of a node that was merged into another one; nothing where it was not."""
+        target = self.target(properties)
+        return "" if target is None else f"{self._sentence(node, target)}; describe that one."
+
+    def _sentence(self, node: Iri, target: Iri) -> str:
+        return f"{self._prefixes.shorten(node)} was merged into {self._prefixes.shorten(target)}"
