@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.columns import COLUMNS, Column, ColumnName, column
-from tests.examples import register_quick
+from tests.examples import register_profiles
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
-register_quick()
+register_profiles()
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,9 +9,14 @@ _QUICK = 20
 _LEAST = 10
 
 
-def register_quick() -> None:
-    """Make the profile `quick` known, which the command line chooses; everything else stays as it is."""
-    settings.register_profile("quick", settings(), max_examples=_QUICK)
+def register_profiles() -> None:
+    """Make the profiles known: one that is in force, and `quick`, which the command line chooses.
+
+    In both no example has a deadline: how fast a machine is decides nothing here.
+    """
+    settings.register_profile("usual", deadline=None)
+    settings.register_profile("quick", settings.get_profile("usual"), max_examples=_QUICK)
+    settings.load_profile("usual")
 
 
 def examples(most: int) -> int:
