@@ -100,6 +100,11 @@ class _Traversal(Arguments):
         Field(max_length=64, description="`snapshot` of the page before, so that pages fit together."),
     ] = None
 
+    @property
+    def names_terms(self) -> bool:
+        """Whether a filter names types or predicates."""
+        return bool(self.node_types or self.predicates or self.exclude_node_types)
+
 
 class BfsQuery(_Traversal):
     """Arguments of `bfs_query`."""

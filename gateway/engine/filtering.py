@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,8 @@ from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
 from gateway.terms.prefixes import PrefixMap
+
+_NO_LABELS: Mapping[Iri, str] = {}
 
 TraversalArguments = BfsQuery | IntersectSubgraphs
 
@@ -45,19 +47,25 @@ class Filters:
         return self.predicates is None or predicate in self.predicates
 
 
-def resolve(arguments: TraversalArguments, known: Known, topology: Topology | None = None) -> Filters:
+def resolve(
+    arguments: TraversalArguments,
+    known: Known,
+    topology: Topology | None = None,
+    labels: Mapping[Iri, str] = _NO_LABELS,
+) -> Filters:
     """Resolve the names that the filter arguments use.
 
     Args:
         arguments: The call's arguments.
         known: The schema.
         topology: The answer they are applied to; its types and predicates count as known. None before there is one.
+        labels: Labels of those that the schema does not have.
 
     Raises:
         InputError: A name matches nothing, and the schema is comprehensive.
     """
-    types = {iri for facts in topology.facts.values() for iri in facts.types} if topology else set()
-    predicates = {edge.predicate for edge in topology.edges} if topology else set()
+    types = {iri: labels.get(iri, "") for iri in topology.types} if topology else {}
+    predicates = {iri: labels.get(iri, "") for iri in topology.predicates} if topology else {}
     warnings: list[str] = []
 
     def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:

@@ -8,9 +8,10 @@ from typing import Any, Self
 
 from gateway.engine.known import Known
 from gateway.engine.size import Id
+from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import NodeFacts
+from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -104,6 +105,18 @@ class Labeller:
         self._store = store
         self._is_wanted = profile.names.on_stubs
         self._prefixes = prefixes
+
+    async def named(self, topology: Topology, known: Known, budget: Budget) -> Mapping[Iri, str]:
+        """Return the labels of those types and predicates of a topology that the schema does not tell."""
+        if not self._is_wanted:
+            return {}
+        facts: dict[Iri, NodeFacts] = {}
+        with budget.tally.stage("facts"):
+            if unknown := sorted(iri for iri in topology.predicates if iri not in known.labels):
+                facts |= await self._store.predicates(unknown, budget)
+            if unknown := sorted(iri for iri in topology.types if iri not in known.labels):
+                facts |= await self._store.nodes(unknown, budget, names=True)
+        return {iri: fact.name for iri, fact in facts.items() if fact.name}
 
     async def labels(self, mentioned: Mentioned, known: Known, budget: Budget) -> Labels:
         """Return the names of what is mentioned; what the schema does not tell is asked for."""

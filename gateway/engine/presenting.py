@@ -74,10 +74,11 @@ class Presenter:
         """
         self._book.met(
             {iri for node, facts in topology.facts.items() if topology.nodes[node] for iri in facts.types},
-            {edge.predicate for edge in topology.edges},
+            topology.predicates,
         )
         known = await self._book.known(budget)
-        filters = await with_subclasses(resolve(arguments, known, topology), self._taxonomy, budget)
+        named = await self._labeller.named(topology, known, budget) if arguments.names_terms else {}
+        filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         if arguments.offset >= len(kept.nodes) > 0:

@@ -68,10 +68,10 @@ class Searcher:
         known = await self._book.known(budget)
         asked = arguments.node_types or ()
         try:
-            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+            types = known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
         except InputError:
             known = await self._book.known(budget, doubted=True)
-            types = known.types.choose("node_types", asked, known.types.iris_of(asked))
+            types = known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
         wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
         with budget.tally.stage("search"):
             hits = await self._hits(sought, wanted, budget) if wanted or not asked else _NOTHING

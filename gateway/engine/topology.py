@@ -67,6 +67,16 @@ class Topology:
         return not self.gaps
 
     @cached_property
+    def types(self) -> frozenset[Iri]:
+        """The types that its nodes have."""
+        return frozenset(iri for facts in self.facts.values() for iri in facts.types)
+
+    @cached_property
+    def predicates(self) -> frozenset[Iri]:
+        """The predicates that its edges have."""
+        return frozenset(edge.predicate for edge in self.edges)
+
+    @cached_property
     def content(self) -> str:
         """A hash of nodes, edges and gaps; only an answer of several pages needs it."""
         digest = hashlib.sha256()

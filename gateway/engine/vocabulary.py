@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ from gateway.terms.folding import fold
 from gateway.terms.iri import is_iri, local_name
 from gateway.terms.prefixes import PrefixMap
 
+_NOTHING: Mapping[Iri, str] = {}
 _SHOWN = 8
 _COMPARED = 1_000
 _NAME_LENGTH = 100
@@ -85,20 +86,20 @@ class Vocabulary:
         self._names.by_folded[folded].add(iri)
         self._names.spelled.setdefault(folded, name)
 
-    def choose(self, argument: str, names: Sequence[str], seen: Iterable[Iri] = ()) -> Chosen:
+    def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
         """Return what the names of a filter mean.
 
         Args:
             argument: The argument's name, for messages.
             names: What the caller wrote.
-            seen: Terms that an answer holds, known or not.
+            seen: Terms that an answer holds, known or not, with their labels as far as they have any.
 
         Raises:
             InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
         """
         iris: set[str] = set()
         warnings: list[str] = []
-        further = {iri for iri in seen if iri not in self._known}
+        further = {iri: label for iri, label in seen.items() if label or iri not in self._known}
         whole = True
         for name in names:
             found = self._find(name, further)
@@ -124,7 +125,7 @@ class Vocabulary:
         expanded = [(name, self._as_iri(name)) for name in names]
         return [iri for name, iri in expanded if is_iri(iri) and (iri != name or "://" in name)]
 
-    def _find(self, name: str, further: Iterable[Iri]) -> set[str]:
+    def _find(self, name: str, further: Mapping[Iri, str]) -> set[str]:
         iri = self._as_iri(name)
         if is_iri(iri) and (iri in self._known or iri in further):
             return {iri}
@@ -132,8 +133,8 @@ class Vocabulary:
         found = set(self._names.by_folded.get(folded, ()))
         return found | {
             other
-            for other in further
-            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.shorten(other))}
+            for other, label in further.items()
+            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.shorten(other)), fold(label)}
         }
 
     def _as_iri(self, name: str) -> str:

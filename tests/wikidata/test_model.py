@@ -1,14 +1,20 @@
 """The Wikidata model: what is a node, what is an edge, what is told besides (cases: fixtures/wikidata-slice.ttl)."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from gateway import resources
-from gateway.api import open_gateway
+from gateway.api import load, open_gateway, store_over
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Schema
 from gateway.settings.load import load_profile
+from gateway.settings.profile import Orientation
+from gateway.terms.prefixes import PrefixMap
 from tests.columns import Column
 
 pytestmark = pytest.mark.anyio
@@ -146,3 +152,39 @@ async def test_a_description_of_an_item_of_the_other_half_says_so(half: Gateway)
 async def test_an_intersection_that_may_go_on_in_the_other_half_says_so(half: Gateway) -> None:
     found = await half.intersect_subgraphs(["wd:Q7259", "wd:Q7251"], 2)
     assert [gap.cause for gap in found.incomplete or ()] == ["other_graph"]
+
+
+class Unread:
+    """A store whose schema a short look shows nothing of."""
+
+    def __init__(self, inner: GraphStore) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def glance(self, _: Budget) -> Schema:
+        """Return nothing."""
+        return Schema(reason="nothing was read")
+
+
+@pytest.mark.parametrize("names", [{"predicates": ["occupation"]}, {"node_types": ["HUMAN"]}, {"predicates": ["P106"]}])
+async def test_a_filter_knows_the_names_of_what_an_answer_holds_though_the_schema_does_not(names: Any) -> None:
+    profile = load_profile("wikidata-local").model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
+    transport, _ = load(SLICE, profile)
+    store: Any = Unread(store_over(transport, profile))
+    async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
+        answer = await gateway.bfs_query(["wd:Q7251"], 1, **names)
+    assert answer.warnings is None
+    full = {node.id for node in answer.nodes if node.metadata is not None}
+    assert full == ({"wd:Q7251"} if "node_types" in names else {node.id for node in answer.nodes})
+
+
+async def test_a_filter_by_a_name_that_nothing_in_the_answer_has_is_told() -> None:
+    profile = load_profile("wikidata-local").model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
+    transport, _ = load(SLICE, profile)
+    store: Any = Unread(store_over(transport, profile))
+    async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
+        answer = await gateway.bfs_query(["wd:Q7251"], 1, predicates=["father"])
+    assert answer.warnings is not None
+    assert "'father' is no predicate that is known here or stands in this answer" in answer.warnings[0]
