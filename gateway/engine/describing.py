@@ -38,7 +38,7 @@ class _Notes:
 
     Attributes:
         warnings: In words.
-        elsewhere: Nodes that are mentioned here, and of which another part of a split graph may know more.
+        elsewhere: Nodes that are mentioned here, and of which another part of a split graph knows more, or may.
     """
 
     warnings: list[str]
@@ -147,11 +147,19 @@ class Describer:
         notes = _Notes([text for text in advice if text])
         if silent and (where := self._profile.endpoint.other_graph):
             subjects = await self._store.subjects(silent, budget)
-            notes.elsewhere.update(iri for iri, existence in subjects.items() if not existence.exists)
-            if notes.elsewhere:
-                ids = ", ".join(sorted(map(self._prefixes.shorten, notes.elsewhere)))
-                notes.warnings.append(f"Nothing is said here about {ids}; it may be in {where}.")
+            unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]
+            absent = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
+            notes.elsewhere.update(unsure, absent)
+            if absent:
+                notes.warnings.append(f"Nothing is said here about {self._listed(absent)}; it may be in {where}.")
+            if unsure:
+                notes.warnings.append(
+                    f"Whether anything is said here about {self._listed(unsure)} could not be found out; ask again."
+                )
         return notes
+
+    def _listed(self, iris: Sequence[Iri]) -> str:
+        return ", ".join(sorted(map(self._prefixes.shorten, iris)))
 
     def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: Known) -> Json:
         return {

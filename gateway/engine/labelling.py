@@ -23,15 +23,22 @@ Json = Any
 
 @dataclass(slots=True)
 class Mentioned:
-    """The IDs that stand in an answer without a name beside them.
+    """The IDs that stand in an answer.
 
     Attributes:
         predicates: IDs of predicates.
         nodes: IDs of nodes and types.
+        named: The names that stand beside some of these already.
     """
 
     predicates: set[str] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)
+    named: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def unnamed(self) -> set[str]:
+        """The IDs without a name beside them."""
+        return (self.predicates | self.nodes) - self.named.keys()
 
     @classmethod
     def in_subgraph(cls, answer: Mapping[str, Json]) -> Self:
@@ -50,16 +57,14 @@ class Mentioned:
 
     def add_records(self, nodes: Iterable[Mapping[str, Json]]) -> None:
         """Add what stands in nodes; those that have a name need no other."""
-        named = set()
         for node in nodes:
             self.nodes.add(node["entity_type"])
             for path in node.get("via", ()):
                 self.nodes.update(path)
             metadata = node.get("metadata", {})
             self.add_values(metadata)
-            if "name" in node or "name" in metadata:
-                named.add(node["id"])
-        self.nodes -= named
+            if name := node.get("name") or metadata.get("name"):
+                self.named[node["id"]] = name
 
     def add_values(self, value: Json) -> None:
         """Add what stands in metadata: its keys that are predicates, and the IDs among its values."""
@@ -89,12 +94,11 @@ class Labels:
 
     def of(self, mentioned: Mentioned) -> dict[str, str]:
         """Return the names of the IDs that are mentioned, sorted by ID."""
-        together = mentioned.predicates | mentioned.nodes
-        return {name: self.by_id[name] for name in sorted(together & self.by_id.keys())}
+        return {name: self.by_id[name] for name in sorted(mentioned.unnamed & self.by_id.keys())}
 
     def degraded(self, mentioned: Mentioned, degraded: Mapping[str, int]) -> dict[str, int]:
         """Return the steps that were told already, and how many names of what is mentioned could not be fetched."""
-        missing = len(self.failed & (mentioned.predicates | mentioned.nodes))
+        missing = len(self.failed & mentioned.unnamed)
         return {**degraded, "labels_failed": missing} if missing else dict(degraded)
 
 
@@ -123,7 +127,9 @@ class Labeller:
         if not self._is_wanted:
             return Labels()
         predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}
-        nodes = {self._prefixes.expand(name): name for name in mentioned.nodes if ":" in name}
+        # What has its name beside it may have to be named all the same, once that node is cut off the page.
+        unnamed = mentioned.nodes - mentioned.named.keys()
+        nodes = {self._prefixes.expand(name): name for name in unnamed if ":" in name}
         facts = {iri: NodeFacts(name=label) for iri, label in known.labels.items() if iri in predicates or iri in nodes}
         with budget.tally.stage("facts"):
             if unknown := [iri for iri in sorted(predicates) if iri not in facts]:
@@ -131,7 +137,8 @@ class Labeller:
             if unknown := [iri for iri in sorted(nodes) if iri not in facts]:
                 facts |= await self._store.nodes(unknown, budget, names=True)
         ids = predicates | nodes
+        found = {ids[iri]: fact.name for iri, fact in facts.items() if fact.name}
         return Labels(
-            {ids[iri]: fact.name[:_LONGEST] for iri, fact in facts.items() if fact.name},
+            {name: label[:_LONGEST] for name, label in (mentioned.named | found).items()},
             frozenset(ids[iri] for iri, fact in facts.items() if not fact.mark.whole),
         )

@@ -1,10 +1,14 @@
 """Which opaque IDs of an answer a reader cannot make sense of, though the graph has a name for them."""
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Store
+from pyoxigraph import Literal, NamedNode
+
+from tests.graphs import read
 
 _LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 _ENTITY = "http://www.wikidata.org/entity/"
@@ -13,12 +17,13 @@ _NUMBER = re.compile(
 )
 
 
-def labelled(store: Store) -> frozenset[str]:
-    """Return the Q- and P-numbers that have a label in a graph, found without the gateway."""
+@functools.cache
+def labelled(path: Path) -> frozenset[str]:
+    """Return the Q- and P-numbers that have a label in a graph file, read without the gateway."""
     return frozenset(
         quad.subject.value.removeprefix(_ENTITY)
-        for quad in store.quads_for_pattern(None, _LABEL, None)
-        if isinstance(quad.subject, NamedNode) and isinstance(quad.object, Literal)
+        for quad in read(path)
+        if quad.predicate == _LABEL and isinstance(quad.subject, NamedNode) and isinstance(quad.object, Literal)
     )
 
 

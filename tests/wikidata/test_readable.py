@@ -16,7 +16,6 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Mark, NodeFacts
 from gateway.settings.load import load_profile
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.loading import load_files
 from tests.wikidata.readable import labelled, unreadable
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +26,7 @@ SEEDS = ["wd:Q42", "wd:Q7251", "wd:Q5679", "wd:Q84", "wd:Q25169", "wd:Q90", "wd:
 
 @pytest.fixture(scope="module")
 def named() -> frozenset[str]:
-    return labelled(load_files([SLICE]).engine)
+    return labelled(SLICE)
 
 
 @pytest.fixture
