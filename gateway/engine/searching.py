@@ -78,12 +78,14 @@ class Searcher:
         best = ranked(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, budget)
-        with budget.tally.stage("search"):
-            weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
+        weights = hits.weights
+        if weights is None:
+            with budget.tally.stage("search"):
+                weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with budget.tally.stage("facts"):
             facts = await self._store.nodes([one.hit.iri for one in shown], budget, names=True, descriptions=True)
-            gone = set() if hits.exhaustive else await self._gone(facts, budget)
+            gone = set() if hits.exhaustive or hits.vouched else await self._gone(facts, budget)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")

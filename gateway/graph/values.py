@@ -288,6 +288,10 @@ class Hits:
         exhaustive: Whether every name was compared, so that what is not found is not there.
         warnings: What to do about a search that could not do better.
         fault: What kept a part of the search from being done this time; another time it may be done.
+        weights: How much the entities matter, by whoever found them; None where it does not say, so that the graph
+            has to be asked.
+        vouched: Whether whoever found them knows them to exist, so that one of them is kept that the graph does not
+            know.
     """
 
     hits: tuple[Hit, ...]
@@ -296,3 +300,5 @@ class Hits:
     exhaustive: bool = True
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
+    weights: Mapping[Iri, float] | None = None
+    vouched: bool = False
