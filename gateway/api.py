@@ -115,7 +115,7 @@ def open_gateway(
         kept = _kept(url, settings, store)
         shelf = KeptSchema(kept.place) if keep_schema else None
         return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf)
-    settings = _oriented_at_once(settings)
+    settings = _oriented_at_once(_without_api(settings))
     transport, declared = load(source, settings, progress, store)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
@@ -130,6 +130,11 @@ def _oriented_at_once(profile: Profile) -> Profile:
         return profile
     orientation = profile.orientation.model_copy(update={"glance_triples": _COUNTED_AT_ONCE})
     return profile.model_copy(update={"orientation": orientation})
+
+
+def _without_api(profile: Profile) -> Profile:
+    """Return a profile that has names of a graph in this process found here, and nowhere else."""
+    return profile.model_copy(update={"search": profile.search.model_copy(update={"api": ""})})
 
 
 def _decent(profile: Profile, url: str) -> Profile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
@@ -19,7 +20,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, Iri, NodeFacts, Sought
+from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
@@ -84,8 +85,9 @@ class Searcher:
                 weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with budget.tally.stage("facts"):
-            facts = await self._store.nodes([one.hit.iri for one in shown], budget, names=True, descriptions=True)
-            gone = set() if hits.exhaustive or hits.vouched else await self._gone(facts, budget)
+            facts = await self._facts_of([one.hit.iri for one in shown], hits.told, budget)
+            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.told)}
+            gone = await self._gone(doubtful, budget)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
@@ -120,6 +122,14 @@ class Searcher:
             return _NOTHING
         return await self._store.search(sought, wanted, budget)
 
+    async def _facts_of(
+        self, nodes: Sequence[Iri], told: Mapping[Iri, Told], budget: Budget
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return types, names and descriptions; the graph is asked for types alone where the names of all are told."""
+        ask = not all(node in told and told[node].name for node in nodes)
+        facts = await self._store.nodes(nodes, budget, names=ask, descriptions=ask)
+        return {node: _completed(facts[node], told.get(node, Told())) for node in nodes}
+
     async def _gone(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> set[Iri]:
         """Return those of the entities that an index of another day knows, and the graph does not."""
         bare = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types and not fact.name]
@@ -150,6 +160,10 @@ class Searcher:
             "match": one.match,
             "matched": shorter(hit.text) if hit.text != name else None,
         }
+
+
+def _completed(facts: NodeFacts, told: Told) -> NodeFacts:
+    return replace(facts, name=facts.name or told.name, description=facts.description or told.description)
 
 
 def _first_sentence(text: str) -> str:

@@ -278,6 +278,19 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What whoever found an entity says of it beside the name that matched.
+
+    Attributes:
+        name: Its display name; empty where none is told.
+        description: What it is, in words; empty where that is not told.
+    """
+
+    name: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Hits:
     """What a search found.
 
@@ -290,8 +303,8 @@ class Hits:
         fault: What kept a part of the search from being done this time; another time it may be done.
         weights: How much the entities matter, by whoever found them; None where it does not say, so that the graph
             has to be asked.
-        vouched: Whether whoever found them knows them to exist, so that one of them is kept that the graph does not
-            know.
+        told: What whoever found them says of entities; it knows these to exist, so one of them is kept that the graph
+            does not know.
     """
 
     hits: tuple[Hit, ...]
@@ -301,4 +314,4 @@ class Hits:
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
     weights: Mapping[Iri, float] | None = None
-    vouched: bool = False
+    told: Mapping[Iri, Told] = field(default_factory=dict)

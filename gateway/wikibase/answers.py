@@ -44,11 +44,15 @@ class Entry(_Part):
         id: Its ID in the wiki.
         concepturi: Its IRI.
         match: What fits.
+        label: Its label, in the language that is asked in or one that stands in for it; empty where there is none.
+        description: Likewise.
     """
 
     id: str
     concepturi: str
     match: Match
+    label: str = ""
+    description: str = ""
 
 
 class Entries(_Part):
@@ -92,16 +96,17 @@ class Pages(_Part):
 
 
 class Text(_Part):
-    """A label or an alias."""
+    """A label, an alias or a description."""
 
     value: str
 
 
 class Entity(_Part):
-    """The names of one entity, by language; none where it is missing."""
+    """The names and descriptions of one entity, by language; none where it is missing."""
 
     labels: Annotated[dict[str, Text], BeforeValidator(_no_list)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, list[Text]], BeforeValidator(_no_list)] = Field(default_factory=dict)
+    descriptions: Annotated[dict[str, Text], BeforeValidator(_no_list)] = Field(default_factory=dict)
 
 
 class Entities(_Part):

@@ -30,6 +30,10 @@ class Api(Protocol):
         ...
 
 
+_SECONDS = 10.0
+"""Time for one answer: a search usually takes less than one, and what is left of a call's time is for the graph."""
+
+
 class ApiAsker:
     """Asks one API, one request at a time, and none before the end of a pause that it asked for."""
 
@@ -75,9 +79,11 @@ class ApiAsker:
     async def _once(self, fields: Sequence[Field], budget: Budget, asking: Asking) -> Mapping[str, Any]:
         async with self._pace.turn(budget.deadline):
             budget.spend_request()
+            deadline = budget.deadline
+            soon = Deadline(min(deadline.at, deadline.clock() + _SECONDS), deadline.clock)
             try:
                 with asking.sending():
-                    answer = await self._api.get(fields, budget.deadline)
+                    answer = await self._api.get(fields, soon)
                     asking.came(answer.size)
             except Throttled as fault:
                 self._pace.throttled(fault)

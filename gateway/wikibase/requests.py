@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from gateway.errors import EndpointFault
 from gateway.graph.budget import Budget
-from gateway.graph.values import Hit, Iri, Sought
+from gateway.graph.values import Hit, Iri, Sought, Told
 from gateway.terms.folding import fold_accents
 from gateway.terms.iri import is_iri
 from gateway.wikibase.answers import Entities, Entity, Entries, Entry, Pages, read
@@ -61,16 +61,29 @@ def id_in(text: str) -> EntityId | None:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """One entity that was found.
+
+    Attributes:
+        hits: Its names that fit.
+        told: What the API says of it.
+    """
+
+    hits: Sequence[Hit]
+    told: Told
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What one page of a search found.
 
     Attributes:
-        entities: Names that fit, by entity, the likeliest entity first.
+        entities: Entities by IRI, the likeliest first.
         next: Where the next page begins; None where there is none.
         more: Whether there are more than can be asked for, so far as is known.
     """
 
-    entities: Mapping[Iri, Sequence[Hit]]
+    entities: Mapping[Iri, FoundEntity]
     next: int | None
     more: bool
 
@@ -106,9 +119,10 @@ class ApiRequests:
             ("continue", str(start)),
         ]
         answer = read(Entries, await self._asker.ask("wbsearchentities", fields, budget))
-        entities: dict[Iri, Sequence[Hit]] = {}
-        for entry in answer.search:
-            entities[self._iri(entry)] = (_hit(entry, sought),)
+        entities = {
+            self._iri(entry): FoundEntity((_hit(entry, sought),), Told(entry.label, entry.description))
+            for entry in answer.search
+        }
         # Beyond the first hundred the API does not say whether there are more.
         more = answer.next is not None or (start > 0 and len(answer.search) >= AT_ONCE)
         return Found(entities, answer.next, more)
@@ -116,7 +130,7 @@ class ApiRequests:
     async def with_words(self, words: Sequence[str], start: int, budget: Budget) -> Found:
         """Ask for items whose page has every word, in any name of any language, or in its statements.
 
-        Only IDs come, so each entity has one hit whose text is its ID: `names_of` has the names.
+        Only IDs come, so each entity has one hit whose text is its ID: `named` has the names.
 
         Args:
             words: Letters, digits and marks in lower case, and so nothing that a query language knows.
@@ -136,6 +150,7 @@ class ApiRequests:
             ("sroffset", str(start)),
             ("srprop", ""),
             ("srinfo", ""),
+            ("uselang", self.language),
             *about_itself,
         ]
         answer = read(Pages, await self._asker.ask("search", fields, budget))
@@ -145,13 +160,12 @@ class ApiRequests:
         if ids and not is_iri(f"{self._base}{ids[0]}"):
             self._base = ""
             raise EndpointFault("The Wikibase API does not say how the IRIs of its entities begin.", next_step=_SETTING)
-        found = {f"{self._base}{title}": (Hit(f"{self._base}{title}", title, is_synonym=True),) for title in ids}
+        iris = {id_: f"{self._base}{id_}" for id_ in ids}
+        found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), Told()) for id_, iri in iris.items()}
         return Found(found, answer.more.sroffset if answer.more else None, answer.more is not None)
 
-    async def names_of(
-        self, ids: Mapping[str, Iri], words: Sequence[str], budget: Budget
-    ) -> Mapping[Iri, Sequence[Hit]]:
-        """Ask for the names of items that say why they were found; one without a name in this language is left out.
+    async def named(self, ids: Mapping[str, Iri], words: Sequence[str], budget: Budget) -> Mapping[Iri, FoundEntity]:
+        """Ask for the names of items that were found by words; one without a name in this language is left out.
 
         Args:
             ids: IRIs by ID, 50 at most.
@@ -164,14 +178,21 @@ class ApiRequests:
         fields = [
             ("action", "wbgetentities"),
             ("ids", "|".join(ids)),
-            ("props", "labels|aliases"),
+            ("props", "labels|aliases|descriptions"),
             ("languages", "|".join(dict.fromkeys([self.language, "mul"]))),
             ("languagefallback", "1"),
         ]
         answer = read(Entities, await self._asker.ask("wbgetentities", fields, budget))
         known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
-        named = {iri: _names(iri, entity, words) for iri, entity in known.items()}
-        return {iri: hits for iri, hits in named.items() if hits}
+        named = {iri: FoundEntity(_names(iri, entity, words), self._told(entity)) for iri, entity in known.items()}
+        return {iri: found for iri, found in named.items() if found.hits}
+
+    def _told(self, entity: Entity) -> Told:
+        name, description = (
+            next((texts[tag].value for tag in (self.language, "mul") if tag in texts), "")
+            for texts in (entity.labels, entity.descriptions)
+        )
+        return Told(name, description)
 
     async def close(self) -> None:
         """Let go of connections."""

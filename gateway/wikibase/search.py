@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from gateway.errors import Fault
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hit, Hits, Iri, Sought
+from gateway.graph.values import Hits, Iri, Sought
 from gateway.terms.words import listed
-from gateway.wikibase.requests import AT_ONCE, ApiRequests, Found, id_in
+from gateway.wikibase.requests import AT_ONCE, ApiRequests, Found, FoundEntity, id_in
 
 _PAGES = 2
 """Pages of one search at most; there are no more of names that begin so."""
@@ -81,7 +81,7 @@ class _Gathered:
 
     Attributes:
         how: What was searched, in words.
-        kept: Names that fit, by entity, the likeliest entity first.
+        kept: Entities by IRI, the likeliest first.
         truncated: Whether there are more than were read.
         fault: What went wrong with the API, the last time.
         budget: The call's budget.
@@ -89,7 +89,7 @@ class _Gathered:
 
     def __init__(self, graph: GraphStore, types: Sequence[Iri], budget: Budget) -> None:
         self.how: list[str] = []
-        self.kept: dict[Iri, Sequence[Hit]] = {}
+        self.kept: dict[Iri, FoundEntity] = {}
         self.truncated = False
         self.fault: Fault | None = None
         self.budget = budget
@@ -108,8 +108,8 @@ class _Gathered:
                 # What a first page lacks is in the next.
                 self.truncated = self.truncated or start > 0
                 return
-            for iri, hits in (await self._of_types(found.entities)).items():
-                self.kept.setdefault(iri, hits)
+            for iri, entity in (await self._of_types(found.entities)).items():
+                self.kept.setdefault(iri, entity)
             more = found.more
             if found.next is None or not self._types or len(self.kept) >= _ENOUGH:
                 break
@@ -118,35 +118,35 @@ class _Gathered:
 
     async def name(self, requests: ApiRequests, words: Sequence[str]) -> None:
         """Give the entities their names, as far as they can be had: they stay without."""
-        ids = {hits[0].text: iri for iri, hits in self.kept.items()}
+        ids = {entity.hits[0].text: iri for iri, entity in self.kept.items()}
         while ids and self.fault is None:
             part = {id_: ids.pop(id_) for id_ in list(ids)[:AT_ONCE]}
             try:
                 with self.budget.reserving(requests=0.5, time=0.5):
-                    self.kept |= await requests.names_of(part, words, self.budget)
+                    self.kept |= await requests.named(part, words, self.budget)
             except Fault as fault:
                 self.fault = fault
 
-    async def _of_types(self, entities: Mapping[Iri, Sequence[Hit]]) -> Mapping[Iri, Sequence[Hit]]:
+    async def _of_types(self, entities: Mapping[Iri, FoundEntity]) -> Mapping[Iri, FoundEntity]:
         if not self._types or not entities:
             return entities
         facts = await self._graph.nodes(list(entities), self.budget, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault
-        return {iri: hits for iri, hits in entities.items() if not self._types.isdisjoint(facts[iri].types)}
+        return {iri: entity for iri, entity in entities.items() if not self._types.isdisjoint(facts[iri].types)}
 
     def hits(self) -> Hits:
         """Return what was found."""
         how = f"{_API}: {'; '.join(self.how)}"
         found_nothing = self.fault is None and not self.kept
         return Hits(
-            tuple(hit for hits in self.kept.values() for hit in hits),
+            tuple(hit for entity in self.kept.values() for hit in entity.hits),
             truncated=self.truncated,
             how=how if self.fault is None else f"{how} (it did not answer all of this)",
             exhaustive=False,
             warnings=(_NOTHING,) if found_nothing else (),
             fault=self.fault,
             weights={iri: 1.0 / place for place, iri in enumerate(self.kept, 1)},
-            vouched=True,
+            told={iri: entity.told for iri, entity in self.kept.items()},
         )

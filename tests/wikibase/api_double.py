@@ -242,8 +242,15 @@ class ApiDouble:
             for language in languages
             if language in entity.aliases
         }
+        descriptions = {
+            asked: {"language": language, "value": entity.descriptions[language]}
+            for asked in languages
+            for language in reversed(_chain(asked))
+            if language in entity.descriptions
+        }
         # PHP writes an empty table as a list.
-        return {"type": "item", "id": id_, "labels": labels or [], "aliases": aliases or []}
+        found: _Answer = {"labels": labels or [], "aliases": aliases or [], "descriptions": descriptions or []}
+        return {"type": "item", "id": id_, **found}
 
 
 @asynccontextmanager

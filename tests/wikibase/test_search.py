@@ -41,6 +41,9 @@ async def test_a_usual_search_is_one_request_to_the_api_and_one_query(slice_: Wi
     assert (hit.id, hit.entity_type, hit.name, hit.match) == ("wd:Q42", "wd:Q5", "Douglas Adams", "label")
     assert hit.description is not None
     assert hit.description.startswith("English writer")
+    assert answer.explain is not None
+    # The API has told name and description, of which Wikidata has hundreds: the graph is asked for types alone.
+    assert "http://www.w3.org/2000/01/rdf-schema#label" not in answer.explain.sent[1].sparql
 
 
 async def test_the_same_search_again_asks_nobody(slice_: Wired) -> None:
@@ -55,11 +58,11 @@ async def test_requests_are_those_of_the_documentation_and_say_whom_to_reach(sli
     await slice_.search("Adams Douglas")
     beginning = "action=wbsearchentities&search=Adams%20Douglas&language=en&uselang=en&type=item&limit=50&continue=0"
     words = "action=query&list=search&srsearch=adams%20douglas&srnamespace=0&srlimit=50&sroffset=0&srprop=&srinfo="
-    names = "action=wbgetentities&ids=Q42%7CQ25169&props=labels%7Caliases&languages=en%7Cmul&languagefallback=1"
+    names = "action=wbgetentities&ids=Q42%7CQ25169&props=labels%7Caliases%7Cdescriptions&languages=en%7Cmul"
     assert [request.path.removeprefix("/w/api.php?") for request in slice_.api.received] == [
         f"{beginning}&format=json",
-        f"{words}&meta=siteinfo&siprop=general&format=json",
-        f"{names}&format=json",
+        f"{words}&uselang=en&meta=siteinfo&siprop=general&format=json",
+        f"{names}&languagefallback=1&format=json",
     ]
     for request in slice_.api.received:
         assert request.method == "GET"
@@ -207,6 +210,28 @@ async def test_an_item_that_the_endpoint_does_not_know_is_kept() -> None:
         assert hit.as_json() == {"id": "wd:Q777", "entity_type": "untyped", "name": "Newest of all", "match": "prefix"}
 
 
+async def test_of_an_item_that_the_endpoint_does_not_know_the_api_tells_name_and_description() -> None:
+    article = Entity({"en": "On sleep"}, {"en": ["Sleep paper"]}, {"en": "scholarly article of 1999. Of many pages."})
+    async with wired(SLICE, Wiki({"Q778": article})) as both:
+        for query, match in (("sleep paper", "alias"), ("paper sleep", "all words")):
+            (hit,) = (await both.search(query)).result
+            assert hit.as_json() == {
+                "id": "wd:Q778",
+                "entity_type": "untyped",
+                "name": "On sleep",
+                "description": "scholarly article of 1999.",
+                "match": match,
+                "matched": "Sleep paper",
+            }
+
+
+async def test_where_the_api_tells_no_name_the_graph_is_asked_for_it() -> None:
+    graph = store_of('wd:Q779 rdfs:label "東京"@ja ; skos:altLabel "Edo"@en .')
+    async with wired(graph) as both:
+        (hit,) = (await both.search("edo")).result
+        assert (hit.name, hit.matched) == ("東京", "Edo")
+
+
 async def test_an_entity_that_only_the_api_knows_is_not_offered_instead_of_itself() -> None:
     newer = Wiki({"Q777": Entity(labels={"en": "Newest of all"})})
     async with wired(SLICE, newer) as both:
@@ -240,6 +265,13 @@ async def test_a_graph_in_a_file_is_not_looked_up_anywhere() -> None:
         answer = await gateway.search_entities("Douglas Adams")
         assert hit_ids(answer) == ["wd:Q42"]
         assert answer.searched.exhaustive
+        assert "wiki" not in (await gateway.describe_schema()).next_steps
+
+
+async def test_the_advice_for_the_graph_says_what_a_search_takes(slice_: Wired) -> None:
+    advice = (await slice_.gateway.describe_schema()).next_steps
+    assert "beginning of a name" in advice
+    assert "compares names" not in advice
 
 
 HOSTILE = [
