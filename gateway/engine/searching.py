@@ -88,6 +88,7 @@ class Searcher:
             facts = await self._facts_of([one.hit.iri for one in shown], hits.told, budget)
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.told)}
             gone = await self._gone(doubtful, budget)
+            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.told}, budget)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
@@ -137,6 +138,16 @@ class Searcher:
             return set()
         there = await self._store.existing(bare, budget)
         return {iri for iri, existence in there.items() if existence.mark.whole and not existence.exists}
+
+    async def _elsewhere(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> list[str]:
+        """Warn of entities that exist, and about which this part of a split graph says nothing."""
+        where = self._profile.endpoint.other_graph
+        silent = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types]
+        if not silent or not where:
+            return []
+        subjects = await self._store.subjects(silent, budget)
+        ids = [self._prefixes.shorten(iri) for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
+        return [f"Nothing is said here about {', '.join(sorted(ids))}; it may be in {where}."] if ids else []
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget

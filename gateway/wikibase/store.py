@@ -29,6 +29,7 @@ class WikibaseStore:
         self.narrower = inner.narrower
         self.mentions = inner.mentions
         self.predicates = inner.predicates
+        self.subjects = inner.subjects
         self.node_metadata = inner.node_metadata
         self.edge_metadata = inner.edge_metadata
         self.glance = inner.glance

@@ -2,23 +2,35 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from typing import Any
 
 import pyoxigraph
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, Fault, NetworkFault, QueryRefused, Throttled
 from gateway.graph.budget import Budget, Deadline
+from gateway.graph.values import Sought
 from gateway.settings.endpoint import Endpoint
+from gateway.settings.load import load_profile
 from gateway.settings.profile import Limits, Search
 from gateway.sparql.pace import Pace
+from gateway.sparql.store import SparqlStore
+from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
+from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import ApiAnswer, WikibaseApi
 from gateway.wikibase.asking import ApiAsker, Field
+from gateway.wikibase.requests import ApiRequests
+from gateway.wikibase.search import ApiSearch
+from tests.examples import examples
 from tests.graphs import fixture
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import Handler, Hanging, answering, fake_endpoint, sending
-from tests.wikibase.api_double import ApiDouble, Throttle, Wiki, answer_of, api_double, error, maxlag
+from tests.wikibase.api_double import BASE, ApiDouble, Throttle, Wiki, answer_of, api_double, error, maxlag
 from tests.wikibase.wired import CONTACT, hit_ids, profile_for, sent, sparql_server, store_of, wired
 
 pytestmark = pytest.mark.anyio
@@ -158,6 +170,73 @@ async def test_an_api_that_does_not_say_what_its_iris_begin_with_finds_nothing_b
         both.api.instead = [both.api.answering, answer_of({"query": {"search": [{"title": "Q42"}]}})]
         with pytest.raises(Fault, match="IRIs"):
             await both.search("Adams Douglas")
+
+
+KEYS = [
+    *("search", "search-continue", "id", "concepturi", "match", "type", "text", "label", "query", "general", "title"),
+    *(
+        "wikibase-conceptbaseuri",
+        "continue",
+        "sroffset",
+        "entities",
+        "labels",
+        "aliases",
+        "descriptions",
+        "en",
+        "value",
+        "Q1",
+    ),
+]
+ATOMS = (
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["Q1", "P1", "label", BASE, f"{BASE}Q1"]) | st.text()
+)
+JSON_VALUES = st.recursive(
+    ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
+)
+ENTRIES = st.fixed_dictionaries(
+    {"id": ATOMS, "concepturi": ATOMS, "match": st.fixed_dictionaries({"type": ATOMS, "text": ATOMS})}
+)
+ANSWERS = st.one_of(
+    st.dictionaries(st.sampled_from(KEYS), JSON_VALUES),
+    st.fixed_dictionaries({"search": st.lists(ENTRIES, max_size=3), "search-continue": ATOMS}),
+    st.fixed_dictionaries(
+        {
+            "query": st.fixed_dictionaries(
+                {
+                    "search": st.lists(st.fixed_dictionaries({"title": ATOMS}), max_size=3),
+                    "general": st.fixed_dictionaries({"wikibase-conceptbaseuri": ATOMS}),
+                }
+            )
+        }
+    ),
+    st.fixed_dictionaries({"entities": st.dictionaries(st.sampled_from(["Q1", "Q2"]), JSON_VALUES)}),
+)
+
+
+class Saying:
+    """An API that says what it is told to."""
+
+    def __init__(self, answers: list[dict[str, Any]]) -> None:
+        self._answers = answers
+
+    async def get(self, fields: Sequence[Field], deadline: Deadline) -> ApiAnswer:  # noqa: ARG002 - part of the protocol
+        """Say the next thing, and then nothing more than that there is nothing."""
+        return ApiAnswer(self._answers.pop(0) if self._answers else {"search": [], "query": {"search": []}}, 2)
+
+    async def close(self) -> None:
+        """Let go of nothing."""
+
+
+@settings(max_examples=examples(300))
+@given(answers=st.lists(ANSWERS, min_size=1, max_size=3))
+async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
+    store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
+    search = ApiSearch(ApiRequests(ApiAsker(Saying(answers), retries=0), "en"), store)
+    found = await search.find(Sought("what", ("what",)), (), budget())
+    assert found.fault is None or "Wikibase API" in found.fault.wrong
+    assert all(is_iri(hit.iri) for hit in found.hits)
+    assert set(found.told) == {hit.iri for hit in found.hits}
+    assert not found.exhaustive
 
 
 async def test_titles_that_are_no_items_are_passed_over() -> None:

@@ -225,6 +225,16 @@ async def test_of_an_item_that_the_endpoint_does_not_know_the_api_tells_name_and
             }
 
 
+async def test_an_item_in_the_other_half_of_a_split_graph_is_kept_and_told_as_being_there() -> None:
+    split = profile_for("", Endpoint(contact=CONTACT, engine="unknown", other_graph="the other half"))
+    known = Wiki({"Q778": Entity({"en": "Sleep"}), "Q779": Entity({"en": "Sleep"}), "Q42": Entity({"en": "Sleep"})})
+    graph = store_of('wd:Q779 rdfs:label "Sleep"@en . wd:Q42 rdfs:label "Sleep"@en ; wdt:P50 wd:Q778 ; wdt:P31 wd:Q5 .')
+    async with wired(graph, known, split) as both:
+        answer = await both.search("sleep")
+        assert hit_ids(answer) == ["wd:Q42", "wd:Q778", "wd:Q779"]
+        assert answer.warnings == ["Nothing is said here about wd:Q778; it may be in the other half."]
+
+
 async def test_where_the_api_tells_no_name_the_graph_is_asked_for_it() -> None:
     graph = store_of('wd:Q779 rdfs:label "東京"@ja ; skos:altLabel "Edo"@en .')
     async with wired(graph) as both:
@@ -265,7 +275,7 @@ async def test_a_graph_in_a_file_is_not_looked_up_anywhere() -> None:
         answer = await gateway.search_entities("Douglas Adams")
         assert hit_ids(answer) == ["wd:Q42"]
         assert answer.searched.exhaustive
-        assert "wiki" not in (await gateway.describe_schema()).next_steps
+        assert "asks the wiki" not in (await gateway.describe_schema()).next_steps
 
 
 async def test_the_advice_for_the_graph_says_what_a_search_takes(slice_: Wired) -> None:
@@ -320,7 +330,7 @@ async def test_hostile_text_is_searched_for_as_text(slice_: Wired, text: str) ->
     check_requests(slice_)
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(min_size=1, max_size=1000))
 async def test_any_text_becomes_documented_requests_or_is_refused_before(slice_: Wired, text: str) -> None:
     slice_.api.received.clear()
