@@ -180,12 +180,15 @@ async def test_more_names_than_were_read_are_told(names: int, truncated: bool) -
         assert answer.searched.truncated is truncated
 
 
-async def test_names_beyond_the_second_page_are_told_though_the_api_does_not_tell_of_them() -> None:
-    async with wired(many(150, range(1140, 1150))) as both:
-        both.api.wiki.entities |= {"Q1": Entity(labels={"en": "other"})}
+@pytest.mark.parametrize(("names", "truncated"), [(99, False), (150, True)])
+async def test_names_beyond_the_second_page_are_told_though_the_api_does_not_tell_of_them(
+    names: int, truncated: bool
+) -> None:
+    async with wired(many(names, range(1060, 1063))) as both:
         answer = await both.search("Alpha", ["wd:Q5"])
-        assert [asked["continue"] for asked in both.api.asked if asked["action"] == "wbsearchentities"] == ["0", "50"]
-        assert answer.searched.truncated
+        assert [asked["continue"] for asked in both.api.asked] == ["0", "50"]
+        assert answer.searched.found == 3
+        assert answer.searched.truncated is truncated
 
 
 async def test_names_that_fit_equally_well_stand_in_the_order_of_the_api() -> None:
@@ -208,6 +211,12 @@ async def test_an_item_that_the_endpoint_does_not_know_is_kept() -> None:
     async with wired(SLICE, newer) as both:
         (hit,) = (await both.search("newest")).result
         assert hit.as_json() == {"id": "wd:Q777", "entity_type": "untyped", "name": "Newest of all", "match": "prefix"}
+
+
+async def test_an_item_that_the_endpoint_does_not_know_is_kept_also_where_it_has_no_label() -> None:
+    async with wired(SLICE, Wiki({"Q777": Entity(aliases={"en": ["Nameless one"]})})) as both:
+        (hit,) = (await both.search("nameless")).result
+        assert (hit.id, hit.name, hit.matched) == ("wd:Q777", None, "Nameless one")
 
 
 async def test_of_an_item_that_the_endpoint_does_not_know_the_api_tells_name_and_description() -> None:
