@@ -41,12 +41,17 @@ from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport
-from gateway.transport.credentials import access_to
+from gateway.transport.credentials import access_to, access_without_credentials
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.kept import open_kept
 from gateway.transport.loading import LoadedGraph, Progress, load_files
 from gateway.transport.rdflib_graphs import load_rdflib
+from gateway.transport.wikibase_api import WikibaseApi
+from gateway.wikibase.asking import ApiAsker
+from gateway.wikibase.requests import ApiRequests
+from gateway.wikibase.search import ApiSearch
+from gateway.wikibase.store import WikibaseStore
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
@@ -110,7 +115,7 @@ def open_gateway(
         kept = _kept(url, settings, store)
         shelf = KeptSchema(kept.place) if keep_schema else None
         return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf)
-    settings = _oriented_at_once(settings)
+    settings = _oriented_at_once(_without_api(settings))
     transport, declared = load(source, settings, progress, store)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
@@ -125,6 +130,11 @@ def _oriented_at_once(profile: Profile) -> Profile:
         return profile
     orientation = profile.orientation.model_copy(update={"glance_triples": _COUNTED_AT_ONCE})
     return profile.model_copy(update={"orientation": orientation})
+
+
+def _without_api(profile: Profile) -> Profile:
+    """Return a profile that has names of a graph in this process found here, and nowhere else."""
+    return profile.model_copy(update={"search": profile.search.model_copy(update={"api": ""})})
 
 
 def _decent(profile: Profile, url: str) -> Profile:
@@ -201,8 +211,24 @@ def transport_to(url: str, profile: Profile) -> Transport:
 
 
 def store_over(transport: Transport, profile: Profile) -> GraphStore:
-    """Return the store that `open_gateway` puts over the way to an endpoint."""
-    return _cached(SparqlStore(transport, profile), profile.cache, _CACHE_MEGABYTES)
+    """Return the store that `open_gateway` puts over the way to an endpoint.
+
+    Raises:
+        ConfigurationError: What the profile says about the API for names is wrong.
+    """
+    return _cached(_searched(SparqlStore(transport, profile), profile), profile.cache, _CACHE_MEGABYTES)
+
+
+def _searched(store: GraphStore, profile: Profile) -> GraphStore:
+    """Return a store whose names are found by the API that the profile names, if it names one."""
+    search, endpoint = profile.search, profile.endpoint
+    if not search.api:
+        return store
+    access = access_without_credentials(search.api, endpoint, "search.api")
+    api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
+    language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
+    requests = ApiRequests(ApiAsker(api, retries=endpoint.retries), language)
+    return WikibaseStore(store, ApiSearch(requests, store))
 
 
 def _loaded(source: Source | None, progress: Progress | None, store: str | Path | None) -> LoadedGraph:

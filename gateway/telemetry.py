@@ -30,8 +30,8 @@ class Sent:
     """A query as it was sent; one that was sent again stands there again.
 
     Attributes:
-        template: The template it was made from.
-        sparql: Its text, to the byte.
+        template: The template it was made from; `api/` and what was asked for, for a request to an API of names.
+        sparql: Its text, to the byte; the query of its URL, for such a request.
         rows: Rows that came.
         bytes: Bytes that came, uncompressed.
         ms: Milliseconds until they had come, or until the fault.

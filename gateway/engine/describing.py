@@ -182,7 +182,9 @@ class Describer:
                 # The entity is absent whatever the search would have said.
                 hits = None
             if hits is not None:
-                best = [one.hit for one in ranked(hits.hits, " ".join(words), words)[:_NEAREST]]
+                # An API of names may know the very entity that the graph has not.
+                others = [hit for hit in hits.hits if hit.iri != iri]
+                best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
                 nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
         return InputError(
             f"There is no entity {quoted(asked)} in this graph.",

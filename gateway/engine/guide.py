@@ -45,17 +45,19 @@ def next_steps(profile: Profile, schema: Schema, prefixes: PrefixMap, *, closed:
     """Return the advice for this graph: the operator's own words first.
 
     Args:
-        profile: The operator's words, and the rule for hubs.
+        profile: The operator's words, the rule for hubs, and who finds names.
         schema: What is known of the graph.
         prefixes: Short forms of IRIs.
         closed: Whether the lists of types and predicates are complete.
     """
     world = _CLOSED_WORLD if closed else _OPEN_WORLD
-    parts = (profile.next_steps, _START, world, _names(schema, prefixes), _flood(schema, prefixes))
+    parts = (profile.next_steps, _START, world, _names(profile, schema, prefixes), _flood(schema, prefixes))
     return " ".join(part for part in (*parts, _hubs(profile, schema, prefixes)) if part)
 
 
-def _names(schema: Schema, prefixes: PrefixMap) -> str:
+def _names(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
+    if profile.search.api:
+        return "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
     if schema.names:
         named = ", ".join(prefixes.shorten(iri) for iri in schema.names[:_MOST_NAMED])
         return f"search_entities compares names ({named}), not descriptions or other text."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
@@ -19,7 +20,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, Iri, NodeFacts, Sought
+from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
@@ -78,12 +79,16 @@ class Searcher:
         best = ranked(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, budget)
-        with budget.tally.stage("search"):
-            weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
+        weights = hits.weights
+        if weights is None:
+            with budget.tally.stage("search"):
+                weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with budget.tally.stage("facts"):
-            facts = await self._store.nodes([one.hit.iri for one in shown], budget, names=True, descriptions=True)
-            gone = set() if hits.exhaustive else await self._gone(facts, budget)
+            facts = await self._facts_of([one.hit.iri for one in shown], hits.told, budget)
+            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.told)}
+            gone = await self._gone(doubtful, budget)
+            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.told}, budget)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
@@ -118,6 +123,14 @@ class Searcher:
             return _NOTHING
         return await self._store.search(sought, wanted, budget)
 
+    async def _facts_of(
+        self, nodes: Sequence[Iri], told: Mapping[Iri, Told], budget: Budget
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return types, names and descriptions; the graph is asked for types alone where the names of all are told."""
+        ask = not all(node in told and told[node].name for node in nodes)
+        facts = await self._store.nodes(nodes, budget, names=ask, descriptions=ask)
+        return {node: _completed(facts[node], told.get(node, Told())) for node in nodes}
+
     async def _gone(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> set[Iri]:
         """Return those of the entities that an index of another day knows, and the graph does not."""
         bare = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types and not fact.name]
@@ -125,6 +138,16 @@ class Searcher:
             return set()
         there = await self._store.existing(bare, budget)
         return {iri for iri, existence in there.items() if existence.mark.whole and not existence.exists}
+
+    async def _elsewhere(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> list[str]:
+        """Warn of entities that exist, and about which this part of a split graph says nothing."""
+        where = self._profile.endpoint.other_graph
+        silent = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types]
+        if not silent or not where:
+            return []
+        subjects = await self._store.subjects(silent, budget)
+        ids = [self._prefixes.shorten(iri) for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
+        return [f"Nothing is said here about {', '.join(sorted(ids))}; it may be in {where}."] if ids else []
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget
@@ -148,6 +171,10 @@ class Searcher:
             "match": one.match,
             "matched": shorter(hit.text) if hit.text != name else None,
         }
+
+
+def _completed(facts: NodeFacts, told: Told) -> NodeFacts:
+    return replace(facts, name=facts.name or told.name, description=facts.description or told.description)
 
 
 def _first_sentence(text: str) -> str:

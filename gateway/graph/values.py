@@ -278,6 +278,19 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What whoever found an entity says of it beside the name that matched.
+
+    Attributes:
+        name: Its display name; empty where none is told.
+        description: What it is, in words; empty where that is not told.
+    """
+
+    name: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Hits:
     """What a search found.
 
@@ -288,6 +301,10 @@ class Hits:
         exhaustive: Whether every name was compared, so that what is not found is not there.
         warnings: What to do about a search that could not do better.
         fault: What kept a part of the search from being done this time; another time it may be done.
+        weights: How much the entities matter, by whoever found them; None where it does not say, so that the graph
+            has to be asked.
+        told: What whoever found them says of entities; it knows these to exist, so one of them is kept that the graph
+            does not know.
     """
 
     hits: tuple[Hit, ...]
@@ -296,3 +313,5 @@ class Hits:
     exhaustive: bool = True
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
+    weights: Mapping[Iri, float] | None = None
+    told: Mapping[Iri, Told] = field(default_factory=dict)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from gateway.settings.address import url_problem
 from gateway.settings.endpoint import Endpoint
+from gateway.settings.secret import Unquoted
 from gateway.settings.section import Seconds, Section
 from gateway.terms.vocabulary import (
     DESCRIPTION_PREDICATES,
@@ -18,6 +21,7 @@ from gateway.terms.vocabulary import (
 
 Iris = tuple[str, ...]
 
+_LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12})*")
 
 NAMESPACE_MARK = "*"
 """Ends an entry of `edges.allowed` that means every predicate of a namespace."""
@@ -170,6 +174,30 @@ class Search(Section):
         default=2_000_000,
         description="Names and synonyms that a graph may have at most so that a search compares every one of them.",
     )
+    api: Annotated[str, Unquoted()] = Field(
+        default="",
+        description="The `api.php` of the Wikibase whose entities the endpoint has; searches then go there.",
+    )
+    api_language: str = Field(
+        default="",
+        description="The language in which it is asked; empty: the first of `names.languages` but `mul`, else `en`.",
+    )
+
+    @field_validator("api")
+    @classmethod
+    def _no_secret_url(cls, value: str) -> str:
+        if value and (problem := url_problem(value)):
+            raise ValueError(problem)
+        if "?" in value or "#" in value:
+            raise ValueError("it is the URL of api.php alone, without anything after it")
+        return value
+
+    @field_validator("api_language")
+    @classmethod
+    def _is_a_code(cls, value: str) -> str:
+        if value and not _LANGUAGE.fullmatch(value):
+            raise ValueError("it is a language code of the wiki, in lower case: `en`, `pt-br`")
+        return value
 
     @model_validator(mode="after")
     def _connected(self) -> Self:

@@ -1,7 +1,7 @@
 """Who this gateway is to an endpoint, and the way there: credentials, headers, certificates, proxy.
 
 Secrets are read once, when a gateway opens, from where the profile says they are. They go to the endpoint and to
-nobody else: no redirect is followed, and nothing here shows them.
+nobody else, not to the API of a Wikibase either: no redirect is followed, and nothing here shows them.
 """
 
 from __future__ import annotations
@@ -91,6 +91,33 @@ def access_to(url: str, settings: Endpoint) -> Access:
         proxy_headers=proxy_headers,
         tls=_trust(settings.ca_bundle),
         login=login,
+        connect_seconds=settings.connect_seconds,
+    )
+
+
+def access_without_credentials(url: str, settings: Endpoint, setting: str) -> Access:
+    """Return the way to another server than the endpoint: the same way out, and nothing that is for the endpoint.
+
+    Args:
+        url: The URL, from the profile.
+        settings: The profile's section about the endpoint, which has proxy, certificates and contact.
+        setting: The setting that the URL stands in.
+
+    Raises:
+        ConfigurationError: The URL is wrong or holds a secret, a certificate or the proxy cannot be read, or a server
+            of Wikimedia would not be told whom to reach.
+    """
+    if problem := url_problem(url):
+        raise ConfigurationError(f"{setting} is wrong: {problem}.")
+    parts = urlsplit(url)
+    _want_contact(parts.hostname or "", settings.contact)
+    proxy, proxy_headers = _proxy(settings)
+    plain = proxy_headers if parts.scheme == "http" else {}
+    return Access(
+        headers={"User-Agent": _user_agent(settings.contact), **plain},
+        proxy=proxy,
+        proxy_headers=proxy_headers,
+        tls=_trust(settings.ca_bundle),
         connect_seconds=settings.connect_seconds,
     )
 

@@ -23,6 +23,7 @@ def sections() -> Iterator[tuple[str, type[BaseModel]]]:
 
 SECTIONS = dict(sections())
 UNQUOTED = {("endpoint", key) for key in ("url", "user", "password", "token", "headers", "secret_headers", "proxy")}
+UNQUOTED.add(("search", "api"))
 KEYS = [(section, key) for section, model in SECTIONS.items() for key in model.model_fields]
 
 
@@ -358,3 +359,29 @@ def test_the_endpoint_of_somebody_else_is_not_read_in_full_unless_the_profile_sa
 ) -> None:
     profile = Profile(orientation=Orientation(enumeration_seconds=given))
     assert open_gateway(endpoint=url, profile=profile).profile.orientation.enumeration_seconds == kept
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ('api = "www.wikidata.org/w/api.php"', "no URL"),
+        ('api = "ftp://www.wikidata.org/w/api.php"', "no URL"),
+        ('api = "https://me:s3cret@wiki.example.org/api.php"', "password"),
+        ('api = "https://wiki.example.org/api.php?token=s3cret"', "token"),
+        ('api = "https://wiki.example.org/api.php?action=query"', "alone"),
+        ('api = "https://wiki.example.org/api.php#x"', "alone"),
+        ('api_language = "English"', "language code"),
+        ('api_language = "en|de"', "language code"),
+        ('api_language = "en&action=x"', "language code"),
+    ],
+)
+def test_the_api_for_names_is_checked_like_an_endpoint(tmp_path: Path, setting: str, told: str) -> None:
+    refusal = refused(written(tmp_path, f"[search]\n{setting}\n"))
+    assert told in refusal
+    assert "s3cret" not in refusal
+
+
+def test_the_api_of_wikidata_is_the_profiles_own() -> None:
+    for name in ("wikidata", "wikidata-scholarly", "wikidata-qlever"):
+        assert load_profile(name).search.api == "https://www.wikidata.org/w/api.php"
+    assert load_profile("wikidata-local").search.api == ""

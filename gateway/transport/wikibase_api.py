@@ -1,0 +1,206 @@
+"""Requests to the API of a Wikibase (MediaWiki's action API), over HTTP: a GET, and the JSON object that came.
+
+It is another server than the SPARQL endpoint: it is told who asks, and nothing else. It answers most errors with status
+200 (`error` in the object), some of them with Retry-After (https://www.mediawiki.org/wiki/API:Errors_and_warnings,
+https://www.mediawiki.org/wiki/Manual:Maxlag_parameter).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import aiohttp
+import yarl
+
+from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, QueryRefused, Throttled
+from gateway.graph.budget import Deadline, deadline_passed
+from gateway.transport.advice import LATER
+from gateway.transport.body import excerpt, whole_body
+from gateway.transport.credentials import Access
+from gateway.transport.failures import RAISED, fault_of
+from gateway.transport.verdict import seconds_to_wait
+
+_log = logging.getLogger(__name__)
+
+_JSON = "application/json"
+
+_SETTING = "Whoever runs this gateway should check search.api in its profile."
+_CONTACT = "Whoever runs this gateway should check endpoint.contact in its profile, and ask less."
+_LANGUAGE = "Whoever runs this gateway should check search.api_language in its profile."
+
+_BUSY = frozenset({"maxlag", "ratelimited", "actionthrottledtext", "cirrussearch-too-busy-error"})
+"""Codes of errors that mean: later."""
+
+_BROKEN = frozenset({"cirrussearch-backend-error", "internal_api_error_dberror", "internal_api_error_dbqueryerror"})
+"""Codes of errors of what is behind the API."""
+
+_BAD_LANGUAGE = frozenset({"badvalue", "unknown_language", "unrecognizedvalue"})
+"""Codes of errors about a value; the language is the only one that an operator chooses."""
+
+
+_LATER = frozenset({429, 503})
+
+_BY_STATUS: Mapping[int, tuple[type[Fault], str, str]] = {
+    401: (EndpointFault, "The Wikibase API refuses this gateway.", _CONTACT),
+    403: (EndpointFault, "The Wikibase API refuses this gateway.", _CONTACT),
+    404: (EndpointFault, "There is no Wikibase API at the URL of search.api.", _SETTING),
+    408: (GaveUp, "The Wikibase API gave up on a request.", LATER),
+    414: (QueryRefused, "The Wikibase API finds a request too long.", "Ask with fewer words."),
+    500: (BrokenAnswer, "The Wikibase API failed with HTTP status 500.", LATER),
+    502: (BrokenAnswer, "The Wikibase API failed with HTTP status 502.", LATER),
+    504: (GaveUp, "The Wikibase API gave up on a request.", LATER),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """What came.
+
+    Attributes:
+        content: The JSON object; it has no `error`.
+        size: Its bytes, unpacked.
+    """
+
+    content: Mapping[str, Any]
+    size: int
+
+
+def query_of(fields: Sequence[tuple[str, str]]) -> str:
+    """Return the query of the URL under which these fields are asked for."""
+    return urlencode(fields, quote_via=quote)
+
+
+class WikibaseApi:
+    """A way to the API of one Wikibase.
+
+    Attributes:
+        url: The URL of its `api.php`; for the operator alone.
+    """
+
+    def __init__(self, url: str, *, max_bytes: int, access: Access | None = None) -> None:
+        self.url = url
+        self._max_bytes = max_bytes
+        self._access = access or Access()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def get(self, fields: Sequence[tuple[str, str]], deadline: Deadline) -> ApiAnswer:
+        """Ask for something.
+
+        Args:
+            fields: Names and values of the parameters.
+            deadline: When the answer must be there.
+
+        Raises:
+            QueryRefused: The API will not do this.
+            EndpointFault: It answered with something that is no whole answer, or with an error.
+            NetworkFault: No answer came.
+            DeadlinePassed: The time is up.
+        """
+        outcome = await self._outcome(fields, deadline)
+        if isinstance(outcome, Fault):
+            # Raised here: an error of aiohttp holds the request's headers, and would hang on this one as its context.
+            raise outcome
+        return outcome
+
+    async def _outcome(self, fields: Sequence[tuple[str, str]], deadline: Deadline) -> ApiAnswer | Fault:
+        try:
+            async with asyncio.timeout(deadline.seconds_left):
+                deadline.check()
+                try:
+                    return await self._round_trip(fields)
+                except aiohttp.ServerDisconnectedError:
+                    # The server closed an idle connection just as it was used again; nothing was answered.
+                    return await self._round_trip(fields)
+        except Fault as fault:
+            return fault
+        except aiohttp.ConnectionTimeoutError as error:
+            return fault_of(error)
+        except TimeoutError:
+            return deadline_passed()
+        except RAISED as error:
+            _log.warning("no answer from the Wikibase API: %s", type(error).__name__)
+            return fault_of(error)
+
+    async def _round_trip(self, fields: Sequence[tuple[str, str]]) -> ApiAnswer:
+        async with self._open_session().get(
+            yarl.URL(f"{self.url}?{query_of(fields)}", encoded=True),
+            headers=self._access.headers,
+            proxy=self._access.proxy or None,
+            proxy_headers=self._access.proxy_headers or None,
+            # A redirect would lead to a host that the operator did not name.
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
+        ) as response:
+            wait = seconds_to_wait(response.headers.get("Retry-After", ""), response.headers.get("Date", ""))
+            if response.status != HTTPStatus.OK or response.content_type != _JSON:
+                await excerpt(response)
+                raise _no_answer(response.status, wait)
+            body = await whole_body(response, self._max_bytes)
+        return ApiAnswer(_object(body, wait), len(body))
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers={"Accept": _JSON, "Accept-Encoding": "gzip"},
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(ssl=self._access.tls or True),
+                # aiohttp takes a gzip body that lacks its end for a whole one.
+                auto_decompress=False,
+            )
+        return self._session
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def _no_answer(status: int, wait: float | None) -> Fault:
+    """Return what a status means, or a success that is no JSON."""
+    if status in _LATER:
+        return _throttled(wait)
+    if status in _BY_STATUS:
+        kind, wrong, next_step = _BY_STATUS[status]
+        return kind(wrong, next_step=next_step)
+    if status < HTTPStatus.MULTIPLE_CHOICES:
+        return EndpointFault("The Wikibase API answered with something that is no JSON.", next_step=_SETTING)
+    if status < HTTPStatus.BAD_REQUEST:
+        return EndpointFault("The URL of search.api redirects elsewhere, and is not followed.", next_step=_SETTING)
+    return EndpointFault(f"The Wikibase API failed with HTTP status {status}.", next_step=LATER)
+
+
+def _object(body: bytes, wait: float | None) -> Mapping[str, Any]:
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BrokenAnswer("The Wikibase API broke off in the middle of an answer.", next_step=LATER) from error
+    if not isinstance(content, dict):
+        raise EndpointFault("The Wikibase API answered with JSON that is no object.", next_step=_SETTING)
+    if "error" in content:
+        raise _told(content["error"], wait)
+    return content
+
+
+def _told(error: object, wait: float | None) -> Fault:
+    """Return what an error means that the API tells; its own words are for the log."""
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    _log.warning("the Wikibase API tells an error: %r", code[:80])
+    if code in _BUSY:
+        return _throttled(wait)
+    if code in _BROKEN:
+        return BrokenAnswer("What is behind the Wikibase API failed.", next_step=LATER)
+    if code in _BAD_LANGUAGE:
+        return QueryRefused("The Wikibase API refuses a value, maybe the language.", next_step=_LANGUAGE)
+    return QueryRefused("The Wikibase API refused a request.", next_step="Ask with other words.")
+
+
+def _throttled(wait: float | None) -> Throttled:
+    return Throttled("The Wikibase API is throttling: it wants fewer requests.", next_step=LATER, retry_after=wait)

@@ -1,0 +1,236 @@
+"""What is asked of the API of a Wikibase: parameters as its documentation has them, and what came, as hits.
+
+The limits are those of a client without an account (field notes, ``sparql-endpoints.md`` 1.3 and 3): 50 entities at
+once, and no entity by the beginning of a name beyond the first 100 (`search-continue` ends at 50 in Wikibase's
+``SearchEntities.php``).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.errors import EndpointFault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Hit, Iri, Sought, Told
+from gateway.terms.folding import fold_accents
+from gateway.terms.iri import is_iri
+from gateway.wikibase.answers import Entities, Entity, Entries, Entry, Pages, read
+from gateway.wikibase.asking import ApiAsker
+
+AT_ONCE = 50
+
+_LONGEST_NAME = 250
+"""Characters of a label or alias at most, in Wikibase as it comes: a longer text is the beginning of none."""
+
+_LONGEST_QUERY = 300
+"""Characters of a full-text query at most; a longer one is refused (CirrusSearch, `MaxFullTextQueryLength`)."""
+
+_SETTING = "Whoever runs this gateway should check search.api in its profile."
+
+_UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_ID = re.compile(r"<?([^\s<>]*[:/#])?([qp][1-9][0-9]{0,11})>?", re.IGNORECASE)
+_ITEM = re.compile(r"Q[1-9][0-9]{0,11}")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityId:
+    """An ID of the wiki that somebody searched for.
+
+    Attributes:
+        text: The ID: `Q42`, `P31`.
+        is_alone: Whether it stood there by itself, without a prefix, so that it may be a name as well.
+    """
+
+    text: str
+    is_alone: bool
+
+    @property
+    def is_property(self) -> bool:
+        """Whether it is a property's."""
+        return self.text.startswith("P")
+
+
+def id_in(text: str) -> EntityId | None:
+    """Return the ID that a text is: `Q42`, `wd:q42`, a whole IRI; None where it is none."""
+    found = _ID.fullmatch(text.strip())
+    return EntityId(found[2].upper(), is_alone=found[1] is None) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """One entity that was found.
+
+    Attributes:
+        hits: Its names that fit.
+        told: What the API says of it.
+    """
+
+    hits: Sequence[Hit]
+    told: Told
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one page of a search found.
+
+    Attributes:
+        entities: Entities by IRI, the likeliest first.
+        next: Where the next page begins; None where there is none.
+        more: Whether there are more than can be asked for, so far as is known.
+    """
+
+    entities: Mapping[Iri, FoundEntity]
+    next: int | None
+    more: bool
+
+
+class ApiRequests:
+    """Asks the API of one Wikibase for entities."""
+
+    def __init__(self, asker: ApiAsker, language: str) -> None:
+        self._asker = asker
+        self.language = language
+        self._base = ""
+
+    async def beginning(self, text: str, kind: str, sought: Sought, start: int, budget: Budget) -> Found:
+        """Ask for entities with a label or an alias that begins with a text, or with this ID.
+
+        Args:
+            text: The text.
+            kind: `item` or `property`.
+            sought: What somebody searched for.
+            start: How many entities to pass over.
+            budget: The call's budget.
+
+        Raises:
+            Fault: The API did not answer.
+        """
+        fields = [
+            ("action", "wbsearchentities"),
+            ("search", _sendable(text)[:_LONGEST_NAME]),
+            ("language", self.language),
+            ("uselang", self.language),
+            ("type", kind),
+            ("limit", str(AT_ONCE)),
+            ("continue", str(start)),
+        ]
+        answer = read(Entries, await self._asker.ask("wbsearchentities", fields, budget))
+        entities = {
+            self._iri(entry): FoundEntity((_hit(entry, sought),), Told(entry.label, entry.description))
+            for entry in answer.search
+        }
+        # Beyond the first hundred the API does not say whether there are more.
+        more = answer.next is not None or (start > 0 and len(answer.search) >= AT_ONCE)
+        return Found(entities, answer.next, more)
+
+    async def with_words(self, words: Sequence[str], start: int, budget: Budget) -> Found:
+        """Ask for items whose page has every word, in any name of any language, or in its statements.
+
+        Only IDs come, so each entity has one hit whose text is its ID: `named` has the names.
+
+        Args:
+            words: Letters, digits and marks in lower case, and so nothing that a query language knows.
+            start: How many pages to pass over.
+            budget: The call's budget.
+
+        Raises:
+            Fault: The API did not answer.
+        """
+        about_itself = [] if self._base else [("meta", "siteinfo"), ("siprop", "general")]
+        fields = [
+            ("action", "query"),
+            ("list", "search"),
+            ("srsearch", _together(words)),
+            ("srnamespace", "0"),
+            ("srlimit", str(AT_ONCE)),
+            ("sroffset", str(start)),
+            ("srprop", ""),
+            ("srinfo", ""),
+            ("uselang", self.language),
+            *about_itself,
+        ]
+        answer = read(Pages, await self._asker.ask("search", fields, budget))
+        if answer.query.general is not None:
+            self._base = answer.query.general.concept_base
+        ids = [page.title for page in answer.query.search if _ITEM.fullmatch(page.title)]
+        if ids and not is_iri(f"{self._base}{ids[0]}"):
+            self._base = ""
+            raise EndpointFault("The Wikibase API does not say how the IRIs of its entities begin.", next_step=_SETTING)
+        iris = {id_: f"{self._base}{id_}" for id_ in ids}
+        found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), Told()) for id_, iri in iris.items()}
+        return Found(found, answer.more.sroffset if answer.more else None, answer.more is not None)
+
+    async def named(self, ids: Mapping[str, Iri], words: Sequence[str], budget: Budget) -> Mapping[Iri, FoundEntity]:
+        """Ask for the names of items that were found by words; one without a name in this language is left out.
+
+        Args:
+            ids: IRIs by ID, 50 at most.
+            words: The words that their pages have.
+            budget: The call's budget.
+
+        Raises:
+            Fault: The API did not answer.
+        """
+        fields = [
+            ("action", "wbgetentities"),
+            ("ids", "|".join(ids)),
+            ("props", "labels|aliases|descriptions"),
+            ("languages", "|".join(dict.fromkeys([self.language, "mul"]))),
+            ("languagefallback", "1"),
+        ]
+        answer = read(Entities, await self._asker.ask("wbgetentities", fields, budget))
+        known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
+        named = {iri: FoundEntity(_names(iri, entity, words), self._told(entity)) for iri, entity in known.items()}
+        return {iri: found for iri, found in named.items() if found.hits}
+
+    def _told(self, entity: Entity) -> Told:
+        name, description = (
+            next((texts[tag].value for tag in (self.language, "mul") if tag in texts), "")
+            for texts in (entity.labels, entity.descriptions)
+        )
+        return Told(name, description)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._asker.close()
+
+    def _iri(self, entry: Entry) -> Iri:
+        if not is_iri(entry.concepturi) or not entry.concepturi.endswith(entry.id):
+            raise EndpointFault("The Wikibase API gives an entity an IRI that is none.", next_step=_SETTING)
+        self._base = entry.concepturi.removesuffix(entry.id)
+        return entry.concepturi
+
+
+def _hit(entry: Entry, sought: Sought) -> Hit:
+    if entry.match.type == "entityId":
+        # What was searched for is the ID, in whatever form; so it fits.
+        return Hit(entry.concepturi, sought.text.strip(), is_synonym=True)
+    return Hit(entry.concepturi, entry.match.text, is_synonym=entry.match.type != "label")
+
+
+def _names(iri: Iri, entity: Entity, words: Sequence[str]) -> Sequence[Hit]:
+    """Return the names with a word of those, or the labels, where the words stand elsewhere on the page."""
+    labels = [Hit(iri, label.value, is_synonym=False) for label in entity.labels.values()]
+    aliases = [Hit(iri, one.value, is_synonym=True) for some in entity.aliases.values() for one in some]
+    folded = [fold_accents(word) for word in words]
+    telling = [hit for hit in (*labels, *aliases) if any(word in fold_accents(hit.text) for word in folded)]
+    return list(dict.fromkeys(telling or labels))
+
+
+def _sendable(text: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(_UNSENDABLE.sub(" ", text).split()))
+
+
+def _together(words: Sequence[str]) -> str:
+    """Return words as one query, as many as it may have."""
+    query = ""
+    for word in words:
+        longer = f"{query} {word}".strip()
+        if len(longer) > _LONGEST_QUERY:
+            break
+        query = longer
+    return query or words[0][:_LONGEST_QUERY]

@@ -1,0 +1,152 @@
+"""Finding entities by the API of a Wikibase: by the beginning of a name or by an ID, and else by words of its pages.
+
+The API knows no types of the graph, so these are asked of the graph for what it found, before anything is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from gateway.errors import Fault
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hits, Iri, Sought
+from gateway.terms.words import listed
+from gateway.wikibase.requests import AT_ONCE, ApiRequests, Found, FoundEntity, id_in
+
+_PAGES = 2
+"""Pages of one search at most; there are no more of names that begin so."""
+
+_ENOUGH = 10
+"""Entities of the types asked for, from which no further page is asked for: the usual limit of a search."""
+
+_API = "the Wikibase API"
+
+_NOTHING = (
+    "The Wikibase API found nothing. It knows names by their beginning and pages by their words, so that is no proof "
+    "that there is nothing: try another spelling or language, or fewer words."
+)
+
+_Fetch = Callable[[int], Awaitable[Found]]
+"""Asks for the page that begins so far down."""
+
+
+class ApiSearch:
+    """Searches the names of one Wikibase."""
+
+    def __init__(self, requests: ApiRequests, graph: GraphStore) -> None:
+        self._requests = requests
+        self._graph = graph
+
+    async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities; a fault of the API is in what is returned, with what was found before it.
+
+        Args:
+            sought: What is looked for.
+            types: Only entities with one of these types; empty for all.
+            budget: The call's budget.
+
+        Raises:
+            Fault: The graph could not be asked for types.
+        """
+        gathered = _Gathered(self._graph, types, budget)
+        entity = id_in(sought.text)
+        may_be_name = entity is None or entity.is_alone
+        if entity is not None and entity.is_property:
+            gathered.how.append(f"the property {entity.text}")
+            await gathered.add(self._beginning(entity.text, "property", sought, budget))
+        if gathered.fault is None and (may_be_name or not gathered.how):
+            gathered.how.append(f'labels and aliases (language "{self._requests.language}") that begin with the text')
+            text = sought.text if entity is None else entity.text
+            await gathered.add(self._beginning(text, "item", sought, budget))
+        if gathered.fault is None and not gathered.kept and may_be_name:
+            await self._by_words(sought, gathered)
+        return gathered.hits()
+
+    def _beginning(self, text: str, kind: str, sought: Sought, budget: Budget) -> _Fetch:
+        return lambda start: self._requests.beginning(text, kind, sought, start, budget)
+
+    async def _by_words(self, sought: Sought, gathered: _Gathered) -> None:
+        gathered.how.append(f"its full text, for pages with every word: {listed(sought.words)}")
+        await gathered.add(lambda start: self._requests.with_words(sought.words, start, gathered.budget))
+        await gathered.name(self._requests, sought.words)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._requests.close()
+
+
+class _Gathered:
+    """What one search has found so far.
+
+    Attributes:
+        how: What was searched, in words.
+        kept: Entities by IRI, the likeliest first.
+        truncated: Whether there are more than were read.
+        fault: What went wrong with the API, the last time.
+        budget: The call's budget.
+    """
+
+    def __init__(self, graph: GraphStore, types: Sequence[Iri], budget: Budget) -> None:
+        self.how: list[str] = []
+        self.kept: dict[Iri, FoundEntity] = {}
+        self.truncated = False
+        self.fault: Fault | None = None
+        self.budget = budget
+        self._graph = graph
+        self._types = frozenset(types)
+
+    async def add(self, fetch: _Fetch) -> None:
+        """Add what the first page finds, and the next one's where too few of it have a type that is asked for."""
+        start, more = 0, False
+        for _ in range(_PAGES):
+            try:
+                with self.budget.reserving(requests=0.5, time=0.5):
+                    found = await fetch(start)
+            except Fault as fault:
+                self.fault = fault
+                # What a first page lacks is in the next.
+                self.truncated = self.truncated or start > 0
+                return
+            for iri, entity in (await self._of_types(found.entities)).items():
+                self.kept.setdefault(iri, entity)
+            more = found.more
+            if found.next is None or not self._types or len(self.kept) >= _ENOUGH:
+                break
+            start = found.next
+        self.truncated = self.truncated or more
+
+    async def name(self, requests: ApiRequests, words: Sequence[str]) -> None:
+        """Give the entities their names, as far as they can be had: they stay without."""
+        ids = {entity.hits[0].text: iri for iri, entity in self.kept.items()}
+        while ids and self.fault is None:
+            part = {id_: ids.pop(id_) for id_ in list(ids)[:AT_ONCE]}
+            try:
+                with self.budget.reserving(requests=0.5, time=0.5):
+                    self.kept |= await requests.named(part, words, self.budget)
+            except Fault as fault:
+                self.fault = fault
+
+    async def _of_types(self, entities: Mapping[Iri, FoundEntity]) -> Mapping[Iri, FoundEntity]:
+        if not self._types or not entities:
+            return entities
+        facts = await self._graph.nodes(list(entities), self.budget, names=False)
+        for fact in facts.values():
+            if fact.mark.fault is not None:
+                raise fact.mark.fault
+        return {iri: entity for iri, entity in entities.items() if not self._types.isdisjoint(facts[iri].types)}
+
+    def hits(self) -> Hits:
+        """Return what was found."""
+        how = f"{_API}: {'; '.join(self.how)}"
+        found_nothing = self.fault is None and not self.kept
+        return Hits(
+            tuple(hit for entity in self.kept.values() for hit in entity.hits),
+            truncated=self.truncated,
+            how=how if self.fault is None else f"{how} (it did not answer all of this)",
+            exhaustive=False,
+            warnings=(_NOTHING,) if found_nothing else (),
+            fault=self.fault,
+            weights={iri: 1.0 / place for place, iri in enumerate(self.kept, 1)},
+            told={iri: entity.told for iri, entity in self.kept.items()},
+        )

@@ -1,0 +1,61 @@
+"""A `GraphStore` that has names found by the API of a Wikibase, and hands everything else on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.graph.budget import Budget
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hits, Iri, Sought
+from gateway.wikibase.search import ApiSearch
+
+_PARTLY = "So there may be more that fit. Try again later."
+_EXACT = "Only exact names were looked up, in the graph itself: others that fit are missing. Try again later."
+
+
+class WikibaseStore:
+    """A graph store with an API for names; see `gateway.graph.store.GraphStore` for what each method promises."""
+
+    def __init__(self, inner: GraphStore, api: ApiSearch) -> None:
+        self._inner = inner
+        self._api = api
+        self.edges = inner.edges
+        self.degrees = inner.degrees
+        self.reach = inner.reach
+        self.edges_among = inner.edges_among
+        self.existing = inner.existing
+        self.nodes = inner.nodes
+        self.narrower = inner.narrower
+        self.mentions = inner.mentions
+        self.predicates = inner.predicates
+        self.subjects = inner.subjects
+        self.node_metadata = inner.node_metadata
+        self.edge_metadata = inner.edge_metadata
+        self.glance = inner.glance
+        self.schema = inner.schema
+        self.named = inner.named
+        self.prepare = inner.prepare
+        self.forget = inner.forget
+
+    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+        """Find entities by the API; where it fails, by exact names in the graph; where these are none, not at all.
+
+        Raises:
+            Fault: The API failed, and the graph has no such name, which proves nothing; or the graph failed.
+        """
+        found = await self._api.find(sought, types, budget)
+        if found.fault is None:
+            return found
+        if found.hits:
+            return replace(found, warnings=(f"{found.fault.wrong} {_PARTLY}",))
+        exact = await self._inner.named(sought.text, types, budget)
+        if not exact.hits:
+            raise found.fault
+        how, warning = f"{found.how}; {exact.how}", f"{found.fault.wrong} {_EXACT}"
+        return replace(exact, how=how, exhaustive=False, warnings=(warning,), fault=found.fault)
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        await self._api.close()
+        await self._inner.close()
