@@ -86,6 +86,14 @@ async def wired(
             yield Wired(gateway, api, endpoint, broken)
 
 
+def answered(store: pyoxigraph.Store, query: str) -> web.Response:
+    """Answer a query from a graph, as the protocol has it."""
+    found = cast("pyoxigraph.QuerySolutions", store.query(query))
+    body = io.BytesIO()
+    found.serialize(body, pyoxigraph.QueryResultsFormat.JSON)
+    return web.Response(body=body.getvalue(), headers={"Content-Type": JSON})
+
+
 @asynccontextmanager
 async def sparql_server(store: pyoxigraph.Store, broken: Sequence[Handler] = ()) -> AsyncIterator[FakeEndpoint]:
     """Serve a graph as a SPARQL endpoint."""
@@ -94,10 +102,7 @@ async def sparql_server(store: pyoxigraph.Store, broken: Sequence[Handler] = ())
         if broken:
             return await broken[0](request)
         form = await request.post()
-        found = cast("pyoxigraph.QuerySolutions", store.query(str(form["query"])))
-        body = io.BytesIO()
-        found.serialize(body, pyoxigraph.QueryResultsFormat.JSON)
-        return web.Response(body=body.getvalue(), headers={"Content-Type": JSON})
+        return answered(store, str(form["query"]))
 
     async with fake_endpoint(handle) as endpoint:
         yield endpoint
