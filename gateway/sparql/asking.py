@@ -112,7 +112,11 @@ class Asker:
                     if not self._learn_row_cap(cut):
                         raise
                 return await self._rows(name, budget, parameters, at_most)
-        except (TimeoutError, DeadlinePassed) as error:
+        except TimeoutError as error:
+            raise self.pace.too_late() from error
+        except DeadlinePassed as error:
+            if not self.pace.quota.is_limited:
+                raise
             raise self.pace.too_late() from error
 
     async def _rows(

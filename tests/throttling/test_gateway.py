@@ -200,7 +200,7 @@ async def test_what_is_given_up_is_charged_as_if_it_ran_to_the_end() -> None:
     assert 429 not in {seen.status for seen in service.seen}
 
 
-@pytest.mark.parametrize("seconds", [0.2, 3.0, 20.0, 70.0])
+@pytest.mark.parametrize("seconds", [0.2, 1.0, 3.0, 20.0, 70.0])
 async def test_the_start_of_a_server_costs_little(seconds: float) -> None:
     service = Service(cost=lambda _query: seconds)
     async with running(service) as endpoint, gateway_at(endpoint.url, profile(), service) as gateway:
@@ -209,6 +209,8 @@ async def test_the_start_of_a_server_costs_little(seconds: float) -> None:
         await gateway.oriented()
         # The look at what is there, a sample, the names, and the labels of what was found.
         assert len(service.seen) <= 8
+        # What is given up is charged as if it ran to the end.
+        assert service.left <= (0 if seconds <= 1 else 2)
         await asyncio.sleep(3600)
     assert len(service.seen) <= 8
     assert min(seen.seconds for seen in service.seen) > 40

@@ -1,6 +1,7 @@
 """The model of a quota: never more generous than the service, and shared between processes."""
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,27 @@ async def test_who_cannot_wait_is_told_at_once_when_to_come_back() -> None:
     assert now() == began
     await ask(quota, 1, patience=caught.value.retry_after + 0.1)
     assert now() - began == pytest.approx(caught.value.retry_after + 1, abs=0.1)
+
+
+async def test_a_retry_after_is_taken_for_a_second_more_as_the_service_cuts_its_fraction_off() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    quota.heard(Throttled("Fewer.", retry_after=20.0))
+    assert quota.seconds_to_wait() == pytest.approx(21.0)
+
+
+async def test_one_second_that_came_back_is_not_enough_for_all_who_wait() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    await asyncio.gather(*(ask(quota, 50) for _ in range(2)))
+    began: list[float] = []
+
+    async def note() -> None:
+        async with quota.asking(Deadline.after(1e9, now)) as asked:
+            began.append(now())
+            await asyncio.sleep(0.5)
+            asked.answered(failed=False)
+
+    await asyncio.gather(*(note() for _ in range(4)))
+    assert all(later - earlier > 0.2 for earlier, later in itertools.pairwise(began))
 
 
 async def test_errors_are_counted_too() -> None:
