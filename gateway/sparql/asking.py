@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import tenacity
 
-from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
+from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
 from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
@@ -195,7 +195,7 @@ class Asker:
                 body = await self._transport.select(query, Deadline.after(seconds, deadline.clock))
                 asking.came(len(body))
                 asking.read(len(decode(body, text.variables)))
-        except QuotaSpent:
+        except (Banned, QuotaSpent):
             # Nothing was sent, so nothing was learnt.
             raise
         except Fault as fault:

@@ -108,14 +108,15 @@ class SharedAccount:
     def __init__(self, path: Path, account: Account) -> None:
         self._path = path
         self._latest = account
+        self._is_written = True
         self._complained = False
 
     def look(self) -> Account:
         """Return the account as the last process wrote it."""
         written = self._read()
-        # Where this process could not write, it knows more than the file.
-        if written is not None and written.at >= self._latest.at:
-            self._latest = written
+        # Where this process could not write, it may know more than the file.
+        if written is not None and (self._is_written or written.at >= self._latest.at):
+            self._latest, self._is_written = written, True
         return copy.deepcopy(self._latest)
 
     @contextmanager
@@ -133,7 +134,9 @@ class SharedAccount:
             self._latest = account
             try:
                 write(self._path, json.dumps(asdict(account)))
+                self._is_written = True
             except ConfigurationError as error:
+                self._is_written = False
                 self._complain(error)
 
     def _read(self) -> Account | None:

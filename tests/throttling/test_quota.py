@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.api import connect, load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.graph.budget import Deadline
 from gateway.settings.endpoint import Endpoint
+from gateway.settings.load import with_contact
 from gateway.transport.account import Account, SharedAccount
 from gateway.transport.quota import Quota
 from tests.examples import examples
@@ -158,10 +160,24 @@ async def test_processes_of_one_user_share_what_is_left(tmp_path: Path) -> None:
     one, other = shared(tmp_path / "new" / "quota.json"), shared(tmp_path / "new" / "quota.json")
     await asyncio.gather(*(ask(one, 50) for _ in range(4)))
     assert other.seconds_to_wait() == one.seconds_to_wait() > 100
+    await asyncio.sleep(10)
+    # A process that begins later has a quota that is not full.
+    assert shared(tmp_path / "new" / "quota.json").seconds_to_wait() == one.seconds_to_wait() > 100
     one.heard(Banned("Shut out.", retry_after=500.0))
     with pytest.raises(Banned):
         other.check(Deadline.after(55, now))
     assert shared(tmp_path / "new" / "quota.json").seconds_to_wait() == pytest.approx(500.0)
+
+
+async def test_gateways_to_one_endpoint_that_name_the_same_operator_share_one_account() -> None:
+    def quota_of(contact: str, url: str = "http://127.0.0.1:9/sparql") -> Quota:
+        return connect(url, with_contact(load_profile("wikidata"), contact)).quota
+
+    quota_of("ops@example.org").heard(Banned("Shut out.", retry_after=500.0))
+    assert quota_of("ops@example.org").seconds_to_wait() == pytest.approx(500.0, abs=60)
+    assert quota_of("ops@example.org", "http://127.0.0.1:9/other").seconds_to_wait() > 0
+    assert quota_of("other@example.org").seconds_to_wait() == 0
+    assert quota_of("ops@example.org", "http://127.0.0.1:8/sparql").seconds_to_wait() == 0
 
 
 @pytest.mark.parametrize(
