@@ -76,7 +76,8 @@ def _opening(common: Common) -> tuple[Opening, str]:
         if problem := url_problem(url):
             raise ConfigurationError(f"The endpoint is wrong: {problem}.")
         host = urlsplit(url).hostname or ""
-        contact_for(host, profile.endpoint.contact)
+        for asked in (host, urlsplit(profile.search.api).hostname or ""):
+            contact_for(asked, profile.endpoint.contact)
         # Only the host: the rest of a URL may be nobody's business.
         return opening, f"the endpoint on {host}"
     return opening, "the demo graph"

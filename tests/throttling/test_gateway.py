@@ -31,6 +31,8 @@ def profile(**endpoint: Any) -> Profile:
     return given.model_copy(
         update={
             "endpoint": given.endpoint.model_copy(update=endpoint),
+            # Names are found by the service as well, and nothing is asked of anybody else.
+            "search": given.search.model_copy(update={"api": ""}),
             "cache": Cache(megabytes=0),
             "snapshots": Snapshots(ttl_seconds=0.001),
         }
