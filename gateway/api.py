@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from gateway.cache.store import CachedStore
 from gateway.engine.book import Shelf
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.errors import ConfigurationError, quoted
+from gateway.graph.budget import Clock
 from gateway.graph.store import GraphStore
 from gateway.labels.building import Told, allowance_of, told_nobody
 from gateway.labels.index import About
@@ -32,7 +34,7 @@ from gateway.labels.store import IndexedStore
 from gateway.settings.address import is_of_own_network
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.keeping import Identity
-from gateway.settings.load import DEFAULT, DEMO, load_profile
+from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Cache, Profile
 from gateway.sparql.engines import manners
 from gateway.sparql.finding import Finding
@@ -40,12 +42,14 @@ from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
+from gateway.transport.account import shared_account
 from gateway.transport.base import Transport
-from gateway.transport.credentials import access_to, access_without_credentials
+from gateway.transport.credentials import Access, access_to, access_without_credentials
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.kept import open_kept
 from gateway.transport.loading import LoadedGraph, Progress, load_files
+from gateway.transport.quota import Quota
 from gateway.transport.rdflib_graphs import load_rdflib
 from gateway.transport.wikibase_api import WikibaseApi
 from gateway.wikibase.asking import ApiAsker
@@ -76,8 +80,10 @@ def open_gateway(
     prefixes: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     keep_schema: bool = False,
+    contact: str | None = None,
     progress: Progress | None = None,
     on_record: OnRecord = ignored,
+    clock: Clock | None = None,
 ) -> Gateway:
     """Open a gateway over a graph.
 
@@ -92,8 +98,10 @@ def open_gateway(
             one of them has changed. Without it, files are parsed into memory each time. What is no file is not kept.
             For an endpoint: where its label index is, if there is one; the user's cache directory where not given.
         keep_schema: Whether the schema of an endpoint is kept there too, for the next run to begin with.
+        contact: An e-mail address or a URL of whoever runs this, for the endpoint; wins over the profile's.
         progress: Told while files load.
         on_record: Told what each call cost, when it has ended; it must not raise.
+        clock: Seconds, for every deadline and pause, where the event loop has a time of its own: a test's.
 
     Returns:
         A gateway; close it, or use it as an asynchronous context manager.
@@ -103,25 +111,25 @@ def open_gateway(
     """
     if profile is None:
         profile = DEMO if source is None and endpoint is None else DEFAULT
-    settings = load_profile(profile) if isinstance(profile, str) else profile
+    settings = with_contact(load_profile(profile) if isinstance(profile, str) else profile, contact)
     if source is not None and endpoint is not None:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        transport = transport_to(url, settings)
+        transport = transport_to(url, settings, clock)
         settings = _decent(settings, url)
-        over = store_over(transport, settings)
+        over = store_over(transport, settings, clock or time.monotonic)
         kept = _kept(url, settings, store)
         shelf = KeptSchema(kept.place) if keep_schema else None
-        return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf)
+        return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf, clock)
     settings = _oriented_at_once(_without_api(settings))
     transport, declared = load(source, settings, progress, store)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
     below = SparqlStore(transport, settings)
     labels = LoadedLabels(below.names, allowance_of(settings))
-    return _over(IndexedStore(_cached(below, forever, 0), labels), settings, given, declared, on_record)
+    return _over(IndexedStore(_cached(below, forever, 0), labels), settings, given, declared, on_record, clock=clock)
 
 
 def _oriented_at_once(profile: Profile) -> Profile:
@@ -140,9 +148,11 @@ def _without_api(profile: Profile) -> Profile:
 def _decent(profile: Profile, url: str) -> Profile:
     """Return a profile that has an endpoint not read in full that is somebody else's, unless it says so itself.
 
-    Nor one that is asked one query at a time: calls would wait for minutes behind the reading.
+    Nor one that is asked one query at a time, or that counts what it is asked: calls would wait for minutes behind the
+    reading.
     """
-    may_read = is_of_own_network(url) and profile.endpoint.concurrency > 1
+    endpoint = profile.endpoint
+    may_read = is_of_own_network(url) and endpoint.concurrency > 1 and not endpoint.has_quota
     if profile.orientation.enumeration_seconds is not None or may_read:
         return profile
     return profile.model_copy(
@@ -201,22 +211,23 @@ def load(
     return InProcess(graph.engine, max_bytes=max_bytes, lease=graph.lease), graph.prefixes
 
 
-def transport_to(url: str, profile: Profile) -> Transport:
+def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
     """Return the way to an endpoint that `open_gateway` takes, for whoever watches what passes on it.
 
     Raises:
         ConfigurationError: The URL is none, or the profile's credentials are not for it.
     """
-    return Finding(connect(url, profile))
+    return Finding(connect(url, profile, clock))
 
 
-def store_over(transport: Transport, profile: Profile) -> GraphStore:
+def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:
     """Return the store that `open_gateway` puts over the way to an endpoint.
 
     Raises:
         ConfigurationError: What the profile says about the API for names is wrong.
     """
-    return _cached(_searched(SparqlStore(transport, profile), profile), profile.cache, _CACHE_MEGABYTES)
+    over = _searched(SparqlStore(transport, profile, clock=clock), profile)
+    return _cached(over, profile.cache, _CACHE_MEGABYTES, clock)
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:
@@ -240,22 +251,35 @@ def _loaded(source: Source | None, progress: Progress | None, store: str | Path 
     return load_files(paths, progress) if store is None or not paths else open_kept(paths, Path(store), progress)
 
 
-def connect(url: str, profile: Profile) -> Http:
+def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     """Return the way to an endpoint, as a profile describes it; nothing is sent yet.
+
+    Args:
+        url: The endpoint.
+        profile: The profile.
+        clock: The clock of its quota; by default one that all processes of this machine share.
 
     Raises:
         ConfigurationError: The URL, or what the profile says about the way there, is wrong.
     """
     endpoint = profile.endpoint
+    access = access_to(url, endpoint)
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
         concurrency=endpoint.concurrency,
         method=endpoint.method,
         manners=manners(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
-        access=access_to(url, endpoint),
+        access=access,
         graphs=_graphs(endpoint),
+        quota=_quota(url, endpoint, access, clock or time.time),
     )
+
+
+def _quota(url: str, endpoint: Endpoint, access: Access, clock: Clock) -> Quota:
+    if not endpoint.has_quota:
+        return Quota(endpoint, clock=clock)
+    return Quota(endpoint, accounts=shared_account(url, access), clock=clock)
 
 
 def _graphs(endpoint: Endpoint) -> Sequence[str]:
@@ -268,9 +292,11 @@ def _graphs(endpoint: Endpoint) -> Sequence[str]:
             return named
 
 
-def _cached(store: GraphStore, cache: Cache, usual_megabytes: int) -> GraphStore:
+def _cached(store: GraphStore, cache: Cache, usual_megabytes: int, clock: Clock = time.monotonic) -> GraphStore:
     megabytes = usual_megabytes if cache.megabytes is None else cache.megabytes
-    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds) if megabytes else store
+    if not megabytes:
+        return store
+    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
 def _over(
@@ -280,11 +306,12 @@ def _over(
     declared: Sequence[tuple[str, Mapping[str, str]]],
     on_record: OnRecord,
     shelf: Shelf | None = None,
+    clock: Clock | None = None,
 ) -> Gateway:
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    return Gateway(store, profile, PrefixMap(merged), on_record=on_record, shelf=shelf)
+    return Gateway(store, profile, PrefixMap(merged), clock or time.monotonic, on_record=on_record, shelf=shelf)
 
 
 def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:

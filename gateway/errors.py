@@ -11,10 +11,12 @@
         │   ├── GaveUp           it ran into its own time or memory limit: a smaller question may do
         │   ├── BrokenAnswer     the answer broke off, or a server in between failed: again may do
         │   ├── Throttled        it wants fewer requests: later may do
+        │   ├── Banned           it shuts this gateway out for a time: nothing is sent until then
         │   ├── NoQueryEndpoint  the configured URL is a page or a dataset, and not the query endpoint
         │   └── Resting          it failed so often that it is left alone for a while
         ├── NetworkFault      the network: no answer came
         ├── EdgesCapped       the rule: `max_edges_per_node` shows only some edges of a node
+        ├── QuotaSpent        the quota: what the endpoint grants this gateway is used up for a while
         ├── DeadlinePassed    the budget: the time of this call is used up
         └── BudgetSpent       the budget: the requests, rows or nodes of this call are used up
 
@@ -128,6 +130,18 @@ class Throttled(EndpointFault):
         self.retry_after = retry_after
 
 
+class Banned(EndpointFault):
+    """The endpoint shuts this gateway out for a time, because it asked too much.
+
+    Attributes:
+        retry_after: Seconds until the end of that.
+    """
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", retry_after: float = 0.0) -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.retry_after = retry_after
+
+
 class NoQueryEndpoint(EndpointFault):
     """The configured URL is something else than a SPARQL query endpoint.
 
@@ -154,6 +168,20 @@ class EdgesCapped(Fault):
     """A node has more edges than the operator or the caller wants to see."""
 
     cause = "edges_capped"
+
+
+class QuotaSpent(Fault):
+    """What the endpoint grants one client is used up for longer than this call may wait; nothing was sent.
+
+    Attributes:
+        retry_after: Seconds after which it may be asked again.
+    """
+
+    cause = "budget"
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", retry_after: float = 0.0) -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.retry_after = retry_after
 
 
 class DeadlinePassed(Fault):

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.errors import BudgetSpent, DeadlinePassed, QuotaSpent
 from gateway.graph.budget import Budget, deadline_passed
 from gateway.graph.values import Mark
 
@@ -216,4 +216,4 @@ class Flights:
 
 def _is_of_its_caller(mark: Mark) -> bool:
     """Tell whether what is missing is missing because that caller's allowance was used up."""
-    return isinstance(mark.fault, DeadlinePassed | BudgetSpent)
+    return isinstance(mark.fault, DeadlinePassed | BudgetSpent | QuotaSpent)

@@ -12,20 +12,33 @@ import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
-from gateway.transport.credentials import Access
+from gateway.errors import Fault
+from gateway.graph.budget import Deadline
+from gateway.transport.credentials import Access, user_agent
 from gateway.transport.http import Http
+from gateway.transport.verdict import Reply
 
+_LIBRARY = "SPARQLWrapper"
 _MOST_BYTES = 1 << 24
+_ERROR_BYTES = 1 << 14
 
 
 class NotAnsweredError(Exception):
-    """The other client got no answer; the text says why, and holds nothing that the endpoint wrote."""
+    """The other client got no answer; the text says why, and holds nothing that the endpoint wrote.
+
+    Attributes:
+        fault: What the endpoint's refusal means, where it refused.
+    """
+
+    def __init__(self, why: str, fault: Fault | None = None) -> None:
+        super().__init__(why)
+        self.fault = fault
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -58,6 +71,24 @@ class OtherClient:
         Raises:
             NotAnsweredError: No answer came in time, or none that SPARQLWrapper takes for one.
         """
+        try:
+            async with self._http.quota.asking(Deadline.after(seconds)) as asked:
+                answer = await self._answered(query, seconds)
+                asked.answered(failed=isinstance(answer, NotAnsweredError))
+        except Fault as fault:
+            raise NotAnsweredError(fault.wrong) from None
+        if isinstance(answer, NotAnsweredError):
+            if answer.fault is not None:
+                self._http.quota.heard(answer.fault)
+            raise answer
+        return _texts(answer)
+
+    async def _answered(self, query: str, seconds: float) -> Any:
+        """Return what came, or why nothing did.
+
+        Raises:
+            NotAnsweredError: The time is up; the request may still be under way.
+        """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Any] = loop.create_future()
 
@@ -78,16 +109,14 @@ class OtherClient:
         threading.Thread(target=work, name="SPARQLWrapper", daemon=True).start()
         try:
             async with asyncio.timeout(seconds):
-                result = await done
+                return await done
         except TimeoutError:
             raise NotAnsweredError(f"SPARQLWrapper had no answer within {seconds:.0f} s") from None
-        if isinstance(result, NotAnsweredError):
-            raise result
-        return _texts(result)
 
     def _asked(self, query: str, seconds: float) -> Any:
         headers = dict(self._http.access.headers)
-        agent = headers.pop("User-Agent", "SPARQLWrapper")
+        own = headers.pop("User-Agent", None)
+        agent = _LIBRARY if own is None else user_agent(self._http.access.contact, _LIBRARY)
         wrapper = _Wrapper(self._http.url, agent, _opener(self._http.url, self._http.access))
         wrapper.setQuery(query)
         wrapper.setReturnFormat(JSON)
@@ -102,9 +131,17 @@ class OtherClient:
             # Its own conversion warns where the content type is not JSON's, and reads without a bound.
             return json.loads(wrapper.query().response.read(_MOST_BYTES))
         except urllib.error.HTTPError as error:
-            return NotAnsweredError(f"SPARQLWrapper got HTTP status {error.code}")
+            return NotAnsweredError(f"SPARQLWrapper got HTTP status {error.code}", _meaning(error))
         except (OSError, http.client.HTTPException, SPARQLWrapperException, ValueError) as error:
             return NotAnsweredError(f"SPARQLWrapper failed: {type(error).__name__}")
+
+
+def _meaning(error: urllib.error.HTTPError) -> Fault:
+    text = b""
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        text = error.read(_ERROR_BYTES)
+    headers = cast("Mapping[str, str]", error.headers)  # It takes names in any case, as a dict would not.
+    return Reply(error.code, headers, error.headers.get_content_type(), 0).fault(text)
 
 
 def _opener(url: str, access: Access) -> urllib.request.OpenerDirector:

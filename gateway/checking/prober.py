@@ -37,7 +37,8 @@ class Prober:
     @classmethod
     def of(cls, transport: Transport, endpoint: Endpoint, seconds_each: float) -> Prober:
         """Return a prober that keeps to an endpoint's pace."""
-        return cls(transport, Pace(endpoint), Deadline.after(_TOGETHER * seconds_each), seconds_each)
+        pace = Pace(endpoint, transport.quota if isinstance(transport, Remote) else None)
+        return cls(transport, pace, Deadline.after(_TOGETHER * seconds_each), seconds_each)
 
     def through(self, transport: Transport) -> Prober:
         """Return a prober that asks by another way, under the same pace and deadline."""

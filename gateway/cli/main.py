@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from gateway.cli.options import (
     AsJson,
+    Contact,
     Endpoint,
     ExcludedTypes,
     Explain,
@@ -173,6 +174,7 @@ def schema(
     ] = False,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
@@ -184,7 +186,7 @@ def schema(
 
     Each with how often it occurs, and with its label where IDs say nothing.
     """
-    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store), whole)
+    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact), whole)
 
 
 @app.command(epilog=_example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
@@ -198,6 +200,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Hits at most, 1 to 100.")] = 10,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
@@ -209,7 +212,9 @@ def search(
 
     QUERY is a name, an alias or a part of one.
     """
-    return Search(Common(graph, endpoint, profile, prefix, json, verbose, explain, store), query, node_type, limit)
+    return Search(
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact), query, node_type, limit
+    )
 
 
 @app.command(
@@ -235,6 +240,7 @@ def bfs(
     snapshot: Snapshot = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
@@ -247,7 +253,7 @@ def bfs(
     SEED is an ID, as `search` tells it. Edges are followed in both directions.
     """
     return Bfs(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact),
         seeds,
         hops,
         Detail(
@@ -273,6 +279,7 @@ def describe(
     max_tokens: MaxTokens = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
@@ -285,7 +292,7 @@ def describe(
     ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
     describe_entities.
     """
-    return Describe(Common(graph, endpoint, profile, prefix, json, verbose, explain, store), ids, max_tokens)
+    return Describe(Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact), ids, max_tokens)
 
 
 @app.command(
@@ -316,6 +323,7 @@ def intersect(
     snapshot: Snapshot = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
@@ -329,7 +337,7 @@ def intersect(
     all edges among them.
     """
     return Intersect(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact),
         seeds,
         hops,
         via,
@@ -372,6 +380,7 @@ def serve(
     ] = None,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
@@ -386,7 +395,7 @@ def serve(
         raise ConfigurationError("--port and --host are nothing without --http.")
     if port is not None and not 0 <= port <= _LAST_PORT:
         raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
-    common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose, store=store)
+    common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose, store=store, contact=contact)
     return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
 
 
@@ -396,6 +405,7 @@ def check(
     *,
     graph: Graphs = None,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     store: Store = None,
     profile: ProfileName = None,
     json: AsJson = False,
@@ -408,13 +418,14 @@ def check(
     """
     if url is not None and endpoint is not None:
         raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
-    return Check(Common(graph, url or endpoint, profile, None, json, verbose, store=store))
+    return Check(Common(graph, url or endpoint, profile, None, json, verbose, store=store, contact=contact))
 
 
 @app.command(epilog=_example(f"{PROGRAM} index -e http://127.0.0.1:3030/ds/sparql", f"{PROGRAM} index -p films.toml"))
 def index(
     *,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     profile: ProfileName = None,
     store: Store = None,
     verbose: Verbose = 0,
@@ -424,13 +435,17 @@ def index(
     The names are kept in a label index that finds them in spite of slips. It may take long; interrupted, it goes on
     where it was when it is called again. Graphs in files need no call: their index is made by itself.
     """
-    return Index(Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store), afresh=False)
+    return Index(
+        Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store, contact=contact),
+        afresh=False,
+    )
 
 
 @app.command(epilog=_example(f"{PROGRAM} refresh -e http://127.0.0.1:3030/ds/sparql"))
 def refresh(
     *,
     endpoint: Endpoint = None,
+    contact: Contact = None,
     profile: ProfileName = None,
     store: Store = None,
     verbose: Verbose = 0,
@@ -439,7 +454,9 @@ def refresh(
 
     What is old serves until the new is whole.
     """
-    return Index(Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store), afresh=True)
+    return Index(
+        Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store, contact=contact), afresh=True
+    )
 
 
 @app.command(epilog=_example(f"{PROGRAM} demo"))

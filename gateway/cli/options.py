@@ -35,6 +35,15 @@ Store = Annotated[
         show_default=False,
     ),
 ]
+Contact = Annotated[
+    str | None,
+    typer.Option(
+        "--contact",
+        metavar="ADDRESS",
+        help="An e-mail address or a URL of yours, for the endpoint; Wikimedia demands it. Also: BFSQL_CONTACT.",
+        show_default=False,
+    ),
+]
 ProfileName = Annotated[
     str | None,
     typer.Option(

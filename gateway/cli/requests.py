@@ -18,6 +18,7 @@ class Common:
         verbose: How often `-v` was given after the command.
         explain: Say what the answer cost.
         store: The folder where parsed files are kept.
+        contact: Who runs this gateway, for the endpoint; None: what the profile or the environment says.
     """
 
     graph: list[str] | None
@@ -28,6 +29,7 @@ class Common:
     verbose: int
     explain: bool = False
     store: str | None = None
+    contact: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

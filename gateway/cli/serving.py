@@ -18,7 +18,8 @@ from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.opening import Note, Opened, Opening
 from gateway.settings.address import url_problem
-from gateway.settings.load import DEFAULT, DEMO, load_profile
+from gateway.settings.contact import contact_for
+from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.transport.loading import check_files
 
@@ -61,7 +62,8 @@ def serve(common: Common, address: tuple[str, int] | None) -> int:
 
 def _opening(common: Common) -> tuple[Opening, str]:
     """Check what can be checked at once; return the gateway to be, and what it is of."""
-    profile = load_profile(common.profile or (DEFAULT if common.graph or common.endpoint else DEMO))
+    named = common.profile or (DEFAULT if common.graph or common.endpoint else DEMO)
+    profile = with_contact(load_profile(named), common.contact)
     if common.graph and common.endpoint:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     given = prefixes(common.prefix or ())
@@ -73,8 +75,11 @@ def _opening(common: Common) -> tuple[Opening, str]:
     if url := common.endpoint or profile.endpoint.url:
         if problem := url_problem(url):
             raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+        host = urlsplit(url).hostname or ""
+        for asked in (host, urlsplit(profile.search.api).hostname or ""):
+            contact_for(asked, profile.endpoint.contact)
         # Only the host: the rest of a URL may be nobody's business.
-        return opening, f"the endpoint on {urlsplit(url).hostname}"
+        return opening, f"the endpoint on {host}"
     return opening, "the demo graph"
 
 

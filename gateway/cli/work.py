@@ -26,7 +26,7 @@ from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, Fault, GatewayError
-from gateway.settings.load import DEFAULT, DEMO, load_profile
+from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record
 from gateway.transport.base import Transport
@@ -124,7 +124,7 @@ def _check(common: Common) -> int:
 
     louder(common.verbose)
     name = common.profile or (DEFAULT if common.graph or common.endpoint else DEMO)
-    profile = load_profile(name)
+    profile = with_contact(load_profile(name), common.contact)
     if common.graph and common.endpoint:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     url = common.endpoint or ("" if common.graph else profile.endpoint.url)
@@ -145,7 +145,7 @@ def _check(common: Common) -> int:
 def _index(common: Common, *, afresh: bool) -> None:
     """Make the label index of an endpoint, and say what it holds."""
     louder(common.verbose)
-    profile = load_profile(common.profile or DEFAULT)
+    profile = with_contact(load_profile(common.profile or DEFAULT), common.contact)
     url = common.endpoint or profile.endpoint.url
     if not url:
         raise ConfigurationError(
@@ -246,6 +246,7 @@ def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> 
         prefixes=prefixes(common.prefix or ()),
         store=common.store,
         keep_schema=True,
+        contact=common.contact,
         progress=waiting.loading,
         on_record=on_record,
     )

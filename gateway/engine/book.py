@@ -28,6 +28,8 @@ _ENUMERATION_REQUESTS = 5_000
 _RETRY_SECONDS = 60.0
 """A schema that could not be read is not asked for again before; every call would wait for it."""
 
+_LONGEST_RETRY_SECONDS = 3600.0
+
 _DEFECT = "The gateway failed to read the schema in a way it should not; the details are in its log."
 
 
@@ -73,6 +75,7 @@ class SchemaBook:
         # Whoever asks one question and goes is no reason for having every triple read.
         self._wants_all = profile.orientation.enumeration_seconds is not None
         self._has_tried_all = False
+        self._failures = 0
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -278,18 +281,32 @@ class SchemaBook:
         known, now = self._known, self._clock()
         if known is None or known.fault is not None:
             unread = Schema(reason=fault.wrong)
-            self._publish(self._derived(unread, fault, read=now, until=now + _RETRY_SECONDS))
+            self._publish(self._derived(unread, fault, read=now, until=now + self._next_try()))
         elif now > known.until:
             # What was read long ago is still the best there is, but nobody knows whether it is all.
             old = replace(known.schema, exact=False, reason=f"it is old, and could not be read again: {fault.wrong}")
-            self._publish(self._derived(old, None, read=now, until=now + _RETRY_SECONDS))
+            self._publish(self._derived(old, None, read=now, until=now + self._next_try()))
         elif not known.schema.exact:
             sample = replace(
                 known.schema, reason=f"{known.schema.reason}; reading the graph in full failed: {fault.wrong}"
             )
             self._publish(self._derived(sample, None, read=known.read, until=known.until))
 
+    def _next_try(self) -> float:
+        """Return the seconds until the schema is read again after a failure.
+
+        Where an endpoint counts what it is asked, each of these is taken from what calls need.
+        """
+        self._failures += 1
+        counted = self._profile.endpoint.has_quota
+        return (
+            min(_LONGEST_RETRY_SECONDS, _RETRY_SECONDS * 2 ** min(self._failures - 1, 10))
+            if counted
+            else _RETRY_SECONDS
+        )
+
     def _publish_read(self, schema: Schema) -> None:
+        self._failures = 0
         now = self._clock()
         if schema.exact and not self._profile.endpoint.trusted:
             schema = replace(schema, exact=False, reason="the endpoint may have cut its answers without a sign")

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from gateway.settings.address import is_secret_name, url_problem
+from gateway.settings.contact import is_contact
 from gateway.settings.secret import Reference, Unquoted, is_reference
 from gateway.settings.section import Seconds, Section
 
@@ -18,7 +19,6 @@ EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
-_CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
 
 
 def _header_name(text: str) -> str:
@@ -33,6 +33,7 @@ def _header_value(text: str) -> str:
     return text
 
 
+Amount = Annotated[float, Field(ge=0, le=1_000_000)]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 HeaderValue = Annotated[str, AfterValidator(_header_value)]
 
@@ -97,6 +98,23 @@ class Endpoint(Section):
         description="Failures in a row after which a harmless query decides whether the endpoint is asked any more.",
     )
     rest_seconds: Seconds = Field(default=15.0, description="How long an endpoint that is down is left alone.")
+    query_seconds_a_minute: Amount = Field(
+        default=0.0, description="Seconds of query time that the endpoint grants one client a minute; 0: no quota."
+    )
+    query_seconds_burst: Amount = Field(
+        default=0.0, description="Seconds of query time that the endpoint lets a client save up; above those a minute."
+    )
+    errors_a_minute: Amount = Field(
+        default=0.0, description="Failed requests that the endpoint forgives one client a minute; 0: it counts none."
+    )
+    errors_burst: Amount = Field(
+        default=0.0, description="Failed requests that it forgives at once; above those a minute."
+    )
+    time_limit_seconds: Amount = Field(
+        default=0.0,
+        description="How long the endpoint lets a query run at most; 0: not known. Where it counts query time, a "
+        "query that is given up is charged so much.",
+    )
     trusted: bool = Field(
         default=True,
         description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
@@ -116,7 +134,9 @@ class Endpoint(Section):
         default="urn:x-arq:UnionGraph", description="What the engine calls the union of all named graphs; Jena's name."
     )
     contact: str = Field(
-        default="", description="An e-mail address or a URL of yours, sent in `User-Agent`; Wikimedia demands it."
+        default="",
+        description="An e-mail address or a URL of yours, sent in `User-Agent`; Wikimedia demands it. Empty: the "
+        "variable `BFSQL_CONTACT`.",
     )
     user: Annotated[str, Unquoted()] = Field(
         default="", repr=False, description="User, with `password`; also `env:NAME` or `file:/path`."
@@ -151,9 +171,24 @@ class Endpoint(Section):
     @field_validator("contact")
     @classmethod
     def _can_be_sent(cls, value: str) -> str:
-        if value and not _CONTACT.fullmatch(value):
+        if value and not is_contact(value):
             raise ValueError("it is an e-mail address or a URL, in ASCII and without brackets")
         return value
+
+    @property
+    def has_quota(self) -> bool:
+        """Whether the endpoint counts what one client asks of it."""
+        return bool(self.query_seconds_a_minute or self.errors_a_minute)
+
+    @model_validator(mode="after")
+    def _more_at_once_than_a_minute(self) -> Self:
+        for name in ("query_seconds", "errors"):
+            a_minute, burst = getattr(self, f"{name}_a_minute"), getattr(self, f"{name}_burst")
+            if bool(a_minute) != bool(burst):
+                raise ValueError(f"{name}_a_minute and {name}_burst go together")
+            if a_minute and burst < a_minute + 1:
+                raise ValueError(f"{name}_burst is at least 1 more than {name}_a_minute")
+        return self
 
     @field_validator("proxy")
     @classmethod

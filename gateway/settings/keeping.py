@@ -78,7 +78,12 @@ def place_for(identity: Identity, store_dir: Path | None = None) -> Path:
         identity: The graph.
         store_dir: The operator's choice of a folder for all graphs; the user's cache directory where not given.
     """
-    return (store_dir or Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))) / identity.digest
+    return (store_dir or folder_for_all()) / identity.digest
+
+
+def folder_for_all() -> Path:
+    """Return the user's cache directory for this program; it need not exist."""
+    return Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))
 
 
 def make(place: Path) -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from gateway.errors import ConfigurationError, InputError, quoted
+from gateway.settings.contact import checked_contact
 from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.settings.secret import Unquoted
 from gateway.settings.tables import path_of, table_of
@@ -47,6 +48,22 @@ def load_profile(name_or_path: str) -> Profile:
     except ValidationError as error:
         raise ConfigurationError(f"The profile {path} is wrong: {_explain(error)}") from error
     return _with_whole_iris(profile, path)
+
+
+def with_contact(profile: Profile, contact: str | None) -> Profile:
+    """Return a profile with another contact of whoever runs this gateway; the same where none is given.
+
+    Args:
+        profile: The profile.
+        contact: An e-mail address or a URL.
+
+    Raises:
+        ConfigurationError: It is neither.
+    """
+    if contact is None:
+        return profile
+    endpoint = profile.endpoint.model_copy(update={"contact": checked_contact(contact, "The contact")})
+    return profile.model_copy(update={"endpoint": endpoint})
 
 
 def _explain(error: ValidationError) -> str:

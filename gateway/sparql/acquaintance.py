@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 
-from gateway.errors import Fault, NetworkFault
+from gateway.errors import Banned, Fault, NetworkFault, QuotaSpent, Throttled
 from gateway.graph.budget import Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines import HABITS, manners
@@ -67,8 +67,8 @@ class Acquaintance:
         try:
             async with self._pace.turn(brief):
                 glimpse = await remote.look(DESCRIPTION, brief)
-        except NetworkFault:
-            # Nobody was there to be looked at; whoever asks hears of that soon enough.
+        except (NetworkFault, QuotaSpent, Throttled, Banned):
+            # Nobody was there to be looked at, or nothing was sent; whoever asks hears of that soon enough.
             self._attempts += 1
             return
         except Fault as fault:

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import tenacity
 
-from gateway.errors import AnswerCut, Fault, QueryRefused, Throttled
-from gateway.graph.budget import Budget, Deadline, deadline_passed
+from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
+from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -63,7 +63,7 @@ class Asker:
         self._transport = transport
         self._acquaintance = acquaintance
         self._retries = endpoint.retries
-        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds)
+        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, pace.clock)
         self._kept_as_is: dict[str, bool] = {}
 
     @property
@@ -113,7 +113,11 @@ class Asker:
                         raise
                 return await self._rows(name, budget, parameters, at_most)
         except TimeoutError as error:
-            raise deadline_passed() from error
+            raise self.pace.too_late() from error
+        except DeadlinePassed as error:
+            if not self.pace.quota.is_limited:
+                raise
+            raise self.pace.too_late() from error
 
     async def _rows(
         self, name: str, budget: Budget, parameters: Mapping[str, Parameter], at_most: int | None
@@ -155,13 +159,14 @@ class Asker:
         """Send a query and decode its answer."""
         await self._breaker.admit(lambda: self._probe(budget))
         async with self.pace.turn(budget.deadline):
+            self.pace.check_worth(budget.deadline)
             budget.spend_request()
             try:
                 with asking.sending():
                     body = await self._transport.select(query, budget.deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
-                    rows = decode(body, variables)
+                    rows = self._decoded(body, variables)
                     asking.read(len(rows))
             except Fault as fault:
                 self._breaker.failed(fault)
@@ -171,6 +176,13 @@ class Asker:
         self._breaker.answered()
         self.pace.answered()
         return rows
+
+    def _decoded(self, body: bytes, variables: Sequence[str]) -> Sequence[Row]:
+        try:
+            return decode(body, variables)
+        except EndpointFault:
+            self.pace.quota.failed_after_all()
+            raise
 
     async def _probe(self, budget: Budget) -> Fault | None:
         """Ask the endpoint something harmless; return why it did not answer."""
@@ -183,6 +195,9 @@ class Asker:
                 body = await self._transport.select(query, Deadline.after(seconds, deadline.clock))
                 asking.came(len(body))
                 asking.read(len(decode(body, text.variables)))
+        except (Banned, QuotaSpent):
+            # Nothing was sent, so nothing was learnt.
+            raise
         except Fault as fault:
             # A call that ends while it waits has learnt nothing about the endpoint.
             deadline.check()

@@ -232,6 +232,7 @@ def batched(
         asker.pace.at_once,
         asker.vetting(budget),
         split,
+        asker.pace.clock,
         tally=budget.tally,
     )
 

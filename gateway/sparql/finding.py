@@ -19,6 +19,7 @@ from gateway.sparql.results import decode
 from gateway.transport.base import Glimpse
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners
+from gateway.transport.quota import Quota
 
 _log = logging.getLogger(__name__)
 
@@ -132,6 +133,11 @@ class Finding:
     @manners.setter
     def manners(self, manners: Manners) -> None:
         self.http.manners = manners
+
+    @property
+    def quota(self) -> Quota:
+        """What the endpoint grants this gateway."""
+        return self.http.quota
 
     async def look(self, accept: str, deadline: Deadline) -> Glimpse:
         """Ask for the endpoint itself; see `gateway.transport.base.Remote.look`."""

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import anyio
 
-from gateway.errors import Throttled
-from gateway.graph.budget import Clock, Deadline
+from gateway.errors import DeadlinePassed, Throttled
+from gateway.graph.budget import Clock, Deadline, deadline_passed
 from gateway.settings.endpoint import Endpoint
-
-Sleep = Callable[[float], Awaitable[None]]
+from gateway.transport.quota import Quota, Sleep
 
 _GROWTH = 4
 """How many times its first size a batch may reach."""
@@ -33,6 +32,9 @@ _MANY_ROWS = 4_000
 
 It is also no reason to ask for more at once, which would end above the rows that one query may return.
 """
+
+_ENOUGH_SECONDS = 10.0
+"""With so much time left, a query is sent however long others took."""
 
 _QUICK_SECONDS = 1.0
 """An answer that took longer is no reason to ask for more at once."""
@@ -85,14 +87,30 @@ class BatchSize:
 class Pace:
     """One endpoint's pace.
 
+    Args:
+        endpoint: The profile's section.
+        quota: What the endpoint grants this gateway; nothing is counted by default.
+        clock: A monotonic clock, in seconds.
+        sleep: Waits some seconds of it.
+
     Attributes:
+        clock: The clock.
         sleep: Waits some seconds.
+        quota: What the endpoint grants this gateway.
     """
 
-    def __init__(self, endpoint: Endpoint, *, clock: Clock = time.monotonic, sleep: Sleep = anyio.sleep) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        quota: Quota | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = anyio.sleep,
+    ) -> None:
+        self.quota = quota or Quota(Endpoint(), clock=clock, sleep=sleep)
         self._most_at_once = endpoint.concurrency
         self._delay = endpoint.delay_seconds
-        self._clock = clock
+        self.clock = clock
         self.sleep = sleep
         self._slots = anyio.CapacityLimiter(endpoint.concurrency)
         self._answered_in_turn = 0
@@ -110,22 +128,27 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self, deadline: Deadline) -> AsyncIterator[None]:
-        """Wait for a free slot, and for the end of a pause.
+        """Wait for a free slot, for the end of a pause, and until the endpoint grants another request.
 
         Raises:
             Throttled: The endpoint asked for a pause that lasts longer than this call may.
+            QuotaSpent: What it grants is used up for longer than that.
+            Banned: It shuts this gateway out for longer.
         """
+        # Nobody stands in line for what will not be there in time.
+        self.quota.check(deadline)
         # One object a query: the limiter counts borrowers, and a task may have several queries under way.
         borrower = object()
         await self._slots.acquire_on_behalf_of(borrower)
         try:
             await self._wait_for_turn(deadline)
+            await self.quota.opened(deadline)
             yield
         finally:
             self._slots.release_on_behalf_of(borrower)
 
     async def _wait_for_turn(self, deadline: Deadline) -> None:
-        wait = self._free_at - self._clock()
+        wait = self._free_at - self.clock()
         if wait > deadline.seconds_left:
             raise Throttled(
                 "The endpoint asked this gateway to wait for longer than one call may take.",
@@ -133,9 +156,32 @@ class Pace:
                 retry_after=wait,
             )
         if self._delay:
-            self._free_at = max(self._free_at, self._clock()) + self._delay
+            self._free_at = max(self._free_at, self.clock()) + self._delay
         if wait > 0:
             await self.sleep(wait)
+
+    def check_worth(self, deadline: Deadline) -> None:
+        """Raise where a query would most likely be given up before it is answered, and be charged all the same.
+
+        Raises:
+            DeadlinePassed: So little time is left.
+        """
+        if self.quota.is_limited and deadline.seconds_left < min(_ENOUGH_SECONDS, 2 * self.quota.typical_seconds):
+            raise self.too_late()
+
+    def too_late(self) -> DeadlinePassed:
+        """Return the error of a call whose time was up before it was answered; where requests are counted, with a time.
+
+        It is the time for those that stand in line before it, as long as such queries take here.
+        """
+        if not self.quota.is_limited:
+            return deadline_passed()
+        in_line = self._slots.statistics().tasks_waiting / self.at_once
+        seconds = math.ceil(max(1.0, self.quota.seconds_to_wait(), in_line * self.quota.typical_seconds))
+        return DeadlinePassed(
+            f"The time of this call is used up; the endpoint may be asked again in {seconds} s.",
+            next_step=f"Ask for fewer seeds or hops, or call again in {seconds} s.",
+        )
 
     def answered(self) -> None:
         """Note an answer: after as many in a row as are allowed at once, one more is."""
@@ -149,4 +195,4 @@ class Pace:
         self._slots.total_tokens = max(1, self.at_once // 2)
         self._answered_in_turn = 0
         if fault.retry_after is not None:
-            self._free_at = max(self._free_at, self._clock() + fault.retry_after)
+            self._free_at = max(self._free_at, self.clock() + fault.retry_after)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
-from gateway.graph.budget import Budget
+from gateway.graph.budget import Budget, Clock
 from gateway.graph.store import Told
 from gateway.graph.values import (
     Degree,
@@ -36,7 +37,7 @@ from gateway.sparql.pace import Pace
 from gateway.sparql.reaching import ReachReader
 from gateway.sparql.schema.reader import SchemaReader
 from gateway.sparql.search import SearchReader
-from gateway.transport.base import Transport
+from gateway.transport.base import Remote, Transport
 
 
 class SparqlStore:
@@ -47,10 +48,13 @@ class SparqlStore:
         names: Reads all names of the graph, for an index of them.
     """
 
-    def __init__(self, transport: Transport, profile: Profile, pace: Pace | None = None) -> None:
+    def __init__(
+        self, transport: Transport, profile: Profile, pace: Pace | None = None, *, clock: Clock = time.monotonic
+    ) -> None:
         rule = EdgeRule.of(profile.edges)
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
-        pace = pace or Pace(profile.endpoint)
+        if pace is None:
+            pace = Pace(profile.endpoint, transport.quota if isinstance(transport, Remote) else None, clock=clock)
         self._asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
         dialect = Dialect(self._asker, profile.endpoint)
         self._degrees = DegreeReader(self._asker, rule, dialect, facts_batch)

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from gateway.graph.budget import Deadline
 from gateway.transport.manners import Manners
+from gateway.transport.quota import Quota
 
 
 class Transport(Protocol):
@@ -59,6 +60,11 @@ class Remote(Transport, Protocol):
     """
 
     manners: Manners
+
+    @property
+    def quota(self) -> Quota:
+        """What it grants this gateway."""
+        ...
 
     async def look(self, accept: str, deadline: Deadline) -> Glimpse:
         """Ask for the endpoint itself, without a query: a service description, or an error of its own.

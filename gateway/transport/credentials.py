@@ -17,13 +17,12 @@ import aiohttp
 
 from gateway.errors import ConfigurationError
 from gateway.settings.address import is_loopback, url_problem
+from gateway.settings.contact import contact_for
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.secret import is_reference, read
 
 _NAME = "bfsql-gateway"
 _SENDABLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
-_WIKIMEDIA = ("wikidata.org", "wikimedia.org", "wikipedia.org", "mediawiki.org")
-"""Their policy asks for a way to reach whoever runs a program; others share one small quota (field notes, 1.3)."""
 
 _FIX_HTTP = (
     "Use https; or, where nobody can listen on the way, set endpoint.credentials_over_http "
@@ -42,6 +41,7 @@ class Access:
         tls: The certificates to trust; the system's where None.
         login: User and password where the endpoint wants HTTP Digest.
         connect_seconds: Time for making a connection.
+        contact: Who runs this gateway; it stands in `User-Agent`.
     """
 
     headers: dict[str, str] = field(default_factory=dict, repr=False)
@@ -50,6 +50,7 @@ class Access:
     tls: ssl.SSLContext | None = None
     login: tuple[str, str] | None = field(default=None, repr=False)
     connect_seconds: float = 10.0
+    contact: str = ""
 
     def middlewares(self) -> tuple[aiohttp.ClientMiddlewareType, ...]:
         """Return what a session has to do for these credentials."""
@@ -64,13 +65,13 @@ def access_to(url: str, settings: Endpoint) -> Access:
         settings: The profile's section.
 
     Raises:
-        ConfigurationError: The URL is wrong or holds a secret, a secret or certificate cannot be read, or a secret
-            would go unencrypted over a network. The text holds no secret.
+        ConfigurationError: The URL is wrong or holds a secret, a contact is demanded and not given, a secret or
+            certificate cannot be read, or a secret would go unencrypted over a network. The text holds no secret.
     """
     if problem := url_problem(url):
         raise ConfigurationError(f"The endpoint is wrong: {problem}.")
     parts = urlsplit(url)
-    _want_contact(parts.hostname or "", settings.contact)
+    contact = contact_for(parts.hostname or "", settings.contact)
     proxy, proxy_headers = _proxy(settings)
     authorization, login = _credentials(settings)
     secret = {
@@ -86,12 +87,13 @@ def access_to(url: str, settings: Endpoint) -> Access:
     # Towards a plain endpoint there is no CONNECT: the proxy reads the request itself.
     plain = proxy_headers if parts.scheme == "http" else {}
     return Access(
-        headers={"User-Agent": _user_agent(settings.contact), **settings.headers, **secret, **plain},
+        headers={"User-Agent": user_agent(contact), **settings.headers, **secret, **plain},
         proxy=proxy,
         proxy_headers=proxy_headers,
         tls=_trust(settings.ca_bundle),
         login=login,
         connect_seconds=settings.connect_seconds,
+        contact=contact,
     )
 
 
@@ -110,32 +112,36 @@ def access_without_credentials(url: str, settings: Endpoint, setting: str) -> Ac
     if problem := url_problem(url):
         raise ConfigurationError(f"{setting} is wrong: {problem}.")
     parts = urlsplit(url)
-    _want_contact(parts.hostname or "", settings.contact)
+    contact = contact_for(parts.hostname or "", settings.contact)
     proxy, proxy_headers = _proxy(settings)
     plain = proxy_headers if parts.scheme == "http" else {}
     return Access(
-        headers={"User-Agent": _user_agent(settings.contact), **plain},
+        headers={"User-Agent": user_agent(contact), **plain},
         proxy=proxy,
         proxy_headers=proxy_headers,
         tls=_trust(settings.ca_bundle),
         connect_seconds=settings.connect_seconds,
+        contact=contact,
     )
 
 
-def _user_agent(contact: str) -> str:
+def user_agent(contact: str, library: str = "aiohttp") -> str:
+    """Return what a request says of who sends it: this program, whoever runs it, and the library that it uses.
+
+    The form is that of Wikimedia's policy (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
+
+    Args:
+        contact: An e-mail address or a URL; none where empty.
+        library: The distribution that sends it.
+    """
+    return " ".join([_product(_NAME), *([f"({contact})"] if contact else []), _product(library)])
+
+
+def _product(name: str) -> str:
     try:
-        name = f"{_NAME}/{version(_NAME)}"
+        return f"{name}/{version(name)}"
     except PackageNotFoundError:
-        name = _NAME
-    return f"{name} ({contact})" if contact else name
-
-
-def _want_contact(host: str, contact: str) -> None:
-    if not contact and any(host == domain or host.endswith(f".{domain}") for domain in _WIKIMEDIA):
-        raise ConfigurationError(
-            "Wikimedia's servers ask for a way to reach whoever runs this gateway, and the profile gives none.",
-            valid='In a profile: [endpoint] contact = "you@example.org", or a URL of yours.',
-        )
+        return name
 
 
 def _credentials(settings: Endpoint) -> tuple[dict[str, str], tuple[str, str] | None]:

@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import io
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
@@ -18,14 +19,15 @@ from uuid import uuid4
 import aiohttp
 import yarl
 
-from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
+from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.budget import Deadline, deadline_passed
-from gateway.settings.endpoint import Method
+from gateway.settings.endpoint import Endpoint, Method
 from gateway.transport.base import Glimpse
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
 from gateway.transport.failures import RAISED, fault_of
 from gateway.transport.manners import Manners
+from gateway.transport.quota import Asked, Quota
 from gateway.transport.verdict import JSON, Reply
 
 _log = logging.getLogger(__name__)
@@ -46,6 +48,7 @@ class Http:
     Attributes:
         url: The endpoint's URL; it holds no secret, but is for the operator alone.
         manners: How the endpoint wants to be asked; whoever recognises the engine may replace it.
+        quota: What the endpoint grants this gateway; every request waits for it and is charged to it.
     """
 
     def __init__(
@@ -58,9 +61,11 @@ class Http:
         manners: Manners | None = None,
         access: Access | None = None,
         graphs: Sequence[str] = (),
+        quota: Quota | None = None,
     ) -> None:
         self.url = url
         self.manners = manners or Manners()
+        self.quota = quota or Quota(Endpoint())
         self._max_bytes = max_bytes
         self._concurrency = concurrency
         self._method: Method = method
@@ -97,6 +102,7 @@ class Http:
             manners=self.manners,
             access=self._access,
             graphs=graphs,
+            quota=self.quota,
         )
 
     @property
@@ -125,15 +131,31 @@ class Http:
 
     async def look(self, accept: str, deadline: Deadline) -> Glimpse:
         """Ask for the URL itself, without a query; see `Remote.look`."""
-        outcome = await self._outcome(lambda: self._glimpse(accept), deadline)
+        outcome = await self._outcome(lambda: self._glimpse(accept, deadline), deadline)
         if isinstance(outcome, Fault):
             raise outcome
         return outcome
 
-    async def _glimpse(self, accept: str) -> Glimpse:
-        async with self._send("GET", self.url, b"", {"Accept": accept}) as response:
+    async def _glimpse(self, accept: str, deadline: Deadline) -> Glimpse:
+        async with self._asking(deadline) as asked, self._send("GET", self.url, b"", {"Accept": accept}) as response:
             headers = {name.lower(): value for name, value in response.headers.items()}
-            return Glimpse(response.status, headers, (await excerpt(response)).decode("utf-8", "replace"))
+            text = await excerpt(response)
+            has_failed = response.status >= HTTPStatus.BAD_REQUEST
+            asked.answered(failed=has_failed)
+            if has_failed:
+                self.quota.heard(Reply(response.status, response.headers, response.content_type, 0).fault(text))
+            return Glimpse(response.status, headers, text.decode("utf-8", "replace"))
+
+    @contextlib.asynccontextmanager
+    async def _asking(self, deadline: Deadline) -> AsyncIterator[Asked]:
+        """Wait until the endpoint may be asked, and charge the request that the block sends."""
+        async with self.quota.asking(deadline) as asked:
+            try:
+                yield asked
+            except RAISED:
+                # It was not reached, or it hung up: it has nothing more to do for this request.
+                asked.answered(failed=True)
+                raise
 
     async def _outcome(self, work: Callable[[], Awaitable[_Result]], deadline: Deadline) -> _Result | Fault:
         try:
@@ -183,17 +205,36 @@ class Http:
         form = b"" if method == "GET" else _form(fields)
         has_ended = False
         try:
-            async with self._send(method, url, form, self.manners.headers(deadline)) as response:
+            async with (
+                self._asking(deadline) as asked,
+                self._send(method, url, form, self.manners.headers(deadline)) as response,
+            ):
                 reply = Reply(response.status, response.headers, response.content_type, len(form))
                 if not reply.is_believed:
                     has_ended = True
-                    raise reply.fault(await excerpt(response))
-                body = await whole_body(response, self._max_bytes)
+                    raise await self._refused(reply, response, asked)
+                body = await self._body(response, asked)
                 has_ended = True
                 return body
         finally:
-            if query_id and not has_ended:
+            # Where requests are counted, one that only cancels another may be the one too many.
+            if query_id and not has_ended and not self.quota.is_limited:
                 self._cancel_later(query_id)
+
+    async def _refused(self, reply: Reply, response: aiohttp.ClientResponse, asked: Asked) -> Fault:
+        fault = reply.fault(await excerpt(response))
+        asked.answered(failed=True)
+        self.quota.heard(fault)
+        return fault
+
+    async def _body(self, response: aiohttp.ClientResponse, asked: Asked) -> bytes:
+        try:
+            body = await whole_body(response, self._max_bytes)
+        except BrokenAnswer:
+            asked.answered(failed=True)
+            raise
+        asked.answered(failed=False)
+        return body
 
     def _fields(self, query: str, query_id: str, deadline: Deadline) -> list[tuple[str, str]]:
         return [

@@ -27,6 +27,7 @@ from gateway.errors import (
 )
 from gateway.transport import marks
 from gateway.transport.advice import CREDENTIALS, LATER, OPERATOR
+from gateway.transport.ban import banned, seconds_of_ban
 
 JSON = "application/sparql-results+json"
 
@@ -187,12 +188,9 @@ def _refused(reply: Reply, text: bytes) -> Fault:
     )
 
 
-def _forbidden(_reply: Reply, text: bytes) -> Fault:
+def _forbidden(reply: Reply, text: bytes) -> Fault:
     if marks.banned(text):
-        return EndpointFault(
-            "The endpoint has banned this gateway for a time, because it asked too much.",
-            next_step="Whoever runs this gateway should stop asking until the ban ends, and then ask less at once.",
-        )
+        return banned(seconds_of_ban(text, _date(reply.headers.get("Date", "")) or datetime.now(UTC)))
     return EndpointFault("The endpoint refuses this gateway.", next_step=CREDENTIALS)
 
 

@@ -16,6 +16,7 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Glimpse
 from gateway.transport.inprocess import InProcess
 from gateway.transport.manners import Manners
+from gateway.transport.quota import Quota
 from tests.engine.small import PREFIXES, engine
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +42,7 @@ class Elsewhere:
 
     def __init__(self, graph: str = GRAPH, fails: Reply = lambda _: None, *, indexed: bool = False) -> None:
         self.manners = Manners()
+        self.quota = Quota(Endpoint())
         self.sent: list[str] = []
         self.fails = fails
         self._indexed = indexed

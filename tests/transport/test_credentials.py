@@ -132,9 +132,10 @@ async def test_further_headers_are_sent_secret_or_not() -> None:
 
 
 async def test_the_user_agent_says_who_asks_and_how_to_reach_the_operator() -> None:
-    assert re.fullmatch(r"bfsql-gateway/\d+\.\d+\.\d+", await header_sent("User-Agent", settings()) or "")
+    library = r" aiohttp/\d[\w.]+"
+    assert re.fullmatch(rf"bfsql-gateway/\d+\.\d+\.\d+{library}", await header_sent("User-Agent", settings()) or "")
     sent = await header_sent("User-Agent", settings('contact = "ops@example.org"'))
-    assert re.fullmatch(r"bfsql-gateway/\d+\.\d+\.\d+ \(ops@example\.org\)", sent or "")
+    assert re.fullmatch(rf"bfsql-gateway/\d+\.\d+\.\d+ \(ops@example\.org\){library}", sent or "")
 
 
 def digest_of(*parts: str) -> str:

@@ -5,6 +5,7 @@ import pytest
 from aiohttp import web
 
 from gateway.errors import (
+    Banned,
     BrokenAnswer,
     EndpointFault,
     Fault,
@@ -130,11 +131,29 @@ async def test_the_text_of_an_error_is_not_read_without_end_nor_waited_for(monke
 
 async def test_a_ban_says_who_must_act() -> None:
     error = await fault_of(answering(WDQS_BAN, status=403, content_type="text/plain"))
-    assert type(error) is EndpointFault
+    assert isinstance(error, Banned)
     assert not error.again
     assert "banned" in error.wrong
     assert "Whoever runs this gateway" in error.next_step
-    assert "2026" not in str(error)
+    assert "respect throttling" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (b"You have been banned until 2026-11-22T10:00:00Z, please respect throttling", 3601),
+        (b"You have been banned until 2026-11-22T10:00:00.123456Z, please", 3601),
+        (b"You have been banned until 2026-11-22T08:00:00Z, please", 1),
+        (b"You have been banned until +1000000000-12-31T23:59:59Z, please", 86_400),
+        (b"You have been banned until 2026-13-99T10:00:00Z, please", 86_400),
+        (b"You have been banned.", 86_400),
+    ],
+)
+async def test_a_ban_lasts_until_the_instant_that_it_names_by_the_servers_clock(text: bytes, seconds: float) -> None:
+    headers = {"Date": "Sun, 22 Nov 2026 09:00:00 GMT"}
+    error = await fault_of(answering(text, status=403, content_type="text/plain", headers=headers))
+    assert isinstance(error, Banned)
+    assert error.retry_after == seconds
 
 
 @pytest.mark.parametrize(("status", "text"), [(429, WDQS_BUSY), (503, b"busy"), (503, b"Service is overloaded")])

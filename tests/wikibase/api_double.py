@@ -153,7 +153,7 @@ class ApiDouble:
 
     async def answering(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request as the API does."""
-        if not _CONTACT.fullmatch(request.headers.get("User-Agent", "")):
+        if not _CONTACT.match(request.headers.get("User-Agent", "")):
             return web.Response(status=403, text="Please set a user-agent and respect our robot policy.")
         if self.throttle is not None and (wait := self.throttle.wait()):
             return web.Response(status=429, text="Too many requests", headers={"Retry-After": f"{wait:.0f}"})

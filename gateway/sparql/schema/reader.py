@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -22,7 +23,7 @@ from gateway.sparql.schema.counting import Counter
 from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_finder import NameFinder
-from gateway.sparql.schema.sampling import Drawing, Sampler
+from gateway.sparql.schema.sampling import FIRST_TRIPLES, Drawing, Sample, Sampler
 
 _GLANCE_SECONDS = 1.6
 """Time for a look at a graph that is too large to be read at once: its first answer should come within two seconds."""
@@ -38,6 +39,8 @@ _UNBOUNDED = 1_000_000_000_000
 
 _LABELS_SECONDS = 0.3
 """Labels have at least so much; without them the lists are what they are."""
+
+_ONLY = "only {:,} triples of a large graph were read"
 
 _DRAWING = 0.7
 """The share of the time for samples; the rest is for what is looked up because of them."""
@@ -62,6 +65,8 @@ class SchemaReader:
         Raises:
             Fault: The graph could not be asked.
         """
+        if self._asker.pace.quota.is_limited:
+            return await self._briefly(budget)
         limits = self._profile.limits
         limit = min(limits.scan_rows, self._profile.orientation.glance_triples)
         clock = budget.deadline.clock
@@ -142,9 +147,29 @@ class SchemaReader:
         methods += ["published"] if published else []
         methods += ["declared"] if declared else []
         basis = Basis(tuple(methods), time.time(), sample.triples, counting.result())
-        reason = f"only {sample.triples:,} triples of a large graph were read"
+        reason = _ONLY.format(sample.triples)
         with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
             return replace(await self._labelled(found, basis, reason, beside), names=naming.result())
+
+    async def _briefly(self, budget: Budget) -> Schema:
+        """Return what a look shows that costs little: a sample or two, one query after the other, and none given up.
+
+        An endpoint that counts query time charges the most it can for a query that is given up, and the calls that
+        come next would have to wait for that.
+
+        Raises:
+            Fault: No sample came.
+        """
+        sample = await self._sampler.at(0, FIRST_TRIPLES, budget)
+        with contextlib.suppress(Fault):
+            drawn = await self._sampler.at_random(budget)
+            sample = Sample(
+                sample.types + drawn.types, sample.predicates + drawn.predicates, sample.triples + drawn.triples
+            )
+        names = await self._names.find(budget)
+        found = Described(_uncounted(sample.types), _uncounted(sample.predicates))
+        basis = Basis(("sampled",), time.time(), sample.triples, None)
+        return replace(await self._labelled(found, basis, _ONLY.format(sample.triples), budget), names=names)
 
     async def _totals_in_time(self, limit: int, seconds: float, budget: Budget) -> tuple[Mapping[Iri, int], bool]:
         """Return the totals of all predicates, and whether these are all; nothing where it takes longer."""

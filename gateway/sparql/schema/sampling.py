@@ -24,7 +24,7 @@ from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 _TRIPLES = 2_000
 """Triples of one sample."""
 
-_FIRST = 1_000
+FIRST_TRIPLES = 1_000
 """Triples of the first one, which must come even from a server that has just begun."""
 
 _PLACES = (20_000, 200_000, 2_000_000)
@@ -131,7 +131,7 @@ class Drawing:
     def __init__(self, sampler: Sampler, budget: Budget) -> None:
         self._sampler = sampler
         self._budget = budget
-        self._tasks = [asyncio.create_task(sampler.at(0, _FIRST, budget))]
+        self._tasks = [asyncio.create_task(sampler.at(0, FIRST_TRIPLES, budget))]
 
     async def finish(self, seconds: float) -> Sample:
         """Draw further samples at several places, and return what came in time.

@@ -1,0 +1,88 @@
+"""Who runs this gateway, as an endpoint may want to know: an e-mail address or a URL, sent in `User-Agent`.
+
+Wikimedia's policy demands it of every program (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy);
+programs without it share one small quota (field notes, ``sparql-endpoints.md`` 1.3).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from gateway.errors import ConfigurationError, quoted
+
+VARIABLE = "BFSQL_CONTACT"
+"""The environment variable that gives it where neither a profile nor a command line does."""
+
+_WIKIMEDIA = (
+    "mediawiki.org",
+    "toolforge.org",
+    "wikibooks.org",
+    "wikidata.org",
+    "wikifunctions.org",
+    "wikimedia.org",
+    "wikimediafoundation.org",
+    "wikinews.org",
+    "wikipedia.org",
+    "wikiquote.org",
+    "wikisource.org",
+    "wikiversity.org",
+    "wikivoyage.org",
+    "wiktionary.org",
+    "wmcloud.org",
+    "wmflabs.org",
+)
+"""The projects (https://www.mediawiki.org/wiki/Wikimedia_projects), and what Wikimedia hosts for others."""
+
+_CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
+
+
+def is_contact(text: str) -> bool:
+    """Tell whether a text can be sent as a contact: as a comment of `User-Agent` (RFC 9110, 10.1.5)."""
+    return _CONTACT.fullmatch(text) is not None
+
+
+def contact_for(host: str, given: str) -> str:
+    """Return the contact to send to a host; empty where none is given, and none is needed.
+
+    Args:
+        host: The host that is asked.
+        given: What the profile or the command line says; `BFSQL_CONTACT` holds where that is empty.
+
+    Raises:
+        ConfigurationError: It is one of Wikimedia's, and no contact is given; or the variable holds none.
+    """
+    variable = os.environ.get(VARIABLE, "").strip()
+    contact = given or (checked_contact(variable, VARIABLE) if variable else "")
+    if not contact and is_of_wikimedia(host):
+        raise ConfigurationError(
+            "Wikimedia's servers ask for a way to reach whoever runs this gateway, and none is given, so nothing was "
+            "sent.",
+            valid=f"Give an e-mail address or a URL of yours: --contact you@example.org, or {VARIABLE}=you@example.org "
+            'in the environment, or in a profile [endpoint] contact = "you@example.org".',
+        )
+    return contact
+
+
+def is_of_wikimedia(host: str) -> bool:
+    """Tell whether a host is one of Wikimedia's."""
+    name = host.lower().rstrip(".")
+    return any(name == domain or name.endswith(f".{domain}") for domain in _WIKIMEDIA)
+
+
+def checked_contact(contact: str, given_by: str) -> str:
+    """Return a contact as it was given.
+
+    Args:
+        contact: The contact.
+        given_by: What gives it, for the error.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    if not is_contact(contact):
+        raise ConfigurationError(
+            f"{given_by} {quoted(contact)} is none.",
+            valid="It is an e-mail address or a URL, in ASCII and without brackets.",
+        )
+    return contact

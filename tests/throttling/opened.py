@@ -1,0 +1,63 @@
+"""A gateway over the service, in the time of the event loop."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from gateway.api import connect, store_over
+from gateway.engine.gateway import Gateway
+from gateway.graph.budget import Deadline
+from gateway.settings.profile import Profile
+from gateway.sparql.finding import Finding
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.quota import Asked, Quota
+from tests.throttling.service import Service
+from tests.throttling.virtual_time import VirtualTimeLoop
+
+
+def now() -> float:
+    """Return the time of the running loop."""
+    return asyncio.get_running_loop().time()
+
+
+class _Watched(Quota):
+    """A quota that knows what is on its way to the service and back."""
+
+    service: Service
+    under_way = 0
+    given_up = 0
+
+    @asynccontextmanager
+    async def asking(self, deadline: Deadline) -> AsyncIterator[Asked]:
+        """Count a request."""
+        async with super().asking(deadline) as asked:
+            self.under_way += 1
+            try:
+                yield asked
+            finally:
+                self.under_way -= 1
+                self.given_up += not asked.ended
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether a request, an answer, or word that nobody waits for it any more has not arrived."""
+        return self.under_way > self.service.asleep or self.given_up > self.service.left
+
+    def lost(self) -> None:
+        """Let time go on: who gives up before it is connected leaves no trace at the service."""
+        self.given_up = self.service.left
+
+
+@asynccontextmanager
+async def gateway_at(url: str, profile: Profile, service: Service) -> AsyncIterator[Gateway]:
+    """Open a gateway, as `open_gateway` does."""
+    http = connect(url, profile, now)
+    quota = _Watched(profile.endpoint, clock=now)
+    quota.service = service
+    http.quota = quota
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTimeLoop)
+    loop.watch(quota)
+    store = store_over(Finding(http), profile, now)
+    async with Gateway(store, profile, PrefixMap(profile.prefixes), now) as gateway:
+        yield gateway

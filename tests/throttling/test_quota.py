@@ -1,0 +1,221 @@
+"""The model of a quota: never more generous than the service, and shared between processes."""
+
+import asyncio
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.api import connect, load_profile
+from gateway.errors import Banned, Fault, QuotaSpent, Throttled
+from gateway.graph.budget import Deadline
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.load import with_contact
+from gateway.transport.account import Account, SharedAccount
+from gateway.transport.quota import Quota
+from tests.examples import examples
+from tests.throttling.opened import now
+from tests.throttling.service import Bucket, Refill
+from tests.throttling.virtual_time import VirtualTimeLoop
+
+pytestmark = pytest.mark.anyio
+
+WIKIDATA = Endpoint(
+    query_seconds_a_minute=60,
+    query_seconds_burst=120,
+    errors_a_minute=30,
+    errors_burst=60,
+    time_limit_seconds=60,
+)
+
+
+async def ask(quota: Quota, seconds: float, patience: float = 1e9, **how: Any) -> None:
+    """Send a request that takes so long."""
+    async with quota.asking(Deadline.after(patience, now)) as asked:
+        await asyncio.sleep(seconds)
+        asked.answered(failed=how.get("failed", False))
+
+
+@settings(deadline=None, max_examples=examples(40))
+@given(
+    requests=st.lists(
+        st.tuples(
+            st.sampled_from([0.01, 0.5, 3.0, 20.0, 55.0]),
+            st.sampled_from([0.0, 0.0, 0.3, 10.0, 70.0]),
+            st.sampled_from(["answered", "failed", "given up"]),
+        ),
+        min_size=5,
+        max_size=60,
+    ),
+    at_once=st.integers(1, 5),
+    phase=st.floats(0, 59),
+    refill=st.sampled_from(["at one go", "evenly"]),
+)
+def test_it_never_lets_a_request_pass_that_the_service_would_refuse(
+    requests: list[tuple[float, float, str]], at_once: int, phase: float, refill: Refill
+) -> None:
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        quota = Quota(WIKIDATA, clock=now)
+        seconds, errors = Bucket(120, 60, refill, phase), Bucket(60, 30, refill, phase)
+        slots = asyncio.Semaphore(at_once)
+
+        def charge(took: float, *, failed: bool) -> None:
+            seconds.take(took, loop.time())
+            errors.take(failed, loop.time())
+
+        async def one(takes: float, pause: float, becomes: str) -> None:
+            await asyncio.sleep(pause)
+            async with slots, quota.asking(Deadline.after(1e9, now)) as asked:
+                assert seconds.level(loop.time()) > 0
+                assert errors.level(loop.time()) > 0
+                if becomes == "given up":
+                    # The service goes on to its own limit.
+                    loop.call_later(60.0, lambda: charge(60.0, failed=True))
+                    await asyncio.sleep(takes)
+                    return
+                await asyncio.sleep(takes)
+                charge(takes, failed=becomes == "failed")
+                asked.answered(failed=becomes == "failed")
+
+        async with asyncio.TaskGroup() as tasks:
+            for request in requests:
+                tasks.create_task(one(*request))
+
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(work())
+
+
+async def test_who_cannot_wait_is_told_at_once_when_to_come_back() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    await asyncio.gather(*(ask(quota, 50) for _ in range(4)))
+    began = now()
+    with pytest.raises(QuotaSpent, match=r"again in 1\d\d s") as caught:
+        await ask(quota, 1, patience=30)
+    assert now() == began
+    await ask(quota, 1, patience=caught.value.retry_after + 0.1)
+    assert now() - began == pytest.approx(caught.value.retry_after + 1, abs=0.1)
+
+
+async def test_a_retry_after_is_taken_for_a_second_more_as_the_service_cuts_its_fraction_off() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    quota.heard(Throttled("Fewer.", retry_after=20.0))
+    assert quota.seconds_to_wait() == pytest.approx(21.0)
+
+
+async def test_one_second_that_came_back_is_not_enough_for_all_who_wait() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    await asyncio.gather(*(ask(quota, 50) for _ in range(2)))
+    began: list[float] = []
+
+    async def note() -> None:
+        async with quota.asking(Deadline.after(1e9, now)) as asked:
+            began.append(now())
+            await asyncio.sleep(0.5)
+            asked.answered(failed=False)
+
+    await asyncio.gather(*(note() for _ in range(4)))
+    assert all(later - earlier > 0.2 for earlier, later in itertools.pairwise(began))
+
+
+async def test_errors_are_counted_too() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    for _ in range(30):
+        await ask(quota, 0.0, failed=True)
+    assert quota.seconds_to_wait() == pytest.approx(2.0)
+    quota.failed_after_all()
+    assert quota.seconds_to_wait() == pytest.approx(4.0)
+
+
+async def test_an_endpoint_that_counts_nothing_is_asked_at_once() -> None:
+    quota = Quota(Endpoint(), clock=now)
+    for _ in range(500):
+        await ask(quota, 0.0, failed=True)
+    quota.heard(Throttled("Fewer."))
+    assert quota.seconds_to_wait() == 0
+    assert now() == 0
+
+
+async def test_a_refusal_that_gives_no_time_is_counted_once_for_all_that_were_under_way() -> None:
+    quota = Quota(WIKIDATA, clock=now)
+    for _ in range(4):
+        quota.heard(Throttled("Overloaded."))
+    assert quota.seconds_to_wait() == pytest.approx(5.0)
+    await asyncio.sleep(6)
+    quota.heard(Throttled("Overloaded."))
+    assert quota.seconds_to_wait() == pytest.approx(10.0)
+    await ask(quota, 1)
+    quota.heard(Throttled("Overloaded."))
+    assert quota.seconds_to_wait() == pytest.approx(5.0)
+
+
+def shared(path: Path) -> Quota:
+    return Quota(WIKIDATA, accounts=lambda account: SharedAccount(path, account), clock=now)
+
+
+async def test_processes_of_one_user_share_what_is_left(tmp_path: Path) -> None:
+    one, other = shared(tmp_path / "new" / "quota.json"), shared(tmp_path / "new" / "quota.json")
+    await asyncio.gather(*(ask(one, 50) for _ in range(4)))
+    assert other.seconds_to_wait() == one.seconds_to_wait() > 100
+    await asyncio.sleep(10)
+    # A process that begins later has a quota that is not full.
+    assert shared(tmp_path / "new" / "quota.json").seconds_to_wait() == one.seconds_to_wait() > 100
+    one.heard(Banned("Shut out.", retry_after=500.0))
+    with pytest.raises(Banned):
+        other.check(Deadline.after(55, now))
+    assert shared(tmp_path / "new" / "quota.json").seconds_to_wait() == pytest.approx(500.0)
+
+
+async def test_gateways_to_one_endpoint_that_name_the_same_operator_share_one_account() -> None:
+    def quota_of(contact: str, url: str = "http://127.0.0.1:9/sparql") -> Quota:
+        return connect(url, with_contact(load_profile("wikidata"), contact)).quota
+
+    quota_of("ops@example.org").heard(Banned("Shut out.", retry_after=500.0))
+    assert quota_of("ops@example.org").seconds_to_wait() == pytest.approx(500.0, abs=60)
+    assert quota_of("ops@example.org", "http://127.0.0.1:9/other").seconds_to_wait() > 0
+    assert quota_of("other@example.org").seconds_to_wait() == 0
+    assert quota_of("ops@example.org", "http://127.0.0.1:8/sparql").seconds_to_wait() == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b'{"at": 0}', b"\xff" * 100, b"[" * 100_000]
+    + [
+        b'{"at": 0, "query_seconds": %s, "errors": 30, "closed_until": 0, "banned": false, "overloads": 0,'
+        b' "given_up": %s}' % each
+        for each in ((b"NaN", b"[]"), (b"1e999", b"[]"), (b'"a"', b"[]"), (b"60", b"7"), (b"60", b'["a"]'))
+    ],
+)
+async def test_a_file_that_is_broken_is_no_failure(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "quota.json"
+    path.write_bytes(content)
+    quota = shared(path)
+    assert quota.seconds_to_wait() == 0
+    await ask(quota, 50)
+    await ask(quota, 50)
+    assert SharedAccount(path, Account(0, 60, 30)).look().query_seconds == pytest.approx(10.0)
+
+
+async def test_a_place_that_cannot_be_written_is_told_once_and_counted_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    quota = shared(tmp_path / "file" / "quota.json")
+    await asyncio.gather(*(ask(quota, 50) for _ in range(4)))
+    assert quota.seconds_to_wait() > 100
+    assert len(caplog.records) == 1
+
+
+async def test_a_clock_that_was_set_back_stops_nobody_for_long(tmp_path: Path) -> None:
+    path = tmp_path / "quota.json"
+    later = SharedAccount(path, Account(0, 60, 30))
+    with later.change() as account:
+        account.at, account.query_seconds, account.given_up = 1e6, -20.0, [1e6 + 30]
+    quota = shared(path)
+    with pytest.raises(Fault):
+        quota.check(Deadline.after(5, now))
+    await asyncio.sleep(200)
+    assert quota.seconds_to_wait() == 0
