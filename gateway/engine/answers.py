@@ -253,7 +253,8 @@ class Entity(Answer):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, the names of what it mentions at the end."""
         written = super().as_json()
-        return written if self.labels is None else {**written, "labels": written.pop("labels")}
+        labels = written.pop("labels", None)
+        return written if labels is None else {**written, "labels": labels}
 
 
 class FullNode(Answer):

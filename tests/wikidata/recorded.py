@@ -37,14 +37,21 @@ SESSION: Final[Sequence[tuple[str, Mapping[str, Any]]]] = (
     ("describe_entity", {"id": "wd:Q42"}),
     (
         "bfs_query",
-        {"seeds": ["wd:Q42"], "max_hops": 2, "predicates": ["educated at"], "node_types": ["human"], "max_degree": 20},
+        {"seeds": ["wd:Q42"], "max_hops": 2, "predicates": ["educated at"], "node_types": ["human"], "max_degree": 5},
     ),
     ("intersect_subgraphs", {"seeds": ["wd:Q42", "wd:Q7251"], "k": 1, "topology_only": True}),
 )
 """The calls that the page shows, in its order."""
 
-_VARYING: Final = {"queryId": "(a number of its own)", "timeout": "(seconds left)"}
-_TIME: Final = "X-BIGDATA-MAX-QUERY-MILLIS"
+_USER_AGENT: Final = re.compile(rf"bfsql-gateway/\S+ \({re.escape(CONTACT)}\) aiohttp/\S+")
+_USUAL_HEADERS: Final = {
+    "ACCEPT",
+    "ACCEPT-ENCODING",
+    "CONTENT-LENGTH",
+    "CONTENT-TYPE",
+    "HOST",
+    "USER-AGENT",
+}
 _DESCRIPTION: Final = """
 @prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
 <#it> a sd:Service ; sd:feature <http://www.bigdata.com/rdf#/features/KB/Mode/Triples> .
@@ -132,14 +139,16 @@ def _taken(service: FakeEndpoint, api: ApiDouble, profile: Profile) -> list[tupl
 
 
 def _written(url: str, request: Received) -> tuple[str, str, str]:
-    assert re.fullmatch(rf"bfsql-gateway/\S+ \({re.escape(CONTACT)}\)", request.headers["User-Agent"])
+    """Return a request as the page writes it, which says of all of them what they carry beside the query."""
+    assert _USER_AGENT.fullmatch(request.headers["User-Agent"])
     if request.method == "GET":
         asked = urlsplit(request.path).query
         return "GET", f"{url}?{asked}" if asked else url, ""
     fields = dict(request.form)
-    beside = [f"{name}={_VARYING.get(name, value)}" for name, value in fields.items() if name != "query"]
-    beside += [f"{_TIME}: (milliseconds left)"] if _TIME in request.headers else []
-    return "POST", " ".join([url, *(f"[{text}]" for text in beside)]), fields.get("query", "").strip()
+    assert fields.keys() <= {"query", "queryId"}
+    own = {name for name in request.headers if name.upper() not in _USUAL_HEADERS}
+    assert own <= {"X-BIGDATA-MAX-QUERY-MILLIS"}
+    return "POST", url, fields["query"].strip()
 
 
 def requests_as_written(steps: Sequence[Step]) -> str:
