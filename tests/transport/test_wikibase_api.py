@@ -223,7 +223,7 @@ SETTINGS = Endpoint(
 def test_what_is_for_the_endpoint_is_not_even_read() -> None:
     access = access_without_credentials("https://www.wikidata.org/w/api.php", SETTINGS, "search.api")
     assert list(access.headers) == ["User-Agent"]
-    assert access.headers["User-Agent"].endswith("(ops@example.org)")
+    assert "(ops@example.org) aiohttp/" in access.headers["User-Agent"]
     assert access.login is None
 
 
