@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, Edge
 from gateway.engine.metadata import MetadataWriter
 from gateway.errors import EndpointFault
-from gateway.graph.values import Evidence, Properties, Resource, Value
+from gateway.graph.values import Assertion, Evidence, Properties, Resource, Value
 from gateway.settings.profile import Profile, Roles, Size
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
@@ -302,8 +302,8 @@ _assertions: st.SearchStrategy[Properties] = st.fixed_dictionaries(
 @given(assertions=st.lists(_assertions, max_size=4))
 def test_nothing_about_an_edge_is_averaged_invented_or_lost(assertions: Sequence[Properties]) -> None:
     writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
-    alone = [writer.edge(Evidence((one,)), {}) for one in assertions]
-    told = writer.edge(Evidence(tuple(assertions)), {})
+    alone = [writer.edge(Evidence((Assertion(one),)), {}) for one in assertions]
+    told = writer.edge(Evidence(tuple(map(Assertion, assertions))), {})
     if len(assertions) <= 1:
         assert told == (alone[0] if alone else {})
         return
@@ -321,6 +321,6 @@ def test_nothing_about_an_edge_is_averaged_invented_or_lost(assertions: Sequence
 @given(order=st.permutations(range(4)))
 def test_the_order_in_which_an_engine_tells_assertions_does_not_matter(order: Sequence[int]) -> None:
     writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
-    assertions = [{f"{X}confidence": (Literal(f"0.{number}", f"{XSD}decimal"),)} for number in range(4)]
+    assertions = [Assertion({f"{X}confidence": (Literal(f"0.{number}", f"{XSD}decimal"),)}) for number in range(4)]
     told = writer.edge(Evidence(tuple(assertions[number] for number in order)), {})
     assert told == writer.edge(Evidence(tuple(assertions)), {})

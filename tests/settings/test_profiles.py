@@ -83,7 +83,7 @@ def test_the_wikidata_profile_takes_direct_claims_as_edges_and_p31_as_type() -> 
     rule = EdgeRule.of(profile.edges)
     assert profile.edges.types == ("http://www.wikidata.org/prop/direct/P31",)
     assert (rule.allowed, rule.namespaces) == ((), ("http://www.wikidata.org/prop/direct/",))
-    assert rule.markers == ()
+    assert not any(rule.evidence.values())
     assert profile.names.predicate_entity[0] == "http://wikiba.se/ontology#directClaim"
     assert profile.names.on_stubs
 
