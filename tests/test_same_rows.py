@@ -31,7 +31,7 @@ from tests.test_same_values import AWKWARD, DIFFERENT
 
 pytestmark = pytest.mark.anyio
 
-GRAPHS = ("medical", "films", "wikidata-slice", "awkward", "random")
+GRAPHS = ("medical", "films", "wikidata-slice", "wikibase", "singletons", "associations", "awkward", "random")
 ROWS = 8_999
 """Below every row cap, and more than any answer here has."""
 
@@ -217,12 +217,14 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
 
 def _about_edges(there: Sample) -> dict[str, Sequence[Values]]:
     batches: list[Values] = [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}]
+    # Not all of them: Virtuoso takes no query of so many IRIs.
+    direct = [triple for triple in there.triples if "/prop/direct/" in triple[1]][:300]
     reified = [WAYS[way].parameters for way in ("statements", "oban", "biolink")]
     return {
         "evidence/annotations": batches,
         "evidence/reified": [{**values, **parameters} for values in batches for parameters in reified],
         "evidence/singletons": batches,
-        "evidence/wikibase": [{"edges": there.triples}, *batches],
+        "evidence/wikibase": [{"edges": direct}, *batches] if direct else batches,
     }
 
 
