@@ -108,9 +108,9 @@ async def test_statements_of_a_wikibase_tell_rank_qualifiers_and_references(engi
             ],
         },
         ("wd:Q1", "wdt:P1", "wd:Q4"): {
-            "pq:P1": {"value": "unknown"},
-            "pq:P2": {"value": "unknown"},
-            "pq:P5": {"value": "none"},
+            "pq:P1": {"unknown": True},
+            "pq:P2": {"unknown": True},
+            "pq:P5": {"no_value": True},
             "wikibase:rank": "wikibase:NormalRank",
         },
         ("wd:Q1", "wdt:P1", "wd:Q5"): None,

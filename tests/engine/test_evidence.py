@@ -339,7 +339,7 @@ async def test_a_source_in_a_role_of_its_own_names_graphs_and_references_beside_
     assertion = Assertion({f"{X}from": (Resource(f"{X}paper"),), f"{X}ref": (reference,)}, (f"{X}graph",))
     assert writer.edge(Evidence((assertion,)), {}) == {
         "source_documents": ["x:book", "x:graph", "x:paper"],
-        "x:ref": {"x:from": ["x:book", {"value": "unknown"}], "x:page": "7"},
+        "x:ref": {"x:from": ["x:book", {"unknown": True}], "x:page": "7"},
     }
 
 
