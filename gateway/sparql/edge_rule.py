@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway.graph.values import Iri
-from gateway.settings.evidence import EvidenceWay
+from gateway.settings.evidence import Evidence, EvidenceWay
 from gateway.settings.profile import NAMESPACE_MARK, Edges
 from gateway.sparql.template import Parameter
 from gateway.terms.vocabulary import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF
@@ -25,11 +25,24 @@ class Uses(Protocol):
         ...
 
 
-class _AnyWay:
-    """Of a graph about which nothing is known."""
+@dataclass(frozen=True, slots=True)
+class StatedWays:
+    """What a profile says about it, and no more.
 
-    def may_use(self, _: EvidenceWay) -> bool:
-        return True
+    Attributes:
+        ways: The ways that it names; None where it names none, so that the graph may use any.
+    """
+
+    ways: tuple[EvidenceWay, ...] | None = None
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> StatedWays:
+        """Return what a profile says."""
+        return cls(None if evidence.ways == "auto" else evidence.ways)
+
+    def may_use(self, way: EvidenceWay) -> bool:
+        """Tell whether the graph may use a way."""
+        return self.ways is None or way in self.ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,7 @@ class EdgeRule:
     namespaces: tuple[str, ...]
     objects: tuple[str, ...]
     evidence_nodes: bool
-    uses: Uses = field(default_factory=_AnyWay, compare=False)
+    uses: Uses = field(default=StatedWays(), compare=False)
 
     @classmethod
     def of(cls, edges: Edges, uses: Uses | None = None) -> EdgeRule:
@@ -64,7 +77,7 @@ class EdgeRule:
             ),
             objects=edges.objects,
             evidence_nodes=edges.evidence_nodes,
-            uses=uses or _AnyWay(),
+            uses=uses or StatedWays(),
         )
 
     def allows(self, predicate: Iri) -> bool:
