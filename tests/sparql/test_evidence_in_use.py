@@ -14,6 +14,7 @@ from gateway.sparql.evidence.in_use import FRESH_SECONDS
 from gateway.sparql.store import SparqlStore
 from gateway.transport.base import Glimpse
 from gateway.transport.manners import Manners
+from gateway.transport.quota import Quota
 from tests.engine.small import Watched, X, engine
 
 pytestmark = pytest.mark.anyio
@@ -122,6 +123,7 @@ class _Elsewhere(Watched):
     """An engine of somebody else, which has no named graphs and says so."""
 
     manners = Manners()
+    quota = Quota(Endpoint())
 
     async def look(self, accept: str, deadline: Deadline) -> Glimpse:
         """Show nothing of itself."""
