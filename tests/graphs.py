@@ -13,7 +13,7 @@ from gateway import resources
 from tests.random_graphs import write_corpus
 from tests.shared_data import shared_data_or_none
 
-FIXTURES: Final = ("medical", "films", "wikidata-slice", "awkward")
+FIXTURES: Final = ("medical", "films", "wikidata-slice", "wikibase", "singletons", "associations", "awkward")
 ODD_TRIPLES: Final = (
     "<http://ex.org/a> <http://ex.org/p> <http://ex.org/docs/../report>",
     "<http://ex.org/docs/../report> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/Report>",
@@ -34,6 +34,7 @@ _SHARED: Final = {
     "wd50k": "wd50k.nt.gz",
     "codex-m": "codex-m.nt.gz",
 }
+_SHARED_ANNOTATED: Final = {**_SHARED, "wd50k-rdf12": "wd50k-rdf12.ttl.gz"}
 _SHARED_ASSERTED: Final = {**_SHARED, "medlit": "medlit-rdf11.ttl.gz", "movies": "movies-rdf11.ttl.gz"}
 
 _FORMATS: Final = {".ttl": pyoxigraph.RdfFormat.TURTLE, ".nt": pyoxigraph.RdfFormat.N_TRIPLES}
@@ -45,7 +46,7 @@ _Statement = tuple[object, object, object]
 
 def graph_files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of every graph that is there, by the graph's name; the random graphs are one graph."""
-    files = {name: [fixture(name)] for name in FIXTURES} | _shared(_SHARED)
+    files = {name: [fixture(name)] for name in FIXTURES} | _shared(_SHARED_ANNOTATED)
     return files | {"odd": [_write(folder / "odd.nt", _lines(ODD_TRIPLES))], "random": [_random(folder)]}
 
 

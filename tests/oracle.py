@@ -8,6 +8,7 @@ import gzip
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import IO, Final, TypeAlias, cast
 
@@ -26,6 +27,16 @@ SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 SCHEMA: Final = ("http://schema.org/", "https://schema.org/")
 
 RDF_TYPE: Final = RDF + "type"
+SINGLETON: Final = RDF + "singletonPropertyOf"
+
+OBAN: Final = "http://purl.org/oban/association_has_"
+BIOLINK: Final = "https://w3id.org/biolink/vocab/"
+# What an association calls the subject, the predicate and the object of its triple.
+ASSOCIATION: Final = (
+    {OBAN + "subject", BIOLINK + "subject"},
+    {OBAN + "predicate", OBAN + "object_property", BIOLINK + "predicate"},
+    {OBAN + "object", BIOLINK + "object"},
+)
 
 # "Every predicate except" these (contract, Edge).
 EXCEPTED: Final = frozenset(
@@ -121,8 +132,8 @@ class OracleGraph:
 
     def __init__(self, triples: Iterable[Triple], rule: EdgeRule = DEFAULT_RULE) -> None:
         everything = list(triples)
-        reification = {RDF + "subject", RDF + "reifies"}
-        evidence = {s for s, p, _ in everything if str(p) in reification} if rule.evidence else set()
+        singletons = {str(s) for s, p, _ in everything if str(p) == SINGLETON} if rule.evidence else set()
+        evidence = _evidence_nodes(everything) if rule.evidence else set()
 
         nodes: set[str] = set()
         edges: set[Edge] = set()
@@ -135,7 +146,7 @@ class OracleGraph:
                     nodes.add(str(end))
             if isinstance(s, URIRef) and isinstance(o, URIRef) and predicate in rule.type_predicates:
                 types[str(s)].add(str(o))
-            if not rule.counts(predicate) or s in evidence or o in evidence:
+            if not rule.counts(predicate) or predicate in singletons or s in evidence or o in evidence:
                 continue
             if isinstance(s, URIRef) and isinstance(o, URIRef):
                 edges.add((str(s), predicate, str(o)))
@@ -325,6 +336,26 @@ def _to_rdflib(term: object, scope: str, known: dict[str, URIRef]) -> Term:
             )
         case _:
             raise TypeError(f"not an RDF term: {term!r}")
+
+
+def _evidence_nodes(triples: Sequence[Triple]) -> set[Term]:
+    """Find the nodes whose triples are evidence.
+
+    Statements, reifiers and singleton properties are, whatever they state. An association is where the
+    graph asserts the triple that it names; else it is the only thing that connects its two ends.
+    """
+    marks = {RDF + "subject", RDF + "reifies", SINGLETON}
+    found: set[Term] = {s for s, p, _ in triples if str(p) in marks}
+    named: defaultdict[Term, tuple[set[Term], set[Term], set[Term]]] = defaultdict(lambda: (set(), set(), set()))
+    for s, p, o in triples:
+        for place, names in enumerate(ASSOCIATION):
+            if str(p) in names:
+                named[s][place].add(o)
+    asserted = set(triples) if named else set()
+    for node, parts in named.items():
+        if any(triple in asserted for triple in product(*parts)):
+            found.add(node)
+    return found
 
 
 def _sort_out(graph: OracleGraph, seeds: Sequence[str]) -> tuple[list[str], list[str]]:

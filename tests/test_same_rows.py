@@ -18,6 +18,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Edges
 from gateway.sparql import template
 from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results import BlankTerm, IriTerm, Term, TripleTerm, decode, literal
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_index import INDEXES
@@ -30,7 +31,7 @@ from tests.test_same_values import AWKWARD, DIFFERENT
 
 pytestmark = pytest.mark.anyio
 
-GRAPHS = ("medical", "films", "wikidata-slice", "awkward", "random")
+GRAPHS = ("medical", "films", "wikidata-slice", "wikibase", "singletons", "associations", "awkward", "random")
 ROWS = 8_999
 """Below every row cap, and more than any answer here has."""
 
@@ -39,9 +40,12 @@ LACKING = {"virtuoso": {"lateral", "sparql-1.2"}, "blazegraph": {"lateral", "spa
 
 ENGINES_OWN = (
     *("check/in_named_graphs", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
+    *("evidence/graphs", "evidence/nanopublications"),
     *(index.template for index in INDEXES.values()),
 )
-"""Templates that find out how engines differ: what they answer is no graph's content, or any rows will do."""
+"""Templates that find out how engines differ: what they answer is no graph's content, or any rows will do; those about
+named graphs, which this process has not, are asked in `test_evidence_ways.py`.
+"""
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]
 
@@ -160,9 +164,8 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "edges_out": there.ruled,
         "edges_page": [{**values, "after": after} for values in there.single for after in ([], [middle])],
         "edges_some": there.bounded,
-        "evidence_annotations": [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}],
-        "evidence_kinds": once,
-        "evidence_statements": [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}],
+        **_about_edges(there),
+        "evidence/in_use": once,
         "existing": about,
         "subjects": about,
         "lateral/degrees": counted,
@@ -212,6 +215,19 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     }
 
 
+def _about_edges(there: Sample) -> dict[str, Sequence[Values]]:
+    batches: list[Values] = [{"edges": there.triples[:150]}, {"edges": there.triples[:1]}]
+    # Not all of them: Virtuoso takes no query of so many IRIs.
+    direct = [triple for triple in there.triples if "/prop/direct/" in triple[1]][:300]
+    reified = [WAYS[way].parameters for way in ("statements", "oban", "biolink")]
+    return {
+        "evidence/annotations": batches,
+        "evidence/reified": [{**values, **parameters} for values in batches for parameters in reified],
+        "evidence/singletons": batches,
+        "evidence/wikibase": [{"edges": direct}, *batches] if direct else batches,
+    }
+
+
 def _about_names(there: Sample) -> dict[str, Sequence[Values]]:
     predicates: list[Values] = [{"predicate": predicate} for predicate in NAME_PREDICATES]
     middle = there.nodes[len(there.nodes) // 2]
@@ -249,17 +265,16 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     types = sorted({value for _, predicate, value in there.triples if predicate == RDF_TYPE})
     everything = {"scan": 1_000_000}
     typed: Values = {"types": [RDF_TYPE]}
-    marked = [_only(rule, "markers") for rule in there.rules]
+    marked = [_only(rule, "markers", "associations") for rule in there.rules]
     ends = [_only(rule, *ENDS) for rule in there.rules]
+    about_edges = ("excepted", "markers", "associations", "singletons", *ENDS)
     return {
         "schema/declared": [{}],
         "schema/literals": [{"skip": 0, "scan": 1_000_000}],
-        "schema/pointed_to": [
-            {**_only(rule, "excepted", "markers", *ENDS), **everything, "least": 2} for rule in there.rules
-        ],
+        "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
         "schema/used_names": [{"predicates": NAME_PREDICATES}],
         "schema/edges": [
-            {**_only(rule, "excepted", "markers", *ENDS), **everything, "predicates": some}
+            {**_only(rule, *about_edges), **everything, "predicates": some}
             for rule in there.rules
             for some in (predicates, predicates[:1])
         ],

@@ -17,7 +17,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.edge_rule import EdgeRule, StatedWays
 from gateway.sparql.template import Parameter
 
 _CANDIDATES = 10
@@ -73,7 +73,7 @@ class Comparer:
         return tuple(comparisons)
 
     async def _nodes(self) -> list[Iri]:
-        rule = EdgeRule.of(self.profile.edges)
+        rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence))
         rows = await self.prober.rows("check/sample", _READ, **rule.parameters)
         # Both ends: all of these edges may be those of one hub.
         ends = ([value_of(row, end) for row in rows] for end in ("s", "o"))
@@ -96,7 +96,7 @@ class Comparer:
         return ask
 
     def _their_edges(self, node: Iri) -> Question:
-        rule = EdgeRule.of(self.profile.edges).parameters
+        rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence)).parameters
 
         async def ask() -> Answer:
             out = await self._theirs("check/edges_out", {"node": node, **rule})

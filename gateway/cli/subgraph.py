@@ -195,13 +195,17 @@ def _step(edges: Sequence[Edge], parent: Node, child: Node, words: _Words) -> Te
 
 
 def confidence(edge: Edge) -> str:
-    """Return how sure the sources are of an edge: a number, a range where they differ, or nothing."""
+    """Return how sure the sources are of an edge: whether they deny it, and a number, or a range where they differ."""
     metadata = edge.metadata or {}
-    told = [metadata.get("confidence"), *(one.get("confidence") for one in metadata.get("assertions", ()))]
+    assertions = metadata.get("assertions", ())
+    told = [metadata.get("confidence"), *(one.get("confidence") for one in assertions)]
     numbers = sorted({value for value in told if isinstance(value, int | float) and not isinstance(value, bool)})
+    denying = sum("negated" in one for one in assertions)
+    partly = f"DENIED by {denying} of {len(assertions)}" if denying else ""
+    denied = "DENIED" if "negated" in metadata else partly
     if not numbers:
-        return ""
-    return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        return denied
+    return f"{denied} {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''}".lstrip()
 
 
 def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:

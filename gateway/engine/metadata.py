@@ -6,10 +6,11 @@ The protocol's keys are bare and every other key has a colon, so they cannot col
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from gateway.engine.size import Id
-from gateway.graph.values import BlankNode, Evidence, Iri, Properties, Resource, Value
+from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Resource, Value
 from gateway.settings.profile import Profile
 from gateway.terms.folding import compact
 from gateway.terms.iri import local_name
@@ -70,19 +71,22 @@ class MetadataWriter:
             evidence: The edge's assertions.
             left_out: Counts, by predicate, the texts that were too long to be told here; added to.
         """
-        assertions = [self._assertion(dict(one), left_out) for one in evidence.assertions]
+        assertions = [self._of_edge(one, left_out) for one in evidence.assertions]
         if not assertions:
             return {}
         if len(assertions) == 1:
             return assertions[0]
         whole: Metadata = {}
+        if all(map(_is_negated, assertions)):
+            whole["negated"] = True
         confidences = [assertion.get("confidence") for assertion in assertions]
         if confidences[0] is not None and all(confidence == confidences[0] for confidence in confidences):
             whole["confidence"] = confidences[0]
         sources = {source for assertion in assertions for source in assertion.get("source_documents", ())}
         if sources:
             whole["source_documents"] = sorted(sources)
-        whole["assertions"] = sorted(assertions, key=repr)
+        # What denies the edge comes first, where no shortening cuts it off.
+        whole["assertions"] = sorted(assertions, key=lambda one: (not _is_negated(one), repr(one)))
         return whole
 
     def mentions(self, properties: Properties) -> float | None:
@@ -99,6 +103,8 @@ class MetadataWriter:
                 return value.json
             case Resource():
                 return dict(_UNKNOWN) if _SKOLEM in value.iri else Id(self._prefixes.shorten(value.iri))
+            case NoValue():
+                return dict(_UNKNOWN) if value.unknown else {"no_value": True}
             case BlankNode():
                 if not value.properties and not value.cut:
                     return dict(_UNKNOWN)
@@ -109,20 +115,42 @@ class MetadataWriter:
                 }
                 return written | {"more": True} if value.cut else written
 
-    def _assertion(self, left: dict[Iri, tuple[Value, ...]], left_out: dict[str, int] | None = None) -> Metadata:
+    def _of_edge(self, assertion: Assertion, left_out: dict[str, int]) -> Metadata:
+        """Write one assertion of an edge; that it denies the edge comes first."""
+        left = dict(assertion.properties)
+        denied: Metadata = {"negated": True} if self._denies(left) else {}
+        sources = {Id(self._prefixes.shorten(iri)) for iri in assertion.sources} | self._of_references(left)
+        return denied | self._assertion(left, left_out, sources)
+
+    def _denies(self, left: dict[Iri, tuple[Value, ...]]) -> bool:
+        """Take out what says that the contrary is asserted, and tell whether something does."""
+        said = False
+        for predicate in self._matching(left, self._roles.negated):
+            if all(isinstance(value, Literal) and _is_true(value) for value in left[predicate]):
+                del left[predicate]
+                said = True
+        return said
+
+    def _assertion(
+        self,
+        left: dict[Iri, tuple[Value, ...]],
+        left_out: dict[str, int] | None = None,
+        sources: Iterable[str] = (),
+    ) -> Metadata:
         """Write confidence and sources under their own keys, and the rest under its predicates' IDs.
 
         Args:
             left: Values by predicate; those that have a role are taken out.
             left_out: Counts the quotes that are left out, by predicate; None: none is.
+            sources: Further documents.
         """
         written: Metadata = {}
         confidence = self._number(left, self._roles.confidence, guessed=_is_share)
         if confidence is not None:
             written["confidence"] = confidence
-        sources = self._sources(left)
-        if sources:
-            written["source_documents"] = sources
+        documents = {*sources, *self._sources(left)}
+        if documents:
+            written["source_documents"] = sorted(documents)
         if left_out is not None:
             left = self._without_quotes(left, left_out)
         rest = {self._prefixes.shorten(predicate): self._values(values) for predicate, values in left.items()}
@@ -181,13 +209,24 @@ class MetadataWriter:
                 return scalar_or_list(numbers)
         return None
 
-    def _sources(self, left: dict[Iri, tuple[Value, ...]]) -> list[str]:
+    def _sources(self, left: dict[Iri, tuple[Value, ...]]) -> set[str]:
         """Take the documents out that any predicate of the role names."""
         documents: set[str] = set()
         for predicate in self._matching(left, self._roles.source):
-            if all(_is_document(value) or _is_text(value) for value in left[predicate]):
+            if all(map(_is_document, left[predicate])):
                 documents.update(self._source(value) for value in left.pop(predicate))
-        return sorted(documents)
+        return documents
+
+    def _of_references(self, properties: Properties) -> set[str]:
+        """Return the documents that references name; those stay, because they say more about the documents."""
+        references = (value for value in chain.from_iterable(properties.values()) if isinstance(value, BlankNode))
+        return {
+            self._source(value)
+            for said in (reference.properties for reference in references)
+            for predicate in self._matching(said, self._roles.source)
+            for value in said[predicate]
+            if _is_document(value)
+        }
 
     def _source(self, value: Value) -> str:
         if isinstance(value, Literal) and self._roles.source_id:
@@ -228,7 +267,22 @@ def _is_share(value: JsonScalar) -> bool:
 
 
 def _is_document(value: Value) -> bool:
-    return isinstance(value, Resource) and _SKOLEM not in value.iri
+    return _is_text(value) or (isinstance(value, Resource) and _SKOLEM not in value.iri)
+
+
+def negations(metadata: Metadata) -> tuple[int, int]:
+    """Return how many assertions of an edge deny it, and how many it has."""
+    assertions = metadata.get("assertions", [metadata])
+    return sum(map(_is_negated, assertions)), len(assertions)
+
+
+def _is_negated(metadata: Metadata) -> bool:
+    return "negated" in metadata
+
+
+def _is_true(literal: Literal) -> bool:
+    """Tell whether a flag is set; some converters write booleans as texts."""
+    return literal.json is True or (isinstance(literal.json, str) and literal.json.lower() == "true")
 
 
 def _is_text(value: Value) -> bool:

@@ -22,6 +22,7 @@ class Item:
         failed: Whether metadata that was asked for could not be fetched.
         shortened: How many values of the metadata were shortened.
         omitted: Quotes left out of the metadata, by predicate.
+        negated: How many assertions of an edge deny it, of how many.
     """
 
     json: Json
@@ -29,6 +30,7 @@ class Item:
     failed: bool = False
     shortened: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
+    negated: tuple[int, int] = (0, 0)
 
     @property
     def size(self) -> int:
@@ -71,9 +73,21 @@ class Page:
         """Quotes left out of the metadata that is on this page, by predicate."""
         counts: dict[str, int] = {}
         for edge in self.edges:
-            for predicate, count in edge.omitted.items() if "metadata" in edge.json or not edge.lost else ():
+            for predicate, count in edge.omitted.items() if not edge.lost else ():
                 counts[predicate] = counts.get(predicate, 0) + count
         return dict(sorted(counts.items()))
+
+    @property
+    def negated(self) -> str:
+        """A warning about the edges of this page that an assertion denies; empty where there are none."""
+        denied = [edge.negated for edge in self.edges if edge.negated[0]]
+        if not denied:
+            return ""
+        wholly = sum(by == of for by, of in denied)
+        return (
+            f"negated: {len(denied)} of the edges shown {'is' if len(denied) == 1 else 'are'} denied by an assertion "
+            f"that says the contrary, {wholly} of them by every assertion there is. Do not read these as facts."
+        )
 
     def shrink(self, room: int, *, names_on_stubs: bool) -> None:
         """Leave things out until the page fits, as far as that goes without leaving out nodes or edges.
@@ -137,5 +151,8 @@ def edges_across(window: Sequence[Iri], edges: Sequence[Edge]) -> int:
 def _drop_metadata(item: Item, *, names_on_stubs: bool) -> None:
     metadata = item.json.pop("metadata")
     item.lost, item.shortened = True, 0
+    if metadata.get("negated"):
+        # An edge that nobody asserts must not look like one that somebody does.
+        item.json["metadata"] = {"negated": True}
     if names_on_stubs and "name" in metadata:
         item.json["name"] = metadata["name"]

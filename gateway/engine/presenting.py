@@ -13,7 +13,7 @@ from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, r
 from gateway.engine.gaps import Gap
 from gateway.engine.known import Known
 from gateway.engine.labelling import Labeller, Labels, Mentioned
-from gateway.engine.metadata import MetadataWriter
+from gateway.engine.metadata import MetadataWriter, negations
 from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.size import BYTES_PER_TOKEN, size_of
 from gateway.engine.taxonomy import Taxonomy
@@ -217,6 +217,7 @@ class Presenter:
             item.failed = not evidence[edge].mark.whole
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
                 item.json["metadata"] = metadata
+                item.negated = negations(metadata)
 
     def _fitted(
         self,
@@ -233,6 +234,8 @@ class Presenter:
             page.shrink(room, names_on_stubs=self._profile.names.on_stubs)
             page.cut(room)
             answer = _labelled(head | self._body(page, kept, arguments), labels)
+            if negated := page.negated:
+                answer["warnings"] = [*answer.get("warnings", ()), negated]
             excess = size_of(answer) - limit
             if excess <= 0 or len(page.nodes) <= 1:
                 return answer

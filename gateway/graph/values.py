@@ -134,7 +134,18 @@ class Resource:
     iri: Iri
 
 
-Value = Literal | Resource | BlankNode
+@dataclass(frozen=True, slots=True)
+class NoValue:
+    """In the place of a value, the statement that there is none, or that it is not known.
+
+    Attributes:
+        unknown: Whether there is one, and nobody knows which (Wikibase: "some value"; otherwise "no value").
+    """
+
+    unknown: bool
+
+
+Value = Literal | Resource | BlankNode | NoValue
 Properties = Mapping[Iri, tuple[Value, ...]]
 
 
@@ -165,15 +176,28 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
+class Assertion:
+    """One statement of an edge.
+
+    Attributes:
+        properties: What it says, by predicate.
+        sources: The documents that state it, where no predicate of its own says so: the graph in which it stands.
+    """
+
+    properties: Properties = field(default_factory=dict)
+    sources: tuple[Iri, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known about one edge.
 
     Attributes:
-        assertions: One table of values by predicate for each statement of the edge; identical ones are all kept.
+        assertions: One for each statement of the edge; identical ones are all kept.
         mark: Whether they could be fetched.
     """
 
-    assertions: tuple[Properties, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
     mark: Mark = WHOLE
 
 

@@ -21,7 +21,7 @@ from gateway.terms.prefixes import PrefixMap
 DEFAULT = "local"
 DEMO = "demo"
 
-_LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source"})
+_LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source", "roles.negated"})
 """Roles that take bare local names, which match any namespace."""
 
 _SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from gateway.settings.address import url_problem
 from gateway.settings.endpoint import Endpoint
+from gateway.settings.evidence import Evidence
 from gateway.settings.secret import Unquoted
 from gateway.settings.section import Seconds, Section
 from gateway.terms.vocabulary import (
@@ -113,8 +114,11 @@ class Roles(Section):
         default=("confidence", "score", "weight"), description="How sure the source is: `confidence`."
     )
     source: Iris = Field(
-        default=("source", "wasDerivedFrom", "publications"),
+        default=("source", "wasDerivedFrom", "hadPrimarySource", "publications"),
         description="Which document says so: `source_documents`.",
+    )
+    negated: Iris = Field(
+        default=("negated",), description="A flag of an assertion: it says that the edge does not hold."
     )
     source_id: str = Field(
         default="",
@@ -318,6 +322,7 @@ class Profile(Section):
     hubs: Hubs = Hubs()
     types: Types = Types()
     roles: Roles = Roles()
+    evidence: Evidence = Evidence()
     names: Names = Names()
     search: Search = Search()
     limits: Limits = Limits()

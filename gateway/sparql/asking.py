@@ -20,7 +20,7 @@ from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Asking
 from gateway.terms.iri import composed, may_be_rewritten
-from gateway.transport.base import Remote, Transport
+from gateway.transport.base import OverGraphs, Remote, Transport
 
 _log = logging.getLogger(__name__)
 
@@ -61,6 +61,7 @@ class Asker:
         self.query_rows = profile.limits.query_rows
         self.pace = pace
         self._transport = transport
+        self._over_all_graphs: Transport | None = None
         self._acquaintance = acquaintance
         self._retries = endpoint.retries
         self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, pace.clock)
@@ -137,7 +138,7 @@ class Asker:
         )
         rows: Sequence[Row]
         with budget.tally.asking(name, query) as asking:
-            rows = await retrying(self._once, query, text.variables, budget, asking)
+            rows = await retrying(self._once, self._transport_for(text), query, text.variables, budget, asking)
         budget.spend_rows(len(rows))
         if len(rows) > limit:
             budget.tally.overflows += 1
@@ -155,7 +156,21 @@ class Asker:
         self.query_rows = below
         return True
 
-    async def _once(self, query: str, variables: Sequence[str], budget: Budget, asking: Asking) -> Sequence[Row]:
+    def _transport_for(self, text: template.Template) -> Transport:
+        """Return the way to the graphs that a template is about.
+
+        A query that names its default graph sees no named graph (SPARQL 1.1 Query 13.2), so those about named graphs
+        name none.
+        """
+        if text.dialect != template.NAMED_GRAPHS or not isinstance(self._transport, OverGraphs):
+            return self._transport
+        if self._over_all_graphs is None:
+            self._over_all_graphs = self._transport.over_all_graphs()
+        return self._over_all_graphs
+
+    async def _once(
+        self, transport: Transport, query: str, variables: Sequence[str], budget: Budget, asking: Asking
+    ) -> Sequence[Row]:
         """Send a query and decode its answer."""
         await self._breaker.admit(lambda: self._probe(budget))
         async with self.pace.turn(budget.deadline):
@@ -163,7 +178,7 @@ class Asker:
             budget.spend_request()
             try:
                 with asking.sending():
-                    body = await self._transport.select(query, budget.deadline)
+                    body = await transport.select(query, budget.deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
                     rows = self._decoded(body, variables)
@@ -243,6 +258,8 @@ class Asker:
     async def close(self) -> None:
         """Close the transport."""
         await self._transport.close()
+        if self._over_all_graphs is not None:
+            await self._over_all_graphs.close()
 
 
 def _may_pass(fault: BaseException) -> bool:

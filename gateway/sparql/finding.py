@@ -139,6 +139,10 @@ class Finding:
         """What the endpoint grants this gateway."""
         return self.http.quota
 
+    def over_all_graphs(self) -> Http:
+        """Return a transport to the same URL that names no graphs; see `gateway.transport.base.OverGraphs`."""
+        return self.http.over_all_graphs()
+
     async def look(self, accept: str, deadline: Deadline) -> Glimpse:
         """Ask for the endpoint itself; see `gateway.transport.base.Remote.look`."""
         return await self.http.look(accept, deadline)

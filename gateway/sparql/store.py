@@ -29,7 +29,8 @@ from gateway.sparql.degrees import DegreeReader
 from gateway.sparql.dialect import Dialect
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.edges import EdgeReader
-from gateway.sparql.evidence import EvidenceReader
+from gateway.sparql.evidence.in_use import WaysInUse
+from gateway.sparql.evidence.reader import EvidenceReader
 from gateway.sparql.names import SparqlNames
 from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
@@ -51,40 +52,51 @@ class SparqlStore:
     def __init__(
         self, transport: Transport, profile: Profile, pace: Pace | None = None, *, clock: Clock = time.monotonic
     ) -> None:
-        rule = EdgeRule.of(profile.edges)
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if pace is None:
             pace = Pace(profile.endpoint, transport.quota if isinstance(transport, Remote) else None, clock=clock)
         self._asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
+        self._ways = WaysInUse(self._asker, profile)
+        rule = EdgeRule.of(profile.edges, self._ways)
+        self._hides_evidence = rule.evidence_nodes
         dialect = Dialect(self._asker, profile.endpoint)
         self._degrees = DegreeReader(self._asker, rule, dialect, facts_batch)
         self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
         self._reach = ReachReader(self._asker, rule, batch)
         self.naming = Naming(profile.roles)
         self._nodes = NodeReader(self._asker, rule, profile, self.naming)
-        self._evidence = EvidenceReader(self._asker, batch)
+        self._evidence = EvidenceReader(self._asker, self._ways, facts_batch)
         self._schema = SchemaReader(self._asker, rule, self._nodes, self.naming, profile)
         self._search = SearchReader(self._asker, profile, self.naming)
         self.names = SparqlNames(self._asker, self._nodes, self.naming)
+
+    async def _prepared(self, budget: Budget) -> None:
+        """Have it known which evidence there is to keep out of the edges."""
+        if self._hides_evidence:
+            await self._ways.looked(budget)
 
     async def edges(
         self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
+        await self._prepared(budget)
         return await self._edges.around(ids, budget, per_id, told)
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
+        await self._prepared(budget)
         return await self._degrees.degrees(ids, at_most, budget)
 
     async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
+        await self._prepared(budget)
         return await self._reach.reach(ids, hops, budget)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
     ) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set."""
+        await self._prepared(budget)
         return await self._edges.among(ids, inside, budget)
 
     async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
@@ -125,10 +137,12 @@ class SparqlStore:
 
     async def glance(self, budget: Budget) -> Schema:
         """Return what a short look shows of the types and edge predicates."""
+        await self._prepared(budget)
         return await self._schema.glance(budget)
 
     async def schema(self, budget: Budget) -> Schema:
         """Return the types and edge predicates of the graph."""
+        await self._prepared(budget)
         return await self._schema.read(budget)
 
     async def find_names(self, budget: Budget) -> None:

@@ -33,8 +33,22 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iri_list": lambda values: ", ".join(map(render.iri, values)),
     "literals": lambda values: " ".join(starmap(render.literal, values)),
 }
+NAMED_GRAPHS = "named-graphs"
+"""The dialect of templates about named graphs, which are asked over all of them, whichever the profile asks."""
+
 _DIALECTS = frozenset(
-    {"sparql-1.1", "sparql-1.2", "lateral", "fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"}
+    {
+        "sparql-1.1",
+        "sparql-1.2",
+        "lateral",
+        NAMED_GRAPHS,
+        "fuseki",
+        "virtuoso",
+        "blazegraph",
+        "qlever",
+        "graphdb",
+        "stardog",
+    }
 )
 
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
@@ -65,8 +79,8 @@ class Template:
     Attributes:
         name: The file's name without its suffix.
         summary: What it asks, in a sentence.
-        dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, ``lateral`` (1.1 with LATERAL), or the
-            engine whose own functions it uses.
+        dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, ``lateral`` (1.1 with LATERAL),
+            ``named-graphs`` (1.1 over all named graphs), or the engine whose own functions it uses.
         limit: The parameter that bounds its rows.
     """
 

@@ -11,6 +11,10 @@ DCT = "http://purl.org/dc/terms/"
 DC = "http://purl.org/dc/elements/1.1/"
 FOAF = "http://xmlns.com/foaf/0.1/"
 OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+PROV = "http://www.w3.org/ns/prov#"
+OBAN = "http://purl.org/oban/"
+BIOLINK = "https://w3id.org/biolink/vocab/"
+NANOPUB = "http://www.nanopub.org/nschema#"
 SCHEMA = ("http://schema.org/", "https://schema.org/")
 """schema.org is written both ways in the wild, and the two are different IRIs."""
 
@@ -25,6 +29,16 @@ REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 
 EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
 """A node with one of these is an evidence node, and its triples are no edges (contract, "Terms", Edge)."""
+
+SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
+"""From a singleton property to the property that it is one of (Nguyen, Bodenreider, Sheth, WWW 2014)."""
+
+OBAN_SUBJECT = f"{OBAN}association_has_subject"
+BIOLINK_SUBJECT = f"{BIOLINK}subject"
+"""From an association to its subject. An association whose triple the graph asserts is evidence of it."""
+
+WAS_DERIVED_FROM = f"{PROV}wasDerivedFrom"
+HAS_ASSERTION = f"{NANOPUB}hasAssertion"
 
 GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resource"})
 """Types that say nothing: an `entity_type` only where a node has no other."""

@@ -77,3 +77,12 @@ class Remote(Transport, Protocol):
             Fault: Nothing came, whatever its status.
         """
         ...
+
+
+@runtime_checkable
+class OverGraphs(Transport, Protocol):
+    """A way to an engine whose named graphs may be looked into."""
+
+    def over_all_graphs(self) -> Transport:
+        """Return a transport to the same engine that names no graphs; whoever takes it closes it."""
+        ...

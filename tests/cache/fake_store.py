@@ -9,6 +9,7 @@ from gateway.errors import EdgesCapped, Fault
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import Told
 from gateway.graph.values import (
+    Assertion,
     Degree,
     Description,
     Edge,
@@ -203,7 +204,7 @@ class FakeStore:
     async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
         """Return one assertion for each edge."""
         fetch = await self._ask(("edge_metadata",), edges, budget)
-        assertion = {"urn:p": (Literal(str(fetch.number)),)}
+        assertion = Assertion({"urn:p": (Literal(str(fetch.number)),)})
         return {edge: Evidence((assertion,), fetch.marks.get(edge, WHOLE)) for edge in edges}
 
     async def glance(self, budget: Budget) -> Schema:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, Edge
 from gateway.engine.metadata import MetadataWriter
 from gateway.errors import EndpointFault
-from gateway.graph.values import Evidence, Properties, Resource, Value
+from gateway.graph.values import Assertion, BlankNode, Evidence, NoValue, Properties, Resource, Value
 from gateway.settings.profile import Profile, Roles, Size
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
@@ -274,6 +274,75 @@ async def test_a_document_that_stands_as_a_source_can_be_described() -> None:
         assert (await gateway.describe_entity(source)).as_json()["name"] == "Document"
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("true", {"negated": True}),
+        ("'true'", {"negated": True}),
+        ("'1'^^xsd:boolean", {"negated": True}),
+        ("false", {"x:negated": False}),
+        ("'no'", {"x:negated": "no"}),
+        ("true, false", {"x:negated": [False, True]}),
+        ("x:claim", {"x:negated": "x:claim"}),
+    ],
+)
+async def test_only_a_flag_that_is_set_denies_an_edge(value: str, expected: dict[str, Any]) -> None:
+    edge = await only_edge(f"x:a x:rel x:b {{| x:negated {value} |}} .")
+    assert edge.metadata == expected
+
+
+async def test_an_answer_says_how_many_of_its_edges_are_denied() -> None:
+    answer = await around(
+        "x:a x:rel x:b {| x:negated true |} {| x:confidence 0.5 |} ; "
+        "x:rel x:c {| x:negated true |} {| x:negated true |} ; x:rel x:d {| x:negated false |} ; x:rel x:e ."
+    )
+    assert {edge.object: edge.metadata for edge in answer.edges} == {
+        "x:b": {"assertions": [{"negated": True}, {"confidence": 0.5}]},
+        "x:c": {"negated": True, "assertions": [{"negated": True}] * 2},
+        "x:d": {"x:negated": False},
+        "x:e": None,
+    }
+    (warning,) = answer.warnings or []
+    assert warning == (
+        "negated: 2 of the edges shown are denied by an assertion that says the contrary, 1 of them by every assertion "
+        "there is. Do not read these as facts."
+    )
+
+
+async def test_an_answer_without_denied_edges_does_not_warn_of_any() -> None:
+    assert (await around("x:a x:rel x:b {| x:negated false |} .")).warnings is None
+
+
+async def test_that_an_edge_is_denied_is_not_dropped_for_size() -> None:
+    notes = "".join(f" ; x:note{number} 'some more words about it {number}'" for number in range(20))
+    edges = "".join(f"x:a x:rel x:n{number} {{| x:negated true {notes} |}} . " for number in range(9))
+    answer = await around(edges, profile=Profile(size=Size(max_tokens=600)))
+    assert answer.degraded is not None
+    assert answer.degraded["edges_bare"] > 0
+    assert all(edge.metadata is not None and edge.metadata["negated"] is True for edge in answer.edges)
+    assert answer.warnings is not None
+    assert answer.warnings[0].startswith(f"negated: {len(answer.edges)} of the edges shown are denied")
+
+
+async def test_what_denies_an_edge_is_not_cut_off_with_the_end_of_a_long_list() -> None:
+    doubts = "".join(f" {{| x:note '{number:03}' |}}" for number in range(150))
+    edge = await only_edge(
+        f"x:a x:rel x:b {doubts} {{| x:negated true ; x:note 'zzz' |}} .", Profile(size=Size(max_tokens=300))
+    )
+    assert edge.metadata is not None
+    assert edge.metadata["assertions"][0] == {"negated": True, "x:note": "zzz"}
+
+
+async def test_a_source_in_a_role_of_its_own_names_graphs_and_references_beside_those_of_predicates() -> None:
+    writer = MetadataWriter(Profile(roles=Roles(source=(f"{X}from",))), PrefixMap(PREFIXES))
+    reference = BlankNode({f"{X}from": (Resource(f"{X}book"), NoValue(unknown=True)), f"{X}page": (Literal("7"),)})
+    assertion = Assertion({f"{X}from": (Resource(f"{X}paper"),), f"{X}ref": (reference,)}, (f"{X}graph",))
+    assert writer.edge(Evidence((assertion,)), {}) == {
+        "source_documents": ["x:book", "x:graph", "x:paper"],
+        "x:ref": {"x:from": ["x:book", {"unknown": True}], "x:page": "7"},
+    }
+
+
 async def test_evidence_that_could_not_be_fetched_is_told_and_the_topology_is_whole() -> None:
     async def hook(query: str) -> None:
         if "rdf:reifies <<(" in query:
@@ -302,8 +371,8 @@ _assertions: st.SearchStrategy[Properties] = st.fixed_dictionaries(
 @given(assertions=st.lists(_assertions, max_size=4))
 def test_nothing_about_an_edge_is_averaged_invented_or_lost(assertions: Sequence[Properties]) -> None:
     writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
-    alone = [writer.edge(Evidence((one,)), {}) for one in assertions]
-    told = writer.edge(Evidence(tuple(assertions)), {})
+    alone = [writer.edge(Evidence((Assertion(one),)), {}) for one in assertions]
+    told = writer.edge(Evidence(tuple(map(Assertion, assertions))), {})
     if len(assertions) <= 1:
         assert told == (alone[0] if alone else {})
         return
@@ -321,6 +390,6 @@ def test_nothing_about_an_edge_is_averaged_invented_or_lost(assertions: Sequence
 @given(order=st.permutations(range(4)))
 def test_the_order_in_which_an_engine_tells_assertions_does_not_matter(order: Sequence[int]) -> None:
     writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
-    assertions = [{f"{X}confidence": (Literal(f"0.{number}", f"{XSD}decimal"),)} for number in range(4)]
+    assertions = [Assertion({f"{X}confidence": (Literal(f"0.{number}", f"{XSD}decimal"),)}) for number in range(4)]
     told = writer.edge(Evidence(tuple(assertions[number] for number in order)), {})
     assert told == writer.edge(Evidence(tuple(assertions)), {})

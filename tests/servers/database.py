@@ -23,7 +23,11 @@ _TYPES: Final = {
     ".nt": "application/n-triples",
     ".rdf": "application/rdf+xml",
     ".jsonld": "application/ld+json",
+    ".trig": "application/trig",
+    ".nq": "application/n-quads",
 }
+_OF_SEVERAL_GRAPHS: Final = frozenset({".trig", ".nq"})
+"""Files that say which graph each triple is in."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _LOAD_TIMEOUT_S: Final = 600.0
 
@@ -100,7 +104,7 @@ def _load(datasets: Mapping[str, Sequence[Path]], targets: Mapping[str, Path], v
         with running(command, ready_url=f"{base}/$/ping", log=folder / "load.log", cwd=folder):
             for name, files in datasets.items():
                 for file in files:
-                    _upload(file, f"{base}/{name}/load?default")
+                    _upload(file, f"{base}/{name}/load{'' if _suffix(file) in _OF_SEVERAL_GRAPHS else '?default'}")
         for name, target in targets.items():
             # Two datasets of the same content have the same target.
             if not target.exists():
@@ -118,7 +122,11 @@ def _upload(file: Path, url: str) -> None:
 
 
 def _media_type(file: Path) -> str:
-    suffix = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
+    suffix = _suffix(file)
     if suffix not in _TYPES:
         raise LoadError(f"{file.name}: a graph file ends in {', '.join(_TYPES)}, or in that and .gz")
     return _TYPES[suffix]
+
+
+def _suffix(file: Path) -> str:
+    return Path(file.stem).suffix if file.suffix == ".gz" else file.suffix

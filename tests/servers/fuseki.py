@@ -39,7 +39,8 @@ def running_fuseki(
     The working folder keeps the configuration and the log; the databases leave it with the server.
 
     Args:
-        datasets: for each dataset's name its files: .ttl, .nt, .rdf, .jsonld, gzipped or not.
+        datasets: for each dataset's name its files: .ttl, .nt, .rdf, .jsonld, and with named graphs .trig and .nq;
+            gzipped or not.
         version: 6.2.0 (Java 21) or 5.6.0 (Java 17).
         port: on loopback; a free one when absent.
         workdir: a folder for the server's own files.

@@ -83,7 +83,7 @@ def test_the_wikidata_profile_takes_direct_claims_as_edges_and_p31_as_type() -> 
     rule = EdgeRule.of(profile.edges)
     assert profile.edges.types == ("http://www.wikidata.org/prop/direct/P31",)
     assert (rule.allowed, rule.namespaces) == ((), ("http://www.wikidata.org/prop/direct/",))
-    assert rule.markers == ()
+    assert not any(rule.evidence.values())
     assert profile.names.predicate_entity[0] == "http://wikiba.se/ontology#directClaim"
     assert profile.names.on_stubs
 
@@ -182,6 +182,9 @@ def test_a_value_of_the_wrong_type_is_told_with_its_key(tmp_path: Path, section:
         ('[names]\nlanguages = "en"', "names.languages = 'en'"),
         ("[names]\nlanguages = [1]", "names.languages.0 = 1"),
         ("[prefixes]\ne = 1", "prefixes.e = 1"),
+        ('[evidence]\nways = ["wikibse"]', "evidence.ways = ['wikibse']: it is \"auto\" or a list of annotations, "),
+        ("[evidence]\nways = [1]", "evidence.ways = [1]"),
+        ('[evidence]\nways = "wikibase"', "evidence.ways = 'wikibase'"),
         ('[roles]\nname = ["label"]', "'label' is no IRI"),
         ('[roles]\nsource_id = "paper:"', "{value}"),
         ("edges = 5", "edges = 5"),
@@ -195,6 +198,13 @@ def test_a_value_is_taken_as_it_is_or_refused_and_never_converted(tmp_path: Path
 
 def test_a_whole_number_of_seconds_is_a_number_of_seconds(tmp_path: Path) -> None:
     assert load_profile(str(written(tmp_path, "[limits]\ndeadline_seconds = 5\n"))).limits.deadline_seconds == 5.0
+
+
+def test_ways_of_stating_evidence_are_found_out_or_listed(tmp_path: Path) -> None:
+    assert load_profile(str(written(tmp_path, '[evidence]\nways = "auto"\n'))).evidence.ways == "auto"
+    listed = load_profile(str(written(tmp_path, '[evidence]\nways = ["wikibase", "oban"]\n'))).evidence.ways
+    assert listed == ("wikibase", "oban")
+    assert load_profile(str(written(tmp_path, "[evidence]\nways = []\n"))).evidence.ways == ()
 
 
 def test_every_mistake_in_a_profile_is_told_at_once(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class Counter:
         return counts
 
     async def _count_types(self, counts: Counts, triples: int, limit: int, budget: Budget) -> None:
-        given: dict[str, Parameter] = {"types": self._types, "markers": self._rule.markers}
+        given: dict[str, Parameter] = {"types": self._types, **_only_nodes(self._rule)}
         if triples <= _TRIPLES:
             found, whole = await self._scan("schema/types", "t", limit, budget, given)
             counts.types = _entity_types(found)
@@ -102,7 +102,7 @@ class Counter:
         wanted = {iri: total for iri, total in totals.items() if iri not in excepted and self._rule.allows(iri)}
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
-            "markers": self._rule.markers,
+            **self._rule.evidence,
             **self._rule.ends,
         }
         for predicates in _batches(await self._askable(counts, wanted, budget)):
@@ -168,3 +168,8 @@ def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
         batches[-1].append(iri)
         room -= total
     return batches
+
+
+def _only_nodes(rule: EdgeRule) -> Mapping[str, Parameter]:
+    """Return what makes nodes evidence."""
+    return {name: value for name, value in rule.evidence.items() if name != "singletons"}

@@ -40,6 +40,8 @@ class HubFinder:
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
             "markers": (),
+            "associations": (),
+            "singletons": (),
             **self._rule.ends,
             "scan": triples,
             "least": _LEAST,

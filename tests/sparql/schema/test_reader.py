@@ -12,6 +12,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, GaveUp
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.values import Schema
+from gateway.settings.evidence import Evidence
 from gateway.settings.profile import Edges, Limits, Orientation, Profile
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
@@ -300,7 +301,9 @@ async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.
     async def hook(_: str) -> None:
         now[0] += 60
 
-    read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), Profile())
+    # To look for evidence first is no part of reading the schema.
+    profile = Profile(evidence=Evidence(ways=()))
+    read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), profile)
     assert (await read.glance(budget())).basis.read_at == 1_700_000_000.0
     now[0] = 1_800_000_000.0
     assert (await read.schema(budget())).basis.read_at == 1_800_000_000.0

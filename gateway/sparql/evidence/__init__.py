@@ -1,0 +1,1 @@
+"""What is stated about edges, in every way in which RDF states something about a triple."""

@@ -1,0 +1,81 @@
+"""Which ways of stating evidence a graph uses: the profile says so, or one query finds out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Collection
+
+from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.graph.budget import Budget
+from gateway.settings.evidence import EvidenceWay
+from gateway.settings.profile import Profile
+from gateway.sparql.asking import Asker
+from gateway.sparql.evidence.ways import WAYS
+
+FRESH_SECONDS = 300.0
+"""How long the answer to "which ways are there" is believed."""
+
+
+class WaysInUse:
+    """The ways that are in force: one object that who reads edges and who reads evidence share.
+
+    Attributes:
+        asked_graphs: The named graphs of which the profile asks some; empty where it is all of them.
+    """
+
+    def __init__(self, asker: Asker, profile: Profile) -> None:
+        self._asker = asker
+        ways, graphs = profile.evidence.ways, profile.endpoint.graphs
+        self._named = None if ways == "auto" else tuple(way for way in WAYS if way in ways)
+        self.asked_graphs = () if isinstance(graphs, str) else graphs
+        # Of one graph alone everything comes, so to name it as a source would say nothing.
+        self._has_graphs = asker.is_remote and (graphs == "union" or len(self.asked_graphs) > 1)
+        self._found: tuple[EvidenceWay, ...] | None = None
+        self._found_at = self._tried_at = float("-inf")
+        self._looking = asyncio.Lock()
+
+    def may_use(self, way: EvidenceWay) -> bool:
+        """Tell whether the graph may use a way, by all that is known: one that was not looked for may be there."""
+        known = self._found if self._named is None else self._named
+        return known is None or way in known
+
+    async def looked(self, budget: Budget) -> None:
+        """Look which ways there are, if that was not tried of late; where it fails, each of them may be there."""
+        now = budget.deadline.clock()
+        if self._named is None and now - max(self._found_at, self._tried_at) > FRESH_SECONDS:
+            self._tried_at = now
+            with contextlib.suppress(Fault):
+                await self.ways(budget)
+
+    async def ways(self, budget: Budget) -> Collection[EvidenceWay]:
+        """Return the ways in use, in the order of `WAYS`.
+
+        Raises:
+            Fault: It could not be found out.
+        """
+        if self._named is not None:
+            return self._named
+        async with self._looking:
+            now = budget.deadline.clock()
+            if self._found is None or now - self._found_at > FRESH_SECONDS:
+                self._found = None
+                found = await self._uses("evidence/in_use", budget)
+                if self._has_graphs:
+                    found |= await self._uses_of_graphs(budget)
+                # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
+                self._found, self._found_at = tuple(way for way in WAYS if way in found), now
+            return self._found
+
+    async def _uses_of_graphs(self, budget: Budget) -> set[str]:
+        try:
+            return await self._uses("evidence/graphs_in_use", budget)
+        except QueryRefused:
+            # Blazegraph in triples mode has no named graphs, and says so.
+            return set()
+
+    async def _uses(self, template: str, budget: Budget) -> set[str]:
+        rows = await self._asker.rows(template, budget, {})
+        if not all("way" in row for row in rows):
+            raise EndpointFault("The endpoint's rows are not about what the query asked for.")
+        return {row["way"].value for row in rows}

@@ -1,0 +1,61 @@
+"""Statements about edges, every assertion kept: one batched question for each way that the graph uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gateway.errors import Fault
+from gateway.graph.budget import Budget
+from gateway.graph.values import Edge, Evidence, Mark
+from gateway.settings.evidence import EvidenceWay
+from gateway.sparql.asking import Asker
+from gateway.sparql.batches import Batches, batched
+from gateway.sparql.evidence.in_use import WaysInUse
+from gateway.sparql.evidence.statements import Found, merged, read
+from gateway.sparql.evidence.ways import WAYS
+from gateway.sparql.results import Row
+from gateway.sparql.template import Parameter
+from gateway.terms.vocabulary import HAS_ASSERTION
+
+
+class EvidenceReader:
+    """Asks what is stated about edges, in the ways that the graph uses."""
+
+    def __init__(self, asker: Asker, in_use: WaysInUse, batch: int) -> None:
+        self._asker = asker
+        self._in_use = in_use
+        self._batch = batch
+
+    async def about(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        if not edges:
+            return {}
+        try:
+            ways = await self._in_use.ways(budget)
+        except Fault as fault:
+            return {edge: Evidence(mark=Mark(fault)) for edge in edges}
+        answers = [await self._one_way(name, edges, budget) for name in ways]
+        return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
+
+    async def _one_way(self, name: EvidenceWay, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Found]:
+        way = WAYS[name]
+        given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
+
+        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, Found]:
+            return read(way, batch, rows, mark)
+
+        asking: Batches[Edge, Found] = batched(
+            self._asker, budget, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
+        )
+        return await asking.run(edges)
+
+    def _graphs(self, name: EvidenceWay) -> Mapping[str, Parameter]:
+        """Return the parameters of the templates that look into named graphs."""
+        if not WAYS[name].over_graphs:
+            return {}
+        asked = self._in_use.asked_graphs
+        given: dict[str, Parameter] = {"any_graph": not asked, "asked": asked}
+        if name == "named_graphs":
+            # The graph of a nanopublication's assertion is no second statement beside the nanopublication.
+            given["assertions"] = (HAS_ASSERTION,) if self._in_use.may_use("nanopublications") else ()
+        return given

@@ -1,0 +1,104 @@
+"""Rows become statements of edges, and statements become assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
+from gateway.sparql.evidence.ways import SAYING_NOTHING, Way
+from gateway.sparql.results import BlankTerm, IriTerm, Row, Term, edge_of, is_iri, value
+from gateway.terms.vocabulary import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
+
+_SKOLEM = "/.well-known/genid/"
+"""In IRIs that stand for blank nodes (RDF 1.1 Concepts 3.5)."""
+
+_Values = dict[Iri, dict[Value, None]]
+
+
+@dataclass(slots=True)
+class Statement:
+    """What one node says about an edge.
+
+    Attributes:
+        properties: Values by predicate.
+        references: The same, for each reference that it gives.
+        sources: Documents that state it, where no predicate says so.
+    """
+
+    properties: _Values = field(default_factory=dict)
+    references: dict[Term, _Values] = field(default_factory=dict)
+    sources: dict[Iri, None] = field(default_factory=dict)
+
+    def add(self, other: Statement) -> None:
+        """Take over what the same node says in another way."""
+        for predicate, values in other.properties.items():
+            self.properties.setdefault(predicate, {}).update(values)
+        self.references.update(other.references)
+        self.sources.update(other.sources)
+
+    @property
+    def assertion(self) -> Assertion:
+        """What it says, as the port takes it."""
+        properties: dict[Iri, tuple[Value, ...]] = {
+            predicate: tuple(values) for predicate, values in self.properties.items()
+        }
+        if self.references:
+            references = (
+                BlankNode({predicate: tuple(values) for predicate, values in said.items()})
+                for said in self.references.values()
+            )
+            properties[WAS_DERIVED_FROM] = (*properties.get(WAS_DERIVED_FROM, ()), *references)
+        return Assertion(properties, tuple(self.sources))
+
+
+@dataclass(slots=True)
+class Found:
+    """The statements of one edge in one way, by their node, which may be named or blank."""
+
+    statements: dict[Term, Statement] = field(default_factory=dict)
+    mark: Mark = field(default_factory=Mark)
+
+
+def read(way: Way, batch: Sequence[Edge], rows: Iterable[Row], mark: Mark) -> dict[Edge, Found]:
+    """Read the rows that a way's template gave for a batch of edges."""
+    found = {edge: Found(mark=mark) for edge in batch}
+    for row in rows:
+        statements = found[edge_of(row)].statements
+        if "g" in row:
+            statements.setdefault(row["g"], Statement()).sources[row["g"].value] = None
+            continue
+        statement = statements.setdefault(row["r"], Statement())
+        predicate = row["k"].value
+        if way.names_sources:
+            statement.sources[row["r"].value] = None
+        if predicate == HAS_ASSERTION:
+            continue
+        item = _wikibase_value(row) if way.is_wikibase else value(row["v"])
+        if item is None or (predicate == RDF_TYPE and isinstance(item, Resource) and item.iri in SAYING_NOTHING):
+            continue
+        said = statement.references.setdefault(row["ref"], {}) if "ref" in row else statement.properties
+        said.setdefault(predicate, {})[item] = None
+    return found
+
+
+def _wikibase_value(row: Row) -> Value | None:
+    """Return a value of a Wikibase statement, in which a blank node is one that nobody knows."""
+    if "none" in row:
+        return NoValue(unknown=False)
+    term = row["v"]
+    if isinstance(term, BlankTerm) or (isinstance(term, IriTerm) and _SKOLEM in term.value):
+        return NoValue(unknown=True)
+    return value(term)
+
+
+def merged(answers: Iterable[Found]) -> Evidence:
+    """Put the ways together; a named node that states the same edge in two ways is one statement."""
+    statements: dict[object, Statement] = {}
+    mark = Mark()
+    for way, answer in enumerate(answers):
+        mark = mark if answer.mark.whole else answer.mark
+        for node, statement in answer.statements.items():
+            statements.setdefault(node if is_iri(node) else (way, node), Statement()).add(statement)
+    assertions = (statement.assertion for statement in statements.values())
+    return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark)
