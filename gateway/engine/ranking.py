@@ -55,8 +55,10 @@ def ranked(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[Ranked
 
 
 def weighted(best: Sequence[Ranked], query: str, weights: Mapping[Iri, float]) -> list[Ranked]:
-    """Put those that fit equally well in the order of their weights."""
-    return sorted(best, key=lambda one: (_fit(one, query), -weights.get(one.hit.iri, 0.0), _last(one)))
+    """Put those that fit equally well in the order of their weights; behind the last that has one, all stays."""
+    end = 1 + max((place for place, one in enumerate(best) if one.hit.iri in weights), default=-1)
+    first = sorted(best[:end], key=lambda one: (_fit(one, query), -weights.get(one.hit.iri, 0.0), _last(one)))
+    return [*first, *best[end:]]
 
 
 async def weights_of(

@@ -1,9 +1,11 @@
 """The order of hits: how a name fits, then mentions or edges, then the shorter name, then the ID."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.engine.answers import SearchResult
-from gateway.engine.ranking import ranked
+from gateway.engine.ranking import Ranked, ranked, weighted
 from gateway.errors import GaveUp
 from gateway.graph.values import Hit
 from gateway.terms.words import words_of
@@ -92,3 +94,22 @@ async def test_one_that_fits_alone_is_not_weighed() -> None:
     async with over(Watched(engine("x:a rdfs:label 'Paris' . x:b rdfs:label 'Paris Hilton' ."), hook)) as gateway:
         assert ids(await gateway.search_entities("paris")) == ["x:a", "x:b"]
     assert not any("?degree" in query for query in asked)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["ada", "ada b", "ada bc", "adam"]), st.integers(0, 9)), max_size=30), st.data()
+)
+def test_weights_order_those_that_fit_equally_well_and_nothing_else(
+    names: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    hits = [Hit(f"urn:{number}:{place}", name, is_synonym=False) for place, (name, number) in enumerate(names)]
+    best = ranked(hits, "ada", ["ada"])
+    some = data.draw(st.sets(st.sampled_from([one.hit.iri for one in best]))) if best else set()
+    weights = {iri: float(len(iri) % 4) for iri in some}
+    groups: dict[tuple[str, tuple[int, int]], list[Ranked]] = {}
+    for one in best:
+        groups.setdefault((one.match, one.missing), []).append(one)
+    expected = [
+        one for group in groups.values() for one in sorted(group, key=lambda one: -weights.get(one.hit.iri, 0.0))
+    ]
+    assert weighted(best, "ada", weights) == expected
