@@ -15,6 +15,8 @@ from gateway.settings.profile import Edges, Profile, Roles, Size
 from gateway.terms.vocabulary import RDF
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs
+from tests.shared_data import shared_data
+from tests.wikidata.readable import labelled, unreadable
 
 pytestmark = pytest.mark.anyio
 
@@ -185,6 +187,7 @@ async def test_qualified_edges_tell_all_their_qualifiers_one_entry_a_statement(e
     answer = await around(engine, graph, profile, *seeds)
     edges = told(answer)
     assert {edge: edges[edge] for edge, _ in QUALIFIED} == dict(QUALIFIED)
+    assert unreadable(answer.as_json(), labelled(shared_data("wd50k.nt.gz"))) == set()
     assert answer.complete
     assert answer.degraded is None
     # The RDF 1.2 file has the entities of properties too, so statement nodes are looked for there in vain.

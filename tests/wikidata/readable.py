@@ -12,6 +12,9 @@ from tests.graphs import read
 
 _LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 _ENTITY = "http://www.wikidata.org/entity/"
+_NO_CONTENT = {"labels", "explain", "next_steps", "warnings"}
+"""What names IDs, shows queries, or says in words what an ID means."""
+
 _NUMBER = re.compile(
     r"(?:wd|wdt|wdtn|p|ps|pq|pr|psv|pqv):([QPL][1-9][0-9]*)|http://www\.wikidata\.org/entity/([QP][0-9]+)"
 )
@@ -31,7 +34,8 @@ def unreadable(answer: Mapping[str, Any], named: frozenset[str]) -> set[str]:
     """Return the numbers in an answer that have a label in the graph, and none in the answer."""
     told = {_number(key) for key in answer.get("labels", {})}
     told |= {_number(node["id"]) for node in _nodes(answer) if "name" in node or "name" in node.get("metadata", {})}
-    used = {number for text in _texts({key: answer[key] for key in answer if key != "labels"}) for number in _in(text)}
+    shown = {key: answer[key] for key in answer if key not in _NO_CONTENT}
+    used = {number for text in _texts(shown) for number in _in(text)}
     return (used & named) - told
 
 

@@ -4,6 +4,7 @@ The figures: `../shared/data/wd50k-known-answers.md`.
 """
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -11,6 +12,8 @@ from mcp import Client
 from gateway.settings.load import load_profile
 from tests.calls import asked, connected, counts, patient
 from tests.columns import Column
+from tests.shared_data import shared_data
+from tests.wikidata.readable import labelled, unreadable
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data, pytest.mark.large]
 
@@ -139,3 +142,24 @@ async def test_an_intersection_is_named(client: Client) -> None:
     assert answer["nodes"][0]["entity_type"] == "wd:Q7275"
     assert answer["labels"]["wd:Q7275"] == "state"
     assert counts(far) == (5976, 37394)
+
+
+async def test_a_session_names_whatever_it_mentions(client: Client) -> None:
+    named = labelled(shared_data("wd50k.nt.gz"))
+    session: list[tuple[str, dict[str, Any]]] = [
+        ("describe_schema", {}),
+        ("search_entities", {"query": "Robin Williams"}),
+        ("describe_entities", {"ids": [*SEEDS, "wd:P161", "wd:Q180228"]}),
+        ("bfs_query", {"seeds": ["wd:Q83338"], "max_hops": 1}),
+        ("bfs_query", {"seeds": ["wd:Q180228", "wd:Q42786"], "max_hops": 1, "predicates": ["cast member"]}),
+        ("bfs_query", {"seeds": ["wd:Q35"], "max_hops": 2, "max_degree": 50, "node_types": ["city"]}),
+        (
+            "bfs_query",
+            {"seeds": ["wd:Q126599"], "max_hops": 1, "predicates": ["award received"], "node_types": ["human"]},
+        ),
+        ("intersect_subgraphs", {"seeds": ["wd:Q35", "wd:Q7085"], "k": 1}),
+        ("intersect_subgraphs", {"seeds": ["wd:Q35", "wd:Q7085"], "k": 2, "via": True, "limit": 30}),
+    ]
+    for tool, arguments in session:
+        answer = await asked(client, tool, **arguments)
+        assert unreadable(answer, named) == set(), tool
