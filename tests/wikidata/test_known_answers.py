@@ -22,26 +22,28 @@ SEEDS = ("wd:Q83338", "wd:Q35", "wd:Q104791", "wd:Q1025401")
 
 @pytest.fixture
 async def client(engine: Column) -> AsyncIterator[Client]:
-    async with connected(engine.open("wd50k", patient(load_profile("wikidata-local")))) as connection:
+    profile = patient(load_profile("wikidata-local"))
+    # Three hops are most of the graph; an engine that cuts at 10,000 rows is asked in many parts.
+    limits = profile.limits.model_copy(update={"deadline_seconds": 250.0, "requests": 5_000, "rows": 2_000_000})
+    async with connected(engine.open("wd50k", profile.model_copy(update={"limits": limits}))) as connection:
         yield connection
 
 
-async def test_traversals_of_one_two_and_three_hops(client: Client) -> None:
-    expected = {
-        "wd:Q83338": [(78, 91), (6_298, 14_777), (29_077, 149_864)],
-        "wd:Q35": [(185, 279), (10_081, 22_823), (34_652, 175_789)],
-        "wd:Q104791": [(47, 57), (4_762, 13_231), (21_869, 109_700)],
-        "wd:Q1025401": [(2, 2), (130, 153), (2_091, 3_892)],
-    }
-    answers = {
-        seed: [
-            await asked(client, "bfs_query", seeds=[seed], max_hops=hops, topology_only=True, limit=1)
-            for hops in (1, 2, 3)
-        ]
-        for seed in SEEDS
-    }
-    assert {seed: [counts(answer) for answer in found] for seed, found in answers.items()} == expected
-    assert all(answer["complete"] is True for found in answers.values() for answer in found)
+@pytest.mark.parametrize(
+    ("seed", "expected"),
+    [
+        ("wd:Q83338", [(78, 91), (6_298, 14_777), (29_077, 149_864)]),
+        ("wd:Q35", [(185, 279), (10_081, 22_823), (34_652, 175_789)]),
+        ("wd:Q104791", [(47, 57), (4_762, 13_231), (21_869, 109_700)]),
+        ("wd:Q1025401", [(2, 2), (130, 153), (2_091, 3_892)]),
+    ],
+)
+async def test_traversals_of_one_two_and_three_hops(client: Client, seed: str, expected: list[tuple[int, int]]) -> None:
+    answers = [
+        await asked(client, "bfs_query", seeds=[seed], max_hops=hops, topology_only=True, limit=1) for hops in (1, 2, 3)
+    ]
+    assert [counts(answer) for answer in answers] == expected
+    assert all(answer["complete"] is True for answer in answers)
 
 
 async def test_two_hops_that_stop_at_hubs(client: Client) -> None:
