@@ -258,8 +258,6 @@ class Asker:
     async def close(self) -> None:
         """Close the transport."""
         await self._transport.close()
-        if self._over_all_graphs is not None:
-            await self._over_all_graphs.close()
 
 
 def _may_pass(fault: BaseException) -> bool:

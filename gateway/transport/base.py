@@ -84,5 +84,5 @@ class OverGraphs(Transport, Protocol):
     """A way to an engine whose named graphs may be looked into."""
 
     def over_all_graphs(self) -> Transport:
-        """Return a transport to the same engine that names no graphs; whoever takes it closes it."""
+        """Return a transport to the same engine that names no graphs; it is closed with this one."""
         ...

@@ -74,6 +74,7 @@ class Http:
         self._slots = asyncio.Semaphore(concurrency)
         self._session: aiohttp.ClientSession | None = None
         self._cancelling: set[asyncio.Task[None]] = set()
+        self._others: list[Http] = []
 
     def at(self, url: str) -> Http:
         """Return a transport to another URL of the same server, which is asked in the same way, by one method alone.
@@ -90,8 +91,13 @@ class Http:
         return self._like(self.url, method, self._graphs)
 
     def over_all_graphs(self) -> Http:
-        """Return a transport to the same endpoint that names no graphs, so that the server's own default holds."""
-        return self._like(self.url, self._method, ())
+        """Return a transport to the same endpoint that names no graphs, so that the server's own default holds.
+
+        It is closed with this one.
+        """
+        other = self._like(self.url, self._method, ())
+        self._others.append(other)
+        return other
 
     def _like(self, url: str, method: Method, graphs: Sequence[str]) -> Http:
         return Http(
@@ -300,7 +306,8 @@ class Http:
 
     async def close(self) -> None:
         """Close the connections, once the queries that were given up are cancelled."""
-        await asyncio.gather(*self._cancelling)
+        await asyncio.gather(*self._cancelling, *(other.close() for other in self._others))
+        self._others.clear()
         if self._session is not None:
             await self._session.close()
             self._session = None
