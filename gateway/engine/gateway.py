@@ -357,7 +357,8 @@ class Gateway:
             resolve(arguments, known)
         except InputError:
             resolve(arguments, await self._book.known(budget, doubted=True))
-        seeds, moved = await self._redirects.followed(seeds, budget)
+        followed = await self._redirects.followed(seeds, budget)
+        seeds = followed.seeds
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
@@ -371,9 +372,10 @@ class Gateway:
                     topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
                 else:
                     topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
+            topology = followed.doubted(topology)
             self._snapshots.put(question, topology)
         await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
-        return await self._presenter.present(topology, arguments, seeds, [*moved, *rule.warnings], budget)
+        return await self._presenter.present(topology, arguments, seeds, [*followed.warnings, *rule.warnings], budget)
 
     def _budget(self, tally: Tally) -> Budget:
         limits = self._profile.limits

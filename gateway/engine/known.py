@@ -13,7 +13,7 @@ from gateway.graph.values import Iri, Schema, Term
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
 
-_LABEL = 200
+LONGEST_LABEL = 200
 """Characters of a label that an answer shows."""
 
 _MOST_MET = 5_000
@@ -91,7 +91,9 @@ class Known:
 
 def labels_of(known: Known, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
     """Return the labels of some types and predicates by canonical ID, sorted."""
-    return dict(sorted((prefixes.shorten(iri), known.labels[iri][:_LABEL]) for iri in set(iris) if iri in known.labels))
+    return dict(
+        sorted((prefixes.shorten(iri), known.labels[iri][:LONGEST_LABEL]) for iri in set(iris) if iri in known.labels)
+    )
 
 
 def with_all_of(schema: Schema, before: Schema) -> Schema:

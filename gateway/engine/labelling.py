@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from gateway.engine.known import Known
+from gateway.engine.known import LONGEST_LABEL, Known
 from gateway.engine.size import Id
 from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
@@ -14,9 +14,6 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
-
-_LONGEST = 200
-"""Characters of a label that an answer shows."""
 
 Json = Any
 
@@ -139,6 +136,6 @@ class Labeller:
         ids = predicates | nodes
         found = {ids[iri]: fact.name for iri, fact in facts.items() if fact.name}
         return Labels(
-            {name: label[:_LONGEST] for name, label in (mentioned.named | found).items()},
+            {name: label[:LONGEST_LABEL] for name, label in (mentioned.named | found).items()},
             frozenset(ids[iri] for iri, fact in facts.items() if not fact.mark.whole),
         )

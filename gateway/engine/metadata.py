@@ -13,7 +13,7 @@ from gateway.engine.size import Id
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Resource, Value
 from gateway.settings.profile import Profile
 from gateway.terms.folding import compact
-from gateway.terms.iri import local_name
+from gateway.terms.iri import is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, in_best_language, scalar_or_list, sorted_values
 from gateway.terms.prefixes import PrefixMap
 
@@ -21,9 +21,6 @@ Json = Any
 """A JSON value; what Python calls it is not worth a recursive type."""
 
 Metadata = dict[str, Json]
-
-_SKOLEM = "/.well-known/genid/"
-"""Stands in an IRI that was put in the place of a blank node (RDF 1.1 Concepts, 3.5)."""
 
 _UNKNOWN = {"unknown": True}
 """What is written for a value that is there, and of which nothing else is said."""
@@ -102,7 +99,7 @@ class MetadataWriter:
             case Literal():
                 return value.json
             case Resource():
-                return dict(_UNKNOWN) if _SKOLEM in value.iri else Id(self._prefixes.shorten(value.iri))
+                return dict(_UNKNOWN) if is_skolem(value.iri) else Id(self._prefixes.shorten(value.iri))
             case NoValue():
                 return dict(_UNKNOWN) if value.unknown else {"no_value": True}
             case BlankNode():
@@ -267,7 +264,7 @@ def _is_share(value: JsonScalar) -> bool:
 
 
 def _is_document(value: Value) -> bool:
-    return _is_text(value) or (isinstance(value, Resource) and _SKOLEM not in value.iri)
+    return _is_text(value) or (isinstance(value, Resource) and not is_skolem(value.iri))
 
 
 def negations(metadata: Metadata) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gateway.errors import Fault
 from gateway.graph.budget import Budget, Deadline
+from gateway.graph.passing import Passing
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, Sought
 from gateway.labels.desk import ClosedError
@@ -41,28 +42,12 @@ class Labels(Protocol):
         ...
 
 
-class IndexedStore:
+class IndexedStore(Passing):
     """A graph store with a label index; see `gateway.graph.store.GraphStore` for what each method promises."""
 
     def __init__(self, inner: GraphStore, labels: Labels) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._labels = labels
-        self.edges = inner.edges
-        self.degrees = inner.degrees
-        self.reach = inner.reach
-        self.edges_among = inner.edges_among
-        self.existing = inner.existing
-        self.subjects = inner.subjects
-        self.nodes = inner.nodes
-        self.predicates = inner.predicates
-        self.narrower = inner.narrower
-        self.mentions = inner.mentions
-        self.node_metadata = inner.node_metadata
-        self.edge_metadata = inner.edge_metadata
-        self.glance = inner.glance
-        self.schema = inner.schema
-        self.forget = inner.forget
-        self.named = inner.named
 
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
@@ -98,9 +83,9 @@ class IndexedStore:
     def prepare(self) -> None:
         """Begin to make ready what the first searches need."""
         self._labels.begin()
-        self._inner.prepare()
+        super().prepare()
 
     async def close(self) -> None:
         """Let go of connections and threads."""
         await self._labels.close()
-        await self._inner.close()
+        await super().close()

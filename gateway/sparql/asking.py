@@ -6,14 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-import tenacity
-
 from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
 from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.acquaintance import Acquaintance
+from gateway.sparql.again import retrying
 from gateway.sparql.breaker import Breaker
 from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode
@@ -41,6 +40,9 @@ class Overflow(AnswerCut):
         )
         self.rows = rows
 
+
+_PAUSE = 0.2
+"""Seconds before a query is sent again, at first."""
 
 _PROBE_SECONDS = 3.0
 """Time for the query that finds out whether an endpoint is alive."""
@@ -126,19 +128,10 @@ class Asker:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(_may_pass),
-            stop=tenacity.stop_any(
-                tenacity.stop_after_attempt(self._retries + 1),
-                tenacity.stop_before_delay(budget.deadline.seconds_left),
-            ),
-            wait=_pause,
-            sleep=self.pace.sleep,
-            reraise=True,
-        )
+        trying = retrying(self._retries, budget.deadline, self.pace.sleep, pause=_PAUSE)
         rows: Sequence[Row]
         with budget.tally.asking(name, query) as asking:
-            rows = await retrying(self._once, self._transport_for(text), query, text.variables, budget, asking)
+            rows = await trying(self._once, self._transport_for(text), query, text.variables, budget, asking)
         budget.spend_rows(len(rows))
         if len(rows) > limit:
             budget.tally.overflows += 1
@@ -258,18 +251,3 @@ class Asker:
     async def close(self) -> None:
         """Close the transport."""
         await self._transport.close()
-
-
-def _may_pass(fault: BaseException) -> bool:
-    return isinstance(fault, Fault) and fault.again
-
-
-_growing_pause = tenacity.wait_random_exponential(multiplier=0.2, max=5.0)
-
-
-def _pause(state: tenacity.RetryCallState) -> float:
-    """Return the seconds before the next attempt: as the endpoint says, else growing, with jitter."""
-    fault = state.outcome.exception() if state.outcome is not None else None
-    if isinstance(fault, Throttled) and fault.retry_after is not None:
-        return fault.retry_after
-    return float(_growing_pause(state))

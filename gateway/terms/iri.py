@@ -29,6 +29,14 @@ _HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
 _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
 
 
+_SKOLEM = "/.well-known/genid/"
+
+
+def is_skolem(iri: str) -> bool:
+    """Tell whether an IRI stands for a blank node (RDF 1.1 Concepts 3.5); Wikibase writes unknown values so."""
+    return _SKOLEM in iri
+
+
 def is_iri(text: str) -> bool:
     """Tell whether the whole text is an absolute IRI that can stand in a query."""
     return _IRI.fullmatch(text) is not None

@@ -2,18 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
+from typing import TypeVar
 
 import aiohttp
 
 from gateway.errors import EndpointFault, Fault, NetworkFault
+from gateway.graph.budget import Deadline, deadline_passed
 from gateway.transport.advice import LATER, OPERATOR
+
+_log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
 
 RAISED = (aiohttp.ClientError, OSError)
 """All that a request may raise, except the deadline's `TimeoutError`, which is one of these and is caught before."""
 
 _PROXY = "Whoever runs this gateway should check its proxy settings."
+
+
+async def within(deadline: Deadline, work: Callable[[], Awaitable[_Result]], *, whom: str) -> _Result:
+    """Return what a request brings before a deadline.
+
+    Args:
+        deadline: When it must be there.
+        work: Sends the request and reads what comes.
+        whom: Who is asked, for the log.
+
+    Raises:
+        Fault: What `work` raised, or what an error of aiohttp means.
+    """
+    outcome = await _outcome(deadline, work, whom)
+    if isinstance(outcome, Fault):
+        # Raised here and not where it was caught: an error of aiohttp holds the request's headers, which are secret,
+        # and would hang on this one as its context.
+        raise outcome
+    return outcome
+
+
+async def _outcome(deadline: Deadline, work: Callable[[], Awaitable[_Result]], whom: str) -> _Result | Fault:
+    try:
+        async with asyncio.timeout(deadline.seconds_left):
+            return await work()
+    except Fault as fault:
+        return fault
+    except aiohttp.ConnectionTimeoutError as error:
+        return fault_of(error)
+    except TimeoutError:
+        return deadline_passed()
+    except RAISED as error:
+        _log.warning("no answer from %s: %s", whom, type(error).__name__)
+        return fault_of(error)
 
 
 def fault_of(error: BaseException) -> Fault:

@@ -20,12 +20,12 @@ import aiohttp
 import yarl
 
 from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.budget import Deadline
 from gateway.settings.endpoint import Endpoint, Method
 from gateway.transport.base import Glimpse
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
-from gateway.transport.failures import RAISED, fault_of
+from gateway.transport.failures import RAISED, within
 from gateway.transport.manners import Manners
 from gateway.transport.quota import Asked, Quota
 from gateway.transport.verdict import JSON, Reply
@@ -128,19 +128,11 @@ class Http:
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Send a query; see `Transport.select`."""
-        outcome = await self._outcome(lambda: self._by_post_or_get(query, deadline), deadline)
-        if isinstance(outcome, Fault):
-            # Raised here and not where it was caught: an error of aiohttp holds the request's headers, which are
-            # secret, and would hang on this one as its context.
-            raise outcome
-        return outcome
+        return await self._within(deadline, lambda: self._by_post_or_get(query, deadline))
 
     async def look(self, accept: str, deadline: Deadline) -> Glimpse:
         """Ask for the URL itself, without a query; see `Remote.look`."""
-        outcome = await self._outcome(lambda: self._glimpse(accept, deadline), deadline)
-        if isinstance(outcome, Fault):
-            raise outcome
-        return outcome
+        return await self._within(deadline, lambda: self._glimpse(accept, deadline))
 
     async def _glimpse(self, accept: str, deadline: Deadline) -> Glimpse:
         async with self._asking(deadline) as asked, self._send("GET", self.url, b"", {"Accept": accept}) as response:
@@ -163,19 +155,12 @@ class Http:
                 asked.answered(failed=True)
                 raise
 
-    async def _outcome(self, work: Callable[[], Awaitable[_Result]], deadline: Deadline) -> _Result | Fault:
-        try:
-            async with asyncio.timeout(deadline.seconds_left), self._slots:
+    async def _within(self, deadline: Deadline, work: Callable[[], Awaitable[_Result]]) -> _Result:
+        async def in_turn() -> _Result:
+            async with self._slots:
                 return await work()
-        except Fault as fault:
-            return fault
-        except aiohttp.ConnectionTimeoutError as error:
-            return fault_of(error)
-        except TimeoutError:
-            return deadline_passed()
-        except RAISED as error:
-            _log.warning("no answer from the endpoint: %s", type(error).__name__)
-            return fault_of(error)
+
+        return await within(deadline, in_turn, whom="the endpoint")
 
     async def _by_post_or_get(self, query: str, deadline: Deadline) -> bytes:
         if self._method == "get":

@@ -7,7 +7,6 @@ https://www.mediawiki.org/wiki/Manual:Maxlag_parameter).
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -20,11 +19,11 @@ import aiohttp
 import yarl
 
 from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, QueryRefused, Throttled
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.budget import Deadline
 from gateway.transport.advice import LATER
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
-from gateway.transport.failures import RAISED, fault_of
+from gateway.transport.failures import within
 from gateway.transport.verdict import seconds_to_wait
 
 _log = logging.getLogger(__name__)
@@ -103,30 +102,16 @@ class WikibaseApi:
             NetworkFault: No answer came.
             DeadlinePassed: The time is up.
         """
-        outcome = await self._outcome(fields, deadline)
-        if isinstance(outcome, Fault):
-            # Raised here: an error of aiohttp holds the request's headers, and would hang on this one as its context.
-            raise outcome
-        return outcome
 
-    async def _outcome(self, fields: Sequence[tuple[str, str]], deadline: Deadline) -> ApiAnswer | Fault:
-        try:
-            async with asyncio.timeout(deadline.seconds_left):
-                deadline.check()
-                try:
-                    return await self._round_trip(fields)
-                except aiohttp.ServerDisconnectedError:
-                    # The server closed an idle connection just as it was used again; nothing was answered.
-                    return await self._round_trip(fields)
-        except Fault as fault:
-            return fault
-        except aiohttp.ConnectionTimeoutError as error:
-            return fault_of(error)
-        except TimeoutError:
-            return deadline_passed()
-        except RAISED as error:
-            _log.warning("no answer from the Wikibase API: %s", type(error).__name__)
-            return fault_of(error)
+        async def twice() -> ApiAnswer:
+            deadline.check()
+            try:
+                return await self._round_trip(fields)
+            except aiohttp.ServerDisconnectedError:
+                # The server closed an idle connection just as it was used again; nothing was answered.
+                return await self._round_trip(fields)
+
+        return await within(deadline, twice, whom="the Wikibase API")
 
     async def _round_trip(self, fields: Sequence[tuple[str, str]]) -> ApiAnswer:
         async with self._open_session().get(

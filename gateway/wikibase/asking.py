@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import tenacity
-
 from gateway.errors import DeadlinePassed, Fault, Throttled
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.settings.endpoint import Endpoint
+from gateway.sparql.again import retrying
 from gateway.sparql.pace import Pace
 from gateway.telemetry import Asking
 from gateway.transport.wikibase_api import ApiAnswer, query_of
@@ -32,6 +31,10 @@ class Api(Protocol):
 
 _SECONDS = 10.0
 """Time for one answer: a search usually takes less than one, and what is left of a call's time is for the graph."""
+
+
+_PAUSE = 0.5
+"""Seconds before a request is sent again, at first."""
 
 
 class ApiAsker:
@@ -57,20 +60,11 @@ class ApiAsker:
             Fault: The API did not give an answer. Its text speaks of the API.
         """
         whole = [*fields, ("format", "json")]
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
-            stop=tenacity.stop_any(
-                tenacity.stop_after_attempt(self._retries + 1),
-                tenacity.stop_before_delay(budget.deadline.seconds_left),
-            ),
-            wait=_pause,
-            sleep=self._pace.sleep,
-            reraise=True,
-        )
+        trying = retrying(self._retries, budget.deadline, self._pace.sleep, pause=_PAUSE)
         try:
             async with asyncio.timeout(budget.deadline.seconds_left):
                 with budget.tally.asking(f"api/{name}", query_of(whole)) as asking:
-                    return await retrying(self._once, whole, budget, asking)
+                    return await trying(self._once, whole, budget, asking)
         except TimeoutError as error:
             raise _of_the_api(deadline_passed()) from error
         except Fault as fault:
@@ -94,17 +88,6 @@ class ApiAsker:
     async def close(self) -> None:
         """Let go of connections."""
         await self._api.close()
-
-
-_growing_pause = tenacity.wait_random_exponential(multiplier=0.5, max=5.0)
-
-
-def _pause(state: tenacity.RetryCallState) -> float:
-    """Return the seconds before the next attempt: as the API says, else growing, with jitter."""
-    fault = state.outcome.exception() if state.outcome is not None else None
-    if isinstance(fault, Throttled) and fault.retry_after is not None:
-        return fault.retry_after
-    return float(_growing_pause(state))
 
 
 def _of_the_api(fault: Fault) -> Fault:

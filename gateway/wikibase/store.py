@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.graph.budget import Budget
+from gateway.graph.passing import Passing
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, Sought
 from gateway.wikibase.search import ApiSearch
@@ -14,29 +15,12 @@ _PARTLY = "So there may be more that fit. Try again later."
 _EXACT = "Only exact names were looked up, in the graph itself: others that fit are missing. Try again later."
 
 
-class WikibaseStore:
+class WikibaseStore(Passing):
     """A graph store with an API for names; see `gateway.graph.store.GraphStore` for what each method promises."""
 
     def __init__(self, inner: GraphStore, api: ApiSearch) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._api = api
-        self.edges = inner.edges
-        self.degrees = inner.degrees
-        self.reach = inner.reach
-        self.edges_among = inner.edges_among
-        self.existing = inner.existing
-        self.nodes = inner.nodes
-        self.narrower = inner.narrower
-        self.mentions = inner.mentions
-        self.predicates = inner.predicates
-        self.subjects = inner.subjects
-        self.node_metadata = inner.node_metadata
-        self.edge_metadata = inner.edge_metadata
-        self.glance = inner.glance
-        self.schema = inner.schema
-        self.named = inner.named
-        self.prepare = inner.prepare
-        self.forget = inner.forget
 
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by the API; where it fails, by exact names in the graph; where these are none, not at all.
@@ -58,4 +42,4 @@ class WikibaseStore:
     async def close(self) -> None:
         """Let go of connections and threads."""
         await self._api.close()
-        await self._inner.close()
+        await super().close()

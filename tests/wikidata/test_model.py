@@ -1,6 +1,6 @@
 """The Wikidata model: what is a node, what is an edge, what is told besides (cases: fixtures/wikidata-slice.ttl)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -8,10 +8,10 @@ import pytest
 from gateway import resources
 from gateway.api import load, open_gateway, store_over
 from gateway.engine.gateway import Gateway
-from gateway.errors import InputError
+from gateway.errors import EndpointFault, InputError
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Schema
+from gateway.graph.values import Description, Iri, Mark, Schema
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Orientation
 from gateway.terms.prefixes import PrefixMap
@@ -94,6 +94,39 @@ async def test_a_traversal_from_a_merged_item_starts_where_it_went(gateway: Gate
     merged = (await gateway.bfs_query([MERGED], 1)).as_json()
     assert merged.pop("warnings") == [f"seeds: {MERGED} was merged into wd:Q42, which was asked for instead."]
     assert merged == direct
+
+
+class Forgetful:
+    """A store that cannot tell the metadata of any node."""
+
+    def __init__(self, inner: GraphStore) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def node_metadata(self, ids: Sequence[Iri], _: Budget, *, blank_nodes: bool) -> dict[Iri, Description]:
+        """Fail for each."""
+        assert not blank_nodes
+        return {iri: Description(mark=Mark(EndpointFault("The endpoint is down."))) for iri in ids}
+
+
+async def test_an_item_of_which_nobody_knows_whether_it_was_merged_is_not_called_one_without_edges() -> None:
+    profile = load_profile("wikidata-local")
+    transport, _ = load(SLICE, profile)
+    store: Any = Forgetful(store_over(transport, profile))
+    async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
+        merged = await gateway.bfs_query([MERGED], 1, topology_only=True)
+        again = await gateway.bfs_query([MERGED], 1, topology_only=True)
+        other = await gateway.bfs_query(["wd:Q42"], 1, topology_only=True)
+        shared = await gateway.intersect_subgraphs([MERGED, "wd:Q25169"], 2, topology_only=True)
+    for answer in (merged, again):
+        assert not answer.complete
+        assert [(gap.cause, gap.ids) for gap in answer.incomplete or ()] == [("endpoint_failed", [MERGED])]
+    assert not shared.complete
+    assert {MERGED} <= {each for gap in shared.incomplete or () for each in gap.ids or ()}
+    # What has edges was not merged.
+    assert other.complete
 
 
 async def test_an_intersection_of_an_item_with_itself_under_its_old_number_is_refused(gateway: Gateway) -> None:

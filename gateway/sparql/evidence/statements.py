@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
 from gateway.sparql.evidence.ways import SAYING_NOTHING, Way
 from gateway.sparql.results import BlankTerm, IriTerm, Row, Term, edge_of, is_iri, value
+from gateway.terms.iri import is_skolem
 from gateway.terms.vocabulary import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
-
-_SKOLEM = "/.well-known/genid/"
-"""In IRIs that stand for blank nodes (RDF 1.1 Concepts 3.5)."""
 
 _Values = dict[Iri, dict[Value, None]]
 
@@ -87,7 +85,7 @@ def _wikibase_value(row: Row) -> Value | None:
     if "none" in row:
         return NoValue(unknown=False)
     term = row["v"]
-    if isinstance(term, BlankTerm) or (isinstance(term, IriTerm) and _SKOLEM in term.value):
+    if isinstance(term, BlankTerm) or (isinstance(term, IriTerm) and is_skolem(term.value)):
         return NoValue(unknown=True)
     return value(term)
 
