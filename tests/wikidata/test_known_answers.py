@@ -20,7 +20,13 @@ pytestmark = [pytest.mark.anyio, pytest.mark.data, pytest.mark.large]
 SEEDS = ("wd:Q83338", "wd:Q35", "wd:Q104791", "wd:Q1025401")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """Keep the event loop for the whole module, whose client reads the schema once."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
 async def client(engine: Column) -> AsyncIterator[Client]:
     profile = patient(load_profile("wikidata-local"))
     # Three hops are most of the graph; an engine that cuts at 10,000 rows is asked in many parts.
