@@ -110,9 +110,13 @@ async def test_statements_of_a_wikibase_tell_rank_qualifiers_and_references(engi
             ],
         },
         ("wd:Q1", "wdt:P1", "wd:Q4"): {
-            "pq:P1": {"unknown": True},
+            "pq:P1": [{"unknown": True}, {"unknown": True}],
             "pq:P2": {"unknown": True},
             "pq:P5": {"no_value": True},
+            "prov:wasDerivedFrom": [
+                {"pr:P2": "2002-01-01T00:00:00Z", "pr:P3": {"no_value": True}},
+                {"pr:P4": {"no_value": True}},
+            ],
             "wikibase:rank": "wikibase:NormalRank",
         },
         ("wd:Q1", "wdt:P1", "wd:Q5"): None,

@@ -23,7 +23,7 @@ from gateway.sparql.results import BlankTerm, IriTerm, Term, TripleTerm, decode,
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_index import INDEXES
 from gateway.terms.iri import is_plain_iri
-from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_TYPE, RDFS, SYNONYM_PREDICATES
+from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.transport.base import Transport
 from tests.columns import Column
 from tests.graphs import existing_nodes, read
@@ -221,7 +221,9 @@ def _about_edges(there: Sample) -> dict[str, Sequence[Values]]:
     direct = [triple for triple in there.triples if "/prop/direct/" in triple[1]][:300]
     reified = [WAYS[way].parameters for way in ("statements", "oban", "biolink")]
     return {
-        "evidence/annotations": batches,
+        "evidence/annotations": [
+            {**values, "told_by": told_by} for values in batches for told_by in ([], [RDF_SUBJECT])
+        ],
         "evidence/reified": [{**values, **parameters} for values in batches for parameters in reified],
         "evidence/singletons": batches,
         "evidence/wikibase": [{"edges": direct}, *batches] if direct else batches,

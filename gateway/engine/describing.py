@@ -38,7 +38,7 @@ class _Notes:
 
     Attributes:
         warnings: In words.
-        elsewhere: Nodes that are mentioned here, and of which another part of a split graph knows more, or may.
+        elsewhere: Nodes of which another part of a split graph knows more, or may.
     """
 
     warnings: list[str]
@@ -128,6 +128,7 @@ class Describer:
         with budget.tally.stage("facts"):
             existing = await self._store.existing(silent, budget) if silent else {}
             notes = await self._notes([iri for iri in silent if existing[iri].exists], described, budget)
+            self._note_absent([iri for iri in silent if existing[iri].mark.whole and not existing[iri].exists], notes)
         found: dict[Iri, Any] = {}
         for iri in iris:
             there = existing.get(iri)
@@ -158,6 +159,12 @@ class Describer:
                 )
         return notes
 
+    def _note_absent(self, absent: Sequence[Iri], notes: _Notes) -> None:
+        """Note nodes that this part of a split graph does not even mention."""
+        if absent and (where := self._profile.endpoint.other_graph):
+            notes.elsewhere.update(absent)
+            notes.warnings.append(f"{self._listed(absent)} is not in this graph; it may be in {where}.")
+
     def _listed(self, iris: Sequence[Iri]) -> str:
         return ", ".join(sorted(map(self._prefixes.shorten, iris)))
 
@@ -186,8 +193,9 @@ class Describer:
                 others = [hit for hit in hits.hits if hit.iri != iri]
                 best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
                 nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
+        where = self._profile.endpoint.other_graph
         return InputError(
-            f"There is no entity {quoted(asked)} in this graph.",
+            f"There is no entity {quoted(asked)} in this graph{f'; it may be in {where}' if where else ''}.",
             valid=f"Nearest by name: {', '.join(nearest)}." if nearest else "",
             next_step="Call search_entities with a name to find its ID.",
         )

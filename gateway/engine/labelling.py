@@ -107,17 +107,18 @@ class Labeller:
         self._is_wanted = profile.names.on_stubs
         self._prefixes = prefixes
 
-    async def named(self, topology: Topology, known: Known, budget: Budget) -> Mapping[Iri, str]:
-        """Return the labels of those types and predicates of a topology that the schema does not tell."""
+    async def named(self, topology: Topology, known: Known, budget: Budget) -> tuple[Mapping[Iri, str], int]:
+        """Return the labels of a topology's types and predicates that the schema does not tell, and how many failed."""
         if not self._is_wanted:
-            return {}
+            return {}, 0
         facts: dict[Iri, NodeFacts] = {}
         with budget.tally.stage("facts"):
             if unknown := sorted(iri for iri in topology.predicates if iri not in known.labels):
                 facts |= await self._store.predicates(unknown, budget)
             if unknown := sorted(iri for iri in topology.types if iri not in known.labels):
                 facts |= await self._store.nodes(unknown, budget, names=True)
-        return {iri: fact.name for iri, fact in facts.items() if fact.name}
+        failed = sum(not fact.mark.whole for fact in facts.values())
+        return {iri: fact.name for iri, fact in facts.items() if fact.name}, failed
 
     async def labels(self, mentioned: Mentioned, known: Known, budget: Budget) -> Labels:
         """Return the names of what is mentioned; what the schema does not tell is asked for."""

@@ -36,6 +36,11 @@ _LABEL_BYTES = 40
 _SUMMARIZED = (1_000_000, 200, 100, 50, 20, 5)
 """Types, and predicates, that `schema_summary` lists: all, or as many as fit."""
 
+_UNREAD = (
+    "The names of {} types and predicates of this answer could not be read, so a filter may miss what it means by a "
+    "name: ask again, or use IDs."
+)
+
 Json = dict[str, Any]
 
 
@@ -77,10 +82,12 @@ class Presenter:
             topology.predicates,
         )
         known = await self._book.known(budget)
-        named = await self._labeller.named(topology, known, budget) if arguments.names_terms else {}
+        named, unread = await self._labeller.named(topology, known, budget) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        if unread:
+            warning.append(_UNREAD.format(unread))
         if arguments.offset >= len(kept.nodes) > 0:
             warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
         head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])

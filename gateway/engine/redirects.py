@@ -7,12 +7,17 @@ from dataclasses import dataclass, replace
 
 from gateway.engine.gaps import Gap, cause_of
 from gateway.engine.topology import Topology
-from gateway.errors import Fault
+from gateway.errors import EndpointFault, Fault
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Properties, Resource
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
+
+_STEPS = 5
+"""Merged nodes that are followed from one to the next; a wiki repairs double redirects."""
+
+_TOO_FAR = EndpointFault("This node was merged into another one, in a circle or over more steps than are followed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class Followed:
     Attributes:
         seeds: The seeds, with what merged ones were merged into; duplicates folded.
         warnings: One for each merged seed.
-        unread: The seeds of which nobody knows whether they were merged, with what went wrong.
+        unread: Those of which nobody knows whether they were merged, or into what, with what went wrong.
     """
 
     seeds: list[Iri]
@@ -30,12 +35,13 @@ class Followed:
     unread: Mapping[Iri, Fault]
 
     def doubted(self, topology: Topology) -> Topology:
-        """Return the topology with a gap for each seed that has no edges there, perhaps because it was merged."""
-        touched = {end for edge in topology.edges for end in (edge.subject, edge.object)}
+        """Return the topology with a gap for each seed without outgoing edges there, perhaps because it was merged."""
+        # What links to a node that was merged may do so for a while; of itself it says nothing any more.
+        speaking = {edge.subject for edge in topology.edges}
         gaps = tuple(
             Gap(cause_of(fault), frozenset({seed}), fault.wrong)
             for seed, fault in self.unread.items()
-            if seed not in touched
+            if seed not in speaking
         )
         return replace(topology, gaps=topology.gaps + gaps)
 
@@ -55,21 +61,31 @@ class Redirects:
             seeds: The seeds of a question.
             budget: The call's budget. What is asked here is remembered: it is asked for again with the seeds' metadata.
         """
-        if not self._predicates:
-            return Followed(list(seeds), [], {})
-        with budget.tally.stage("metadata"):
-            described = await self._store.node_metadata(seeds, budget, blank_nodes=False)
-        there: dict[Iri, None] = {}
-        warnings = []
-        unread = {}
-        for seed in seeds:
-            target = self.target(described[seed].properties)
-            there[seed if target is None else target] = None
-            if target is not None:
-                warnings.append(f"seeds: {self._sentence(seed, target)}, which was asked for instead.")
-            elif (fault := described[seed].mark.fault) is not None:
-                unread[seed] = fault
-        return Followed(list(there), warnings, unread)
+        ways: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
+        unread: dict[Iri, Fault] = {}
+        going_on = list(seeds) if self._predicates else []
+        while going_on:
+            ends = list(dict.fromkeys(ways[seed][-1] for seed in going_on))
+            with budget.tally.stage("metadata"):
+                described = await self._store.node_metadata(ends, budget, blank_nodes=False)
+            moved = []
+            for seed in going_on:
+                way, description = ways[seed], described[ways[seed][-1]]
+                target = self.target(description.properties)
+                if target is None and description.mark.fault is not None:
+                    unread[way[-1]] = description.mark.fault
+                elif target in way or (target is not None and len(way) > _STEPS):
+                    unread[way[-1]] = _TOO_FAR
+                elif target is not None:
+                    way.append(target)
+                    moved.append(seed)
+            going_on = moved
+        warnings = [
+            f"seeds: {self._sentence(seed, way[-1])}, which was asked for instead."
+            for seed, way in ways.items()
+            if len(way) > 1
+        ]
+        return Followed(list(dict.fromkeys(way[-1] for way in ways.values())), warnings, unread)
 
     def target(self, properties: Properties) -> Iri | None:
         """Return the node that a node was merged into, by its properties; None where it was not."""

@@ -161,7 +161,8 @@ class Cartographer:
             if not distance and seed not in found.missing and fault is not None:
                 raise fault
         if found.missing:
-            return self._drawn(seeds, _Layout(), Exploration([], missing=found.missing), {})
+            gaps = found.gaps if self._other_graph else Gaps()
+            return self._drawn(seeds, _Layout(), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
         async with asyncio.TaskGroup() as tasks:
@@ -222,6 +223,7 @@ class Cartographer:
         ]
         subjects = await self._store.subjects(silent, budget) if silent else {}
         detail = f"nothing is said about these here; they and their edges may be in {self._other_graph}"
+        found.gaps.add("other_graph", found.missing, detail)
         for node, existence in subjects.items():
             if existence.mark.fault is not None:
                 found.gaps.add_mark(node, existence.mark)
@@ -231,8 +233,9 @@ class Cartographer:
     def _refuse_strangers(self, seeds: Sequence[Iri], missing: Sequence[Iri]) -> None:
         if len(missing) == len(seeds):
             shown = ", ".join(quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN])
+            elsewhere = f" They may be in {self._other_graph}." if self._other_graph else ""
             raise InputError(
-                f"None of the seeds exists in this graph: {shown}.",
+                f"None of the seeds exists in this graph: {shown}.{elsewhere}",
                 next_step="Call search_entities with a name to find an ID.",
             )
 

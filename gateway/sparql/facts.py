@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gateway.graph.values import Iri, Mark, NodeFacts
 from gateway.sparql.results import IriTerm, LiteralTerm, Row, literal
+from gateway.terms.iri import is_skolem
 from gateway.terms.literals import Literal, in_best_language
 
 
@@ -45,7 +46,7 @@ class Facts:
             node, predicate, term = row["n"].value, row["p"].value, row["v"]
             found = types[node]
             if isinstance(term, IriTerm):
-                if predicate in self.types:
+                if predicate in self.types and not is_skolem(term.value):
                     found.append(once.setdefault(term.value, term.value))
             elif isinstance(term, LiteralTerm):
                 texts.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None

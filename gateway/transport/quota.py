@@ -210,7 +210,6 @@ class Quota:
     def _look(self) -> Account:
         account = self._accounts.look()
         if account.at > self._clock() + _CLOCKS_DIFFER:
-            # The clock was set back. What is left counts from now on, and not from a time to come.
             with self._changing() as changed:
                 return changed
         return self._brought_up_to_now(account)
@@ -222,6 +221,11 @@ class Quota:
 
     def _brought_up_to_now(self, account: Account) -> Account:
         now = self._clock()
+        if (ahead := account.at - now) > _CLOCKS_DIFFER:
+            # The clock was set back. What is left counts from now on, and not from a time to come.
+            account.closed_until -= ahead
+            account.given_up = [end - ahead for end in account.given_up]
+            account.at = now
         while account.given_up and account.given_up[0] <= now:
             self._refill(account, account.given_up.pop(0))
             account.query_seconds -= self._longest
@@ -238,7 +242,7 @@ class Quota:
         account.at = max(account.at, now)
 
     def _wait(self, account: Account) -> float:
-        now = self._clock()
+        now = account.at
         began = [asked.began for asked in self._under_way] + [end - self._longest for end in account.given_up]
         running = sum(max(_LEAST_SECONDS, now - each) for each in began)
         return max(
@@ -251,7 +255,7 @@ class Quota:
     def _refusal(self, account: Account, wait: float) -> Fault:
         seconds = math.ceil(wait)
         again = f"Call again in {seconds} s."
-        if account.closed_until - self._clock() < wait:
+        if account.closed_until - account.at < wait:
             return QuotaSpent(
                 f"What the endpoint grants this gateway is used up; it may be asked again in {seconds} s.",
                 next_step=again,

@@ -27,6 +27,11 @@ _NOTHING = (
     "that there is nothing: try another spelling or language, or fewer words."
 )
 
+_OTHER_TYPES = (
+    "node_types: the Wikibase API found {found} entities for this text, none of them with one of these types here "
+    "(with no type here at all: {typeless}). Search without node_types to see them."
+)
+
 _Fetch = Callable[[int], Awaitable[Found]]
 """Asks for the page that begins so far down."""
 
@@ -95,6 +100,7 @@ class _Gathered:
         self.budget = budget
         self._graph = graph
         self._types = frozenset(types)
+        self._of_others: dict[Iri, bool] = {}
 
     async def add(self, fetch: _Fetch) -> None:
         """Add what the first page finds, and the next one's where too few of it have a type that is asked for."""
@@ -134,18 +140,26 @@ class _Gathered:
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault
-        return {iri: entity for iri, entity in entities.items() if not self._types.isdisjoint(facts[iri].types)}
+        self._of_others |= {iri: bool(fact.types) for iri, fact in facts.items() if self._types.isdisjoint(fact.types)}
+        return {iri: entity for iri, entity in entities.items() if iri not in self._of_others}
+
+    def _warnings(self) -> tuple[str, ...]:
+        if self.kept:
+            return ()
+        if self._of_others:
+            typeless = sum(not has_types for has_types in self._of_others.values())
+            return (_OTHER_TYPES.format(found=len(self._of_others), typeless=typeless),)
+        return (_NOTHING,) if self.fault is None else ()
 
     def hits(self) -> Hits:
         """Return what was found."""
         how = f"{_API}: {'; '.join(self.how)}"
-        found_nothing = self.fault is None and not self.kept
         return Hits(
             tuple(hit for entity in self.kept.values() for hit in entity.hits),
             truncated=self.truncated,
             how=how if self.fault is None else f"{how} (it did not answer all of this)",
             exhaustive=False,
-            warnings=(_NOTHING,) if found_nothing else (),
+            warnings=self._warnings(),
             fault=self.fault,
             weights={iri: 1.0 / place for place, iri in enumerate(self.kept, 1)},
             told={iri: entity.told for iri, entity in self.kept.items()},

@@ -11,9 +11,12 @@ from gateway.engine.answers import BfsResult, Edge
 from gateway.engine.metadata import MetadataWriter
 from gateway.errors import EndpointFault
 from gateway.graph.values import Assertion, BlankNode, Evidence, NoValue, Properties, Resource, Value
+from gateway.settings.evidence import Evidence as EvidenceSettings
+from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile, Roles, Size
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.vocabulary import BIOLINK
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, ids, over, triples
 
 XSD = PREFIXES["xsd"]
@@ -171,6 +174,21 @@ async def test_a_blank_node_that_states_an_edge_in_both_ways_is_one_assertion() 
     edge = await only_edge(
         f"x:a x:rel x:b . [] a rdf:Statement ; {STATEMENT} ; rdf:reifies <<( x:a x:rel x:b )>> ; x:confidence 0.5 ."
     )
+    assert edge.metadata == {"confidence": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("way", "statement"),
+    [
+        ("annotations", "rdf:reifies <<( x:a x:rel x:b )>>"),
+        ("biolink", "biolink:subject x:a ; biolink:predicate x:rel ; biolink:object x:b"),
+    ],
+)
+async def test_a_node_that_is_a_statement_too_is_told_by_the_only_way_that_a_profile_names(
+    way: EvidenceWay, statement: str
+) -> None:
+    turtle = f"@prefix biolink: <{BIOLINK}> . x:a x:rel x:b . x:s {STATEMENT} ; {statement} ; x:confidence 0.5 ."
+    edge = await only_edge(turtle, Profile(size=ROOM, evidence=EvidenceSettings(ways=(way,))))
     assert edge.metadata == {"confidence": 0.5}
 
 

@@ -15,6 +15,7 @@ from gateway.graph.budget import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.load import with_contact
 from gateway.transport.account import Account, SharedAccount
+from gateway.transport.ban import banned
 from gateway.transport.quota import Quota
 from tests.examples import examples
 from tests.throttling.opened import now
@@ -219,3 +220,29 @@ async def test_a_clock_that_was_set_back_stops_nobody_for_long(tmp_path: Path) -
         quota.check(Deadline.after(5, now))
     await asyncio.sleep(200)
     assert quota.seconds_to_wait() == 0
+
+
+@pytest.mark.parametrize("fault", [banned(600.0), Throttled("later", retry_after=600.0)], ids=["ban", "pause"])
+async def test_a_pause_is_told_by_its_own_name_though_time_goes_on_while_it_is_read(fault: Fault) -> None:
+    ticks = itertools.count(1_000_000)
+    quota = Quota(WIKIDATA, clock=lambda: next(ticks) / 1000)
+    quota.heard(fault)
+    with pytest.raises(Fault) as told:
+        quota.check(Deadline.after(30, lambda: 0.0))
+    assert type(told.value) is type(fault)
+
+
+async def test_a_clock_that_was_ahead_for_a_while_shuts_nobody_out(tmp_path: Path) -> None:
+    year = 365 * 86_400.0
+    time = year
+
+    def accounts(account: Account) -> SharedAccount:
+        return SharedAccount(tmp_path / "quota.json", account)
+
+    ahead = Quota(WIKIDATA, accounts=accounts, clock=lambda: time)
+    ahead.heard(Throttled("later", retry_after=10.0))
+    time = 1_000.0
+    corrected = Quota(WIKIDATA, accounts=accounts, clock=lambda: time)
+    assert 0 < corrected.seconds_to_wait() <= 11
+    time += 12
+    assert corrected.seconds_to_wait() == 0

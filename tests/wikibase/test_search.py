@@ -244,6 +244,18 @@ async def test_an_item_in_the_other_half_of_a_split_graph_is_kept_and_told_as_be
         assert answer.warnings == ["Nothing is said here about wd:Q778; it may be in the other half."]
 
 
+async def test_what_the_api_finds_and_a_filter_by_type_leaves_out_is_not_called_nothing() -> None:
+    known = Wiki({"Q778": Entity({"en": "Sleep"}), "Q42": Entity({"en": "Sleep"})})
+    graph = store_of("wd:Q42 wdt:P31 wd:Q5 ; wdt:P50 wd:Q778 . wd:Q43 wdt:P31 wd:Q6 .")
+    async with wired(graph, known) as both:
+        answer = await both.search("sleep", ["wd:Q6"])
+    assert (hit_ids(answer), answer.complete) == ([], False)
+    assert answer.warnings is not None
+    (warning,) = answer.warnings
+    assert warning.startswith("node_types: the Wikibase API found 2 entities for this text")
+    assert "with no type here at all: 1" in warning
+
+
 async def test_where_the_api_tells_no_name_the_graph_is_asked_for_it() -> None:
     graph = store_of('wd:Q779 rdfs:label "東京"@ja ; skos:altLabel "Edo"@en .')
     async with wired(graph) as both:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gateway.errors import Fault
 from gateway.graph.budget import Budget
@@ -34,12 +34,17 @@ class EvidenceReader:
             ways = await self._in_use.ways(budget)
         except Fault as fault:
             return {edge: Evidence(mark=Mark(fault)) for edge in edges}
-        answers = [await self._one_way(name, edges, budget) for name in ways]
+        answers = [await self._one_way(name, edges, budget, among=ways) for name in ways]
         return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
 
-    async def _one_way(self, name: EvidenceWay, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Found]:
+    async def _one_way(
+        self, name: EvidenceWay, edges: Sequence[Edge], budget: Budget, *, among: Collection[EvidenceWay]
+    ) -> Mapping[Edge, Found]:
         way = WAYS[name]
         given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
+        if "statements" not in among and "told_by" in given:
+            # Nothing else tells them.
+            given["told_by"] = ()
 
         def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, Found]:
             return read(way, batch, rows, mark)

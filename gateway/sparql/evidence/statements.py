@@ -11,7 +11,8 @@ from gateway.sparql.results import BlankTerm, IriTerm, Row, Term, edge_of, is_ir
 from gateway.terms.iri import is_skolem
 from gateway.terms.vocabulary import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
 
-_Values = dict[Iri, dict[Value, None]]
+_Values = dict[Iri, dict[Value | Term, Value]]
+"""Values by predicate, each once; those that nobody knows are told apart by their terms."""
 
 
 @dataclass(slots=True)
@@ -39,11 +40,11 @@ class Statement:
     def assertion(self) -> Assertion:
         """What it says, as the port takes it."""
         properties: dict[Iri, tuple[Value, ...]] = {
-            predicate: tuple(values) for predicate, values in self.properties.items()
+            predicate: tuple(values.values()) for predicate, values in self.properties.items()
         }
         if self.references:
             references = (
-                BlankNode({predicate: tuple(values) for predicate, values in said.items()})
+                BlankNode({predicate: tuple(values.values()) for predicate, values in said.items()})
                 for said in self.references.values()
             )
             properties[WAS_DERIVED_FROM] = (*properties.get(WAS_DERIVED_FROM, ()), *references)
@@ -76,7 +77,7 @@ def read(way: Way, batch: Sequence[Edge], rows: Iterable[Row], mark: Mark) -> di
         if item is None or (predicate == RDF_TYPE and isinstance(item, Resource) and item.iri in SAYING_NOTHING):
             continue
         said = statement.references.setdefault(row["ref"], {}) if "ref" in row else statement.properties
-        said.setdefault(predicate, {})[item] = None
+        said.setdefault(predicate, {})[row["v"] if isinstance(item, NoValue) else item] = item
     return found
 
 

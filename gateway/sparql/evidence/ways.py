@@ -65,7 +65,7 @@ def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, told_by: tu
 
 
 WAYS: Mapping[EvidenceWay, Way] = {
-    "annotations": Way("evidence/annotations"),
+    "annotations": Way("evidence/annotations", {"told_by": (RDF_SUBJECT,)}),
     "statements": _reified(RDF_SUBJECT, (RDF_PREDICATE,), RDF_OBJECT),
     "wikibase": Way("evidence/wikibase", is_wikibase=True),
     "singleton_properties": Way("evidence/singletons"),
