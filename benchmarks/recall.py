@@ -109,7 +109,7 @@ def _own_index(engine: Literal["fuseki", "virtuoso", "blazegraph"], graph: Graph
     asking = profile.model_copy(update={"search": Search(index=engine, scan_triples=0), "limits": limits})
     with (
         tempfile.TemporaryDirectory(prefix="recall-") as folder,
-        engine_column(engine, Path(folder), {graph.name}) as there,
+        engine_column(engine, Path(folder), {graph.name}, text_index=True) as there,
     ):
         yield there.open(graph.name, asking)
 
@@ -211,7 +211,9 @@ async def _measured(
     counts: dict[tuple[str, bool], Count] = {}
     async with opened as gateway:
         # What is made at the first search is no part of the others' time.
-        await gateway.search_entities("a name")
+        first = await gateway.search_entities("a name")
+        if "index" not in first.searched.how:
+            raise ServerUnavailable(f"needs an index of names; what was searched: {first.searched.how}")
         for variant, make in VARIANTS.items():
             names = _spread(aliases if variant == "alias" else labels, size)
             for typed in (False, True):

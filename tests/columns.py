@@ -127,18 +127,27 @@ def declared_prefixes(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def column(name: ColumnName, workdir: Path, graphs: Collection[str] | None = None) -> Iterator[Column]:
-    """Start an engine with every graph, or with some, and stop it again."""
+def column(
+    name: ColumnName, workdir: Path, graphs: Collection[str] | None = None, *, text_index: bool = False
+) -> Iterator[Column]:
+    """Start an engine with every graph, or with some, and stop it again.
+
+    Args:
+        name: The engine.
+        workdir: Where its files go.
+        graphs: The graphs; all where not given.
+        text_index: Whether Virtuoso has a text index; Fuseki and Blazegraph always have.
+    """
     make = {"virtuoso": asserted_files, "blazegraph": blazegraph_files}.get(name, graph_files)
     files = {graph: paths for graph, paths in make(workdir).items() if graphs is None or graph in graphs}
     annotated = make is graph_files
     with ExitStack() as servers:
-        asked = None if name == "in-process" else _start(name, files, workdir, servers)
+        asked = None if name == "in-process" else _start(name, files, workdir, servers, text_index=text_index)
         yield Column(name, files, annotated, asked)
 
 
 def _start(
-    name: ColumnName, files: Mapping[str, Sequence[Path]], workdir: Path, servers: ExitStack
+    name: ColumnName, files: Mapping[str, Sequence[Path]], workdir: Path, servers: ExitStack, *, text_index: bool
 ) -> Callable[[str], Asked]:
     """Start an engine, and return how each graph is asked for there."""
     if name == "fuseki":
@@ -146,7 +155,7 @@ def _start(
         return lambda graph: Asked(fuseki.endpoint(graph))
     if name == "virtuoso":
         named = {_named(graph): paths for graph, paths in files.items()}
-        virtuoso = servers.enter_context(running_virtuoso(named, workdir=workdir))
+        virtuoso = servers.enter_context(running_virtuoso(named, workdir=workdir, text_index=text_index))
         return lambda graph: Asked(virtuoso.endpoint, (_named(graph),), _VIRTUOSO_ROWS)
     if name == "blazegraph":
         blazegraph = servers.enter_context(running_blazegraph(files, workdir=workdir))
