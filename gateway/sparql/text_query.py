@@ -14,6 +14,9 @@ from gateway.terms.words import is_word
 _PREFIX = 4
 """Characters that a word needs before it may be the beginning of one: Virtuoso and QLever refuse fewer."""
 
+_PLURALS = ((("ies",), 3, 5), (("ses", "xes", "zes", "ches", "shes"), 2, _PREFIX), (("s",), 1, _PREFIX))
+"""Endings, how many of their characters a singular may not have, and characters that have to be left."""
+
 _LONGEST = 60
 """Characters of a word that an index is asked for, as its beginning: on a word of 1,000 Virtuoso fails with 500."""
 
@@ -39,7 +42,7 @@ def plain(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - Blazeg
 
 def _lucene_word(word: str) -> str:
     begun = _begun(word)
-    return f'("{begun[:-1]}" OR {begun})' if begun.endswith("*") else f'"{begun}"'
+    return f'("{word[:_LONGEST]}" OR {begun})' if begun.endswith("*") else f'"{begun}"'
 
 
 def _begun(word: str) -> str:
@@ -48,7 +51,15 @@ def _begun(word: str) -> str:
         raise InputError(
             f"{quoted(word)} is no word to search for.", valid="Lower-case letters, digits and the marks upon them."
         )
-    return f"{word[:_LONGEST]}*" if len(word) >= _PREFIX else word
+    return f"{_without_plural(word[:_LONGEST])}*" if len(word) >= _PREFIX else word
+
+
+def _without_plural(word: str) -> str:
+    """Return the beginning that an English plural has in common with its singular; else the word."""
+    for endings, length, least in _PLURALS:
+        if word.endswith(endings) and not word.endswith("ss") and len(word) - length >= least:
+            return word[:-length]
+    return word
 
 
 def _joined(terms: Sequence[str], *, every: bool) -> str:
