@@ -17,6 +17,7 @@ from gateway.engine.ranking import Ranked, ranked, weighted, weights_of
 from gateway.engine.size import Shortener, size_of
 from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.types import UNKNOWN, UNTYPED
+from gateway.engine.vocabulary import Chosen
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
@@ -66,16 +67,10 @@ class Searcher:
                 valid="query: a name, an alias or a part of it.",
             )
         sought = Sought(arguments.query, tuple(words))
-        known = await self._book.known(budget)
-        asked = arguments.node_types or ()
-        try:
-            types = known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
-        except InputError:
-            known = await self._book.known(budget, doubted=True)
-            types = known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
+        known, types = await self._known_types(arguments.node_types or (), budget)
         wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
         with budget.tally.stage("search"):
-            hits = await self._hits(sought, wanted, budget) if wanted or not asked else _NOTHING
+            hits = await self._hits(sought, wanted, budget) if wanted or not arguments.node_types else _NOTHING
         best = ranked(hits.hits, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, budget)
@@ -95,11 +90,11 @@ class Searcher:
         labels = await self._labeller.labels(
             Mentioned(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, budget
         )
-        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         if not (types.whole or types.warnings):
             more.append(_MAYBE_OTHERS)
         # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
         all_read = hits.exhaustive and not hits.truncated and types.whole and not more
+        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
         return SearchResult.model_validate(
             {
@@ -115,6 +110,15 @@ class Searcher:
                 "warnings": [*types.warnings, *more, *hits.warnings] or None,
             }
         )
+
+    async def _known_types(self, asked: Sequence[str], budget: Budget) -> tuple[Known, Chosen]:
+        """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""
+        known = await self._book.known(budget)
+        try:
+            return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
+        except InputError:
+            known = await self._book.known(budget, doubted=True)
+            return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
 
     async def _hits(self, sought: Sought, types: frozenset[str], budget: Budget) -> Hits:
         # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
