@@ -23,7 +23,8 @@ from pydantic import BaseModel
 import gateway
 from gateway.api import open_gateway
 from gateway.checking.claims import Claims
-from gateway.cli.main import app, main
+from gateway.cli.commands import app
+from gateway.cli.main import main
 from gateway.engine import answers, arguments
 from gateway.engine.gaps import CAUSES
 from gateway.engine.gateway import Gateway

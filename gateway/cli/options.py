@@ -12,7 +12,8 @@ Graphs = Annotated[
         "--graph",
         "-g",
         metavar="FILE",
-        help="RDF file to load, also .gz; several become one graph. Without it and --endpoint: the demo graph.",
+        help="RDF file to load, also .gz; several become one graph. Without it and --endpoint: the profile's endpoint, "
+        "else the demo graph.",
         show_default=False,
     ),
 ]
@@ -22,7 +23,7 @@ Endpoint = Annotated[
         "--endpoint",
         "-e",
         metavar="URL",
-        help="SPARQL query endpoint to ask, instead of files.",
+        help="SPARQL query endpoint to ask, instead of files; wins over the profile's.",
         show_default=False,
     ),
 ]
@@ -31,7 +32,8 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR",
-        help="Folder of what is kept between runs: parsed files, and label indexes of endpoints.",
+        help="Folder of what is kept between runs: parsed files, and label indexes and schemas of endpoints."
+        " Without it, those of endpoints are in the user's cache directory.",
         show_default=False,
     ),
 ]
@@ -50,7 +52,8 @@ ProfileName = Annotated[
         "--profile",
         "-p",
         metavar="NAME|FILE",
-        help="How to read the graph: local (the default), fuseki, wikidata-local, or a TOML file.",
+        help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
+        "wikidata-local, dbpedia, uniprot, or a TOML file.",
         show_default=False,
     ),
 ]
