@@ -32,6 +32,10 @@ _TOO_LONG = (
     b"SR353",  # Virtuoso, a sorted page that ends beyond its row cap
     b"headers size must fit",  # Oxigraph, a long GET
 )
+_DEADLOCKED = (
+    b"SR172",  # Virtuoso, with status 200 and no row: two queries waited for each other
+    b"Transaction deadlocked",
+)
 _QLEVER_EXCEPTION = re.compile(rb'"exception"\s*:')
 
 
@@ -48,6 +52,11 @@ def gave_up_at_the_end(body: bytes) -> bool:
 def too_long(text: bytes) -> bool:
     """Tell whether an engine says that a query is too long, or has too many terms."""
     return _any(_TOO_LONG, text)
+
+
+def deadlocked(text: bytes) -> bool:
+    """Tell whether an engine says that it dropped a query because two of them waited for each other."""
+    return _any(_DEADLOCKED, text)
 
 
 def overloaded(text: bytes) -> bool:

@@ -97,6 +97,8 @@ class Reply:
             text: The first and last few KB of its body.
         """
         if self._is_part:
+            if marks.deadlocked(self.headers.get("X-SQL-Message", "").encode()):
+                return _deadlocked(self, text)
             return AnswerCut(
                 "The endpoint sent only a part of an answer and said so.", next_step=LATER, row_cap=self._row_cap
             )
@@ -159,6 +161,10 @@ def _gave_up(_reply: Reply, _text: bytes) -> Fault:
     return GaveUp("The endpoint gave up on a query: it ran into its own limit of time or memory.", next_step=LATER)
 
 
+def _deadlocked(_reply: Reply, _text: bytes) -> Fault:
+    return BrokenAnswer("The endpoint dropped a query that stood in another one's way.", next_step=LATER)
+
+
 def _too_long(_reply: Reply, _text: bytes) -> Fault:
     return QueryTooLong("The endpoint finds a query too long.", next_step="Ask for fewer seeds or hops.")
 
@@ -175,6 +181,8 @@ def _failed(reply: Reply, text: bytes) -> Fault:
         return _too_long(reply, text)
     if marks.gave_up(text):
         return _gave_up(reply, text)
+    if marks.deadlocked(text):
+        return _deadlocked(reply, text)
     return EndpointFault(f"The endpoint failed with HTTP status {reply.status}.", next_step=LATER)
 
 

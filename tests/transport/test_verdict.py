@@ -35,6 +35,7 @@ BLAZEGRAPH_SYNTAX = (
 FUSEKI_TIME = b"Query timed out\n"
 VIRTUOSO = b"Virtuoso %s Error %s: %s\n\nSPARQL query:\n" + QUERY.encode()
 VIRTUOSO_TIME = VIRTUOSO % (b"S1T00", b"SR171", b"Transaction timed out")
+VIRTUOSO_DEADLOCK = VIRTUOSO % (b"40001", b"SR172", b"Transaction deadlocked")
 VIRTUOSO_ANYTIME = VIRTUOSO % (b"S1TAT", b"RC...", b"Returning incomplete results")
 VIRTUOSO_GUESS = VIRTUOSO % (b"42000", b"The", b"estimated execution time 2000 (sec) exceeds the limit of 1500 (sec).")
 VIRTUOSO_TERMS = VIRTUOSO % (b"37000", b"SP030", b"Too many arguments for standard built-in function in operator()")
@@ -77,6 +78,7 @@ async def fault_of(handler: Handler, query: str = QUERY) -> Fault:
         (500, VIRTUOSO_ANYTIME, GaveUp),
         (500, VIRTUOSO_GUESS, GaveUp),
         (400, VIRTUOSO_GUESS, GaveUp),
+        (500, VIRTUOSO_DEADLOCK, BrokenAnswer),
         (500, VIRTUOSO_TERMS, QueryTooLong),
         (400, VIRTUOSO_TERMS, QueryTooLong),
         (500, VIRTUOSO_LENGTH, QueryTooLong),
@@ -93,6 +95,14 @@ async def test_one_status_means_what_the_engines_own_text_says(status: int, text
     assert type(error) is kind
     assert error.next_step
     assert not any(part in str(error) for part in ("java", "SELECT", "Virtuoso", "sec)", "SR3", "{"))
+
+
+async def test_a_query_that_virtuoso_dropped_for_a_deadlock_is_no_cut_answer_and_is_asked_again() -> None:
+    headers = {"X-SQL-State": "00000", "X-SQL-Message": "SR172: Transaction deadlocked"}
+    empty = b'{"head": {"vars": ["x"]}, "results": {"bindings": []}}'
+    error = await fault_of(answering(empty, headers=headers))
+    assert type(error) is BrokenAnswer
+    assert error.again
 
 
 async def test_a_mark_is_found_behind_a_query_that_the_engine_repeats_and_in_a_packed_text() -> None:
