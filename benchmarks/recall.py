@@ -27,8 +27,10 @@ from rich.table import Table
 from benchmarks.report import Line
 from benchmarks.variants import TARGETS, VARIANTS
 from gateway.api import open_gateway
+from gateway.engine.answers import SearchHit
 from gateway.engine.arguments import MAX_QUERY
 from gateway.engine.gateway import Gateway
+from gateway.errors import Fault
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Search
 from gateway.terms.vocabulary import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
@@ -148,12 +150,14 @@ class Count:
         asked: Of so many.
         seconds: Time that all searches took.
         missed: Some of those that were not found.
+        failed: Searches that failed, which count as not found.
     """
 
     hits: int = 0
     asked: int = 0
     seconds: float = 0.0
     missed: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
     @property
     def recall(self) -> float:
@@ -221,6 +225,8 @@ async def _measured(
                 asking = _ask_all(gateway, ((named, make(named.text)) for named in names), typed=typed, count=count)
                 # They share what is left to ask.
                 await asyncio.gather(*(asking() for _ in range(at_once)))
+                if at_once > 1:
+                    sys.stderr.write(f"{variant}{' with its type' if typed else ''}: {_cell(count)}\n")
     return counts
 
 
@@ -244,10 +250,14 @@ async def _ask(gateway: Gateway, named: Named, text: str | None, *, typed: bool,
     if text is None or not any(map(str.isalnum, text)) or len(text) > MAX_QUERY or (typed and not named.type):
         return
     began = time.perf_counter()
-    answer = await gateway.search_entities(text, [named.type] if typed else None, limit=AT)
+    found: Sequence[SearchHit] = ()
+    try:
+        found = (await gateway.search_entities(text, [named.type] if typed else None, limit=AT)).result
+    except Fault as fault:
+        count.failed.append(f"{text}: {fault}")
     count.seconds += time.perf_counter() - began
     count.asked += 1
-    if any(gateway.prefixes.expand(hit.id) in named.entities for hit in answer.result):
+    if any(gateway.prefixes.expand(hit.id) in named.entities for hit in found):
         count.hits += 1
     elif len(count.missed) < AT:
         count.missed.append((named.text, text))
@@ -285,7 +295,10 @@ def _table(found: Mapping[str, Counts]) -> Table:
 
 
 def _cell(count: Count) -> str:
-    return f"{count.recall:.3f} of {count.asked:,}, {count.seconds / count.asked * 1000:.1f} ms" if count.asked else ""
+    if not count.asked:
+        return ""
+    failed = f", {len(count.failed)} failed" if count.failed else ""
+    return f"{count.recall:.3f} of {count.asked:,}, {count.seconds / count.asked * 1000:.1f} ms{failed}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
