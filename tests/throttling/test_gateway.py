@@ -1,17 +1,20 @@
-"""A gateway before a service that counts what it is asked: many clients, one budget."""
+"""A gateway before a service that counts what it is asked: many clients, each over MCP, and one budget."""
 
 import asyncio
 import contextlib
 import itertools
 import random
 import re
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from gateway.api import load_profile
 from gateway.errors import Banned, Fault, Throttled
+from gateway.server.app import build
 from gateway.settings.load import with_contact
 from gateway.settings.profile import Cache, Profile, Snapshots
 from tests.throttling.opened import gateway_at, now
@@ -72,25 +75,26 @@ def next_call(dice: random.Random) -> Call:
 
 
 async def all_called(url: str, settings: Profile, service: Service) -> list[Called]:
-    """Have some clients call, each one call after the other; they come back when they are told to."""
+    """Have some clients of one server call tools, each one after the other; they come back when they are told to."""
     became: list[Called] = []
 
-    async def client(number: int) -> None:
+    async def work(client: Client, number: int) -> None:
         dice = random.Random(number)  # noqa: S311 - no secret
         for _ in range(CALLS):
             tool, arguments = next_call(dice)
-            began, told = now(), ""
-            try:
-                await gateway.call(tool, arguments)
-            except Fault as fault:
-                told = str(fault)
+            began = now()
+            result = await client.call_tool(tool, arguments)
+            told = result.content[0].text if result.is_error else ""  # type: ignore[union-attr]  # answers are one text
             became.append(Called(now() - began, told))
             wait = AGAIN.search(told)
             await asyncio.sleep(float(wait[1]) if wait else 1.0)
 
-    async with gateway_at(url, settings, service) as gateway:
+    async with AsyncExitStack() as stack:
+        gateway = await stack.enter_async_context(gateway_at(url, settings, service))
+        server = await build(gateway)
+        clients = [await stack.enter_async_context(Client(server)) for _ in range(CLIENTS)]
         gateway.start()
-        await asyncio.gather(*map(client, range(CLIENTS)))
+        await asyncio.gather(*map(work, clients, range(CLIENTS)))
     return became
 
 

@@ -1,12 +1,17 @@
 """An event loop whose time passes only while nothing else is to be done: an hour of sleeps takes a second.
 
-Sockets on loopback work as ever. What is on its way through the kernel is waited for before time goes on; who uses the
-loop says whether there is something.
+Sockets on loopback and threads work as ever. What is on its way through the kernel is waited for before time goes on;
+who uses the loop says whether there is something.
 """
 
 import asyncio
 import selectors
-from typing import Protocol
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Protocol, TypeVar, TypeVarTuple
+
+_Arguments = TypeVarTuple("_Arguments")
+_Result = TypeVar("_Result")
 
 _A_MOMENT = 0.001
 """Real seconds that are waited for what nobody knows of, such as the end of a connection."""
@@ -37,12 +42,16 @@ class _Selector(selectors.DefaultSelector):
         super().__init__()
         self.now = 0.0
         self.traffic: Traffic | None = None
+        self.threads = 0
 
     def select(self, timeout: float | None = None) -> _Ready:
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             return ready
         if timeout is None:
+            return super().select(None)
+        if self.threads:
+            # It wakes the loop at its end.
             return super().select(None)
         if self.traffic is None:
             ready = []
@@ -67,6 +76,18 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def watch(self, traffic: Traffic) -> None:
         """Let no time pass while something is on its way."""
         self._in_between.traffic = traffic
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*_Arguments], _Result], *args: *_Arguments
+    ) -> "asyncio.Future[_Result]":
+        """Let no time pass while a thread works."""
+        self._in_between.threads += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._returned)
+        return future
+
+    def _returned(self, _: object) -> None:
+        self._in_between.threads -= 1
 
     def time(self) -> float:
         """Return the seconds that have passed."""
