@@ -308,7 +308,7 @@ def _searches(there: Sample) -> list[Values]:
 
 
 def _of_types(types: Sequence[str]) -> Values:
-    return {"type_predicates": [RDF_TYPE], "types": types, "any_type": not types}
+    return {"type_predicates": [RDF_TYPE], "types": [types] if types else []}
 
 
 def test_every_template_is_asked(embedded: Column) -> None:

@@ -50,9 +50,8 @@ class FoundNames:
         """
         among: dict[str, Parameter] = {
             "predicates": restricted.predicates,
-            "any_type": not restricted.types,
             "type_predicates": self._type_predicates,
-            "types": restricted.types,
+            "types": [restricted.types] if restricted.types else [],
         }
         rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, budget)
         synonyms = set(self._naming.synonyms)

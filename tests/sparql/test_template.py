@@ -69,7 +69,7 @@ def parameters(name: str, text: str = "text", repeated: int = 1) -> dict[str, Pa
         if kind.startswith("("):
             parts = kind.strip("()").split()
             values[parameter] = [tuple(text if part == "string" else EXAMPLES[part] for part in parts)] * repeated
-        elif kind in {"iris", "iri_list"}:
+        elif kind in {"iris", "iri_list"} and not each:
             values[parameter] = ["http://example.org/a"] * repeated
         elif kind == "literals":
             values[parameter] = [(text, ""), (text, "en")] * repeated
