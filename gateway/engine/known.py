@@ -11,7 +11,7 @@ from gateway.engine.vocabulary import Vocabulary
 from gateway.errors import Fault
 from gateway.graph.values import Iri, Schema, Term
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
+from gateway.terms.vocabulary import is_entity_type
 
 LONGEST_LABEL = 200
 """Characters of a label that an answer shows."""
@@ -85,7 +85,7 @@ class Known:
 
     def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
         """Return those types and predicates that the schema does not have."""
-        entity_types = (iri for iri in types if iri not in SCHEMA_TERM_CLASSES)
+        entity_types = (iri for iri in types if is_entity_type(iri))
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gateway.graph.values import Iri, NodeFacts, Schema
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.vocabulary import GENERIC_TYPES, SCHEMA_TERM_CLASSES
+from gateway.terms.vocabulary import GENERIC_TYPES, is_entity_type
 
 UNTYPED = "untyped"
 """The `entity_type` of a node without any type."""
@@ -25,7 +25,7 @@ class TypeChooser:
 
     def all_of(self, facts: NodeFacts) -> tuple[Iri, ...]:
         """Return a node's entity types, the one that is shown first; several without those that say nothing."""
-        types = [iri for iri in facts.types if iri not in SCHEMA_TERM_CLASSES]
+        types = [iri for iri in facts.types if is_entity_type(iri)]
         telling = [iri for iri in types if iri not in GENERIC_TYPES]
         return tuple(sorted(telling or types, key=self._rank))
 
@@ -33,7 +33,7 @@ class TypeChooser:
         """Return what filters on types may match: every type of the node, or the word that stands for none."""
         if not facts.mark.whole:
             return (UNKNOWN,)
-        return tuple(iri for iri in facts.types if iri not in SCHEMA_TERM_CLASSES) or (UNTYPED,)
+        return tuple(iri for iri in facts.types if is_entity_type(iri)) or (UNTYPED,)
 
     def shown(self, facts: NodeFacts) -> str:
         """Return `entity_type` as it is written in an answer."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gateway.terms.iri import is_skolem
+
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
@@ -71,7 +73,13 @@ SCHEMA_TERM_CLASSES = frozenset(
         )
     ]
 )
-"""classes of schema terms: no entity types (contract, "Terms", entity_type)."""
+"""Classes of schema terms: no entity types (contract, "Terms", entity_type)."""
+
+
+def is_entity_type(iri: str) -> bool:
+    """Tell whether a class types entities: it is none of schema terms, and it is known which class it is."""
+    return iri not in SCHEMA_TERM_CLASSES and not is_skolem(iri)
+
 
 _LABELS = (
     f"{RDFS}label",

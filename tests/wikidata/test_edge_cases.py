@@ -1,6 +1,5 @@
 """Small graphs in the Wikidata model, in which an answer could lack something without saying so."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyoxigraph
@@ -9,62 +8,26 @@ import pytest
 from gateway.api import store_over
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
-from gateway.errors import EndpointFault, InputError
-from gateway.graph.budget import Budget
-from gateway.graph.store import GraphStore
-from gateway.graph.values import Description, Iri, Mark, NodeFacts, Schema
+from gateway.errors import InputError
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
+from tests.wikidata.failing import Failing, WithoutMetadata, WithoutNames
 
 pytestmark = pytest.mark.anyio
 
 WIKIDATA = load_profile("wikidata-local")
 HALF = WIKIDATA.model_copy(update={"endpoint": WIKIDATA.endpoint.model_copy(update={"other_graph": "the other half"})})
-DOWN = Mark(EndpointFault("The endpoint is down."))
 
 
-def small(turtle: str, profile: Profile = WIKIDATA, failing: "type[Failing] | None" = None) -> Gateway:
+def small(turtle: str, profile: Profile = WIKIDATA, failing: type[Failing] | None = None) -> Gateway:
     """Open a gateway over a graph in Turtle."""
     graph = pyoxigraph.Store()
     header = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in profile.prefixes.items())
     graph.load((header + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
     store: Any = store_over(InProcess(graph, max_bytes=1 << 24), profile)
     return Gateway(failing(store) if failing else store, profile, PrefixMap(profile.prefixes))
-
-
-class Failing:
-    """A store a part of which fails."""
-
-    def __init__(self, inner: GraphStore) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-
-class WithoutMetadata(Failing):
-    """A store that cannot tell the metadata of any node."""
-
-    async def node_metadata(self, ids: Sequence[Iri], _: Budget, **__: bool) -> Mapping[Iri, Description]:
-        """Fail for each."""
-        return {iri: Description(mark=DOWN) for iri in ids}
-
-
-class WithoutNames(Failing):
-    """A store that knows no schema, and cannot tell what wd:Q5 is called."""
-
-    async def glance(self, _: Budget) -> Schema:
-        """Return nothing."""
-        return Schema(reason="nothing was read")
-
-    async def nodes(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
-    ) -> Mapping[Iri, NodeFacts]:
-        """Fail for wd:Q5."""
-        found = await self.inner.nodes(ids, budget, names=names, descriptions=descriptions)
-        return {iri: NodeFacts(mark=DOWN) if iri.endswith("/Q5") else facts for iri, facts in found.items()}
 
 
 def gaps(answer: Subgraph) -> list[tuple[str, list[str]]]:

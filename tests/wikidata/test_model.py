@@ -1,6 +1,6 @@
 """The Wikidata model: what is a node, what is an edge, what is told besides (cases: fixtures/wikidata-slice.ttl)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -8,14 +8,12 @@ import pytest
 from gateway import resources
 from gateway.api import load, open_gateway, store_over
 from gateway.engine.gateway import Gateway
-from gateway.errors import EndpointFault, InputError
-from gateway.graph.budget import Budget
-from gateway.graph.store import GraphStore
-from gateway.graph.values import Description, Iri, Mark, Schema
+from gateway.errors import InputError
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Orientation
 from gateway.terms.prefixes import PrefixMap
 from tests.columns import Column
+from tests.wikidata.failing import WithoutMetadata, WithoutSchema
 
 pytestmark = pytest.mark.anyio
 
@@ -96,25 +94,10 @@ async def test_a_traversal_from_a_merged_item_starts_where_it_went(gateway: Gate
     assert merged == direct
 
 
-class Forgetful:
-    """A store that cannot tell the metadata of any node."""
-
-    def __init__(self, inner: GraphStore) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def node_metadata(self, ids: Sequence[Iri], _: Budget, *, blank_nodes: bool) -> dict[Iri, Description]:
-        """Fail for each."""
-        assert not blank_nodes
-        return {iri: Description(mark=Mark(EndpointFault("The endpoint is down."))) for iri in ids}
-
-
 async def test_an_item_of_which_nobody_knows_whether_it_was_merged_is_not_called_one_without_edges() -> None:
     profile = load_profile("wikidata-local")
     transport, _ = load(SLICE, profile)
-    store: Any = Forgetful(store_over(transport, profile))
+    store: Any = WithoutMetadata(store_over(transport, profile))
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
         merged = await gateway.bfs_query([MERGED], 1, topology_only=True)
         again = await gateway.bfs_query([MERGED], 1, topology_only=True)
@@ -187,25 +170,11 @@ async def test_an_intersection_that_may_go_on_in_the_other_half_says_so(half: Ga
     assert [gap.cause for gap in found.incomplete or ()] == ["other_graph"]
 
 
-class Unread:
-    """A store whose schema a short look shows nothing of."""
-
-    def __init__(self, inner: GraphStore) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def glance(self, _: Budget) -> Schema:
-        """Return nothing."""
-        return Schema(reason="nothing was read")
-
-
 @pytest.mark.parametrize("names", [{"predicates": ["occupation"]}, {"node_types": ["HUMAN"]}, {"predicates": ["P106"]}])
 async def test_a_filter_knows_the_names_of_what_an_answer_holds_though_the_schema_does_not(names: Any) -> None:
     profile = load_profile("wikidata-local").model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
     transport, _ = load(SLICE, profile)
-    store: Any = Unread(store_over(transport, profile))
+    store: Any = WithoutSchema(store_over(transport, profile))
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
         answer = await gateway.bfs_query(["wd:Q7251"], 1, **names)
     assert answer.warnings is None
@@ -216,7 +185,7 @@ async def test_a_filter_knows_the_names_of_what_an_answer_holds_though_the_schem
 async def test_a_filter_by_a_name_that_nothing_in_the_answer_has_is_told() -> None:
     profile = load_profile("wikidata-local").model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
     transport, _ = load(SLICE, profile)
-    store: Any = Unread(store_over(transport, profile))
+    store: Any = WithoutSchema(store_over(transport, profile))
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
         answer = await gateway.bfs_query(["wd:Q7251"], 1, predicates=["father"])
     assert answer.warnings is not None

@@ -10,12 +10,9 @@ from gateway import resources
 from gateway.api import load, open_gateway, store_over
 from gateway.engine.exploring import no_progress
 from gateway.engine.gateway import Gateway
-from gateway.errors import EndpointFault
-from gateway.graph.budget import Budget
-from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, Mark, NodeFacts
 from gateway.settings.load import load_profile
 from gateway.terms.prefixes import PrefixMap
+from tests.wikidata.failing import WithoutPredicateNames
 from tests.wikidata.readable import labelled, unreadable
 
 pytestmark = pytest.mark.anyio
@@ -81,24 +78,10 @@ async def test_a_name_that_stands_beside_its_id_is_not_told_twice(gateway: Gatew
     assert {"wd:Q5", "wdt:P106", "wdt:P569"} <= answer["labels"].keys()
 
 
-class Nameless:
-    """A store that cannot tell the names of predicates."""
-
-    def __init__(self, inner: GraphStore) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def predicates(self, ids: Sequence[Iri], _: Budget) -> dict[Iri, NodeFacts]:
-        """Fail for each."""
-        return {iri: NodeFacts(mark=Mark(EndpointFault("The endpoint is down."))) for iri in ids}
-
-
 async def test_names_that_could_not_be_fetched_are_told() -> None:
     profile = load_profile("wikidata-local")
     transport, _ = load(SLICE, profile)
-    store: Any = Nameless(store_over(transport, profile))
+    store: Any = WithoutPredicateNames(store_over(transport, profile))
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
         answer = await gateway.describe_entity("wd:Q42")
         graph = await gateway.bfs_query(["wd:Q42"], max_hops=1)

@@ -14,8 +14,7 @@ from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row, is_iri
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
-from gateway.terms.iri import is_skolem
-from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
+from gateway.terms.vocabulary import is_entity_type
 
 _TRIPLES = 500_000
 """Triples that one counting query should read: a second or a few, below the time-out of most servers."""
@@ -149,7 +148,7 @@ def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
 
 
 def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
-    return {iri: count for iri, count in counts.items() if iri not in SCHEMA_TERM_CLASSES and not is_skolem(iri)}
+    return {iri: count for iri, count in counts.items() if is_entity_type(iri)}
 
 
 def _cut(limit: int, *, whole: bool) -> str:

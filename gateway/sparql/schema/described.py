@@ -18,7 +18,7 @@ from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
-from gateway.terms.vocabulary import OWL, SCHEMA_TERM_CLASSES
+from gateway.terms.vocabulary import OWL, is_entity_type
 
 _MOST = 1_000
 """Terms of one description that are read."""
@@ -115,7 +115,7 @@ class DescriptionReader:
 
     def _allowed(self, found: Described) -> Described:
         # What no query can name cannot be looked for.
-        types = {iri: count for iri, count in found.types.items() if is_iri(iri) and iri not in SCHEMA_TERM_CLASSES}
+        types = {iri: count for iri, count in found.types.items() if is_iri(iri) and is_entity_type(iri)}
         excepted = self._rule.excepted
         predicates = {
             iri: count

@@ -18,8 +18,8 @@ from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import is_iri, is_skolem
-from gateway.terms.vocabulary import SCHEMA_TERM_CLASSES
+from gateway.terms.iri import is_iri
+from gateway.terms.vocabulary import is_entity_type
 
 _TRIPLES = 2_000
 """Triples of one sample."""
@@ -112,12 +112,10 @@ class Sampler:
             for row in rows:
                 if "p" in row:
                     counts = sample.types if row["p"].value in self._types else predicates
-                    if not is_skolem(row["t"].value):
-                        counts[row["t"].value] = int(row["count"].value)
+                    counts[row["t"].value] = int(row["count"].value)
         except (KeyError, ValueError) as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
-        for iri in SCHEMA_TERM_CLASSES & sample.types.keys():
-            del sample.types[iri]
+        sample.types = Counter({iri: count for iri, count in sample.types.items() if is_entity_type(iri)})
         sample.predicates = self._edges(predicates)
         return sample
 
