@@ -117,4 +117,6 @@ class EdgeRule:
     @property
     def parameters(self) -> dict[str, Parameter]:
         """The rule as template parameters."""
-        return {"excepted": self.excepted, **self.evidence, **self.predicates, **self.ends}
+        # What the allow-list leaves out need not be excepted; on Wikidata that is half of each sub-select's text.
+        excepted = tuple(iri for iri in self.excepted if self.allows(iri))
+        return {"excepted": excepted, **self.evidence, **self.predicates, **self.ends}

@@ -24,13 +24,17 @@ from gateway.terms import render
 Parameter = str | int | bool | Iterable[Any]
 """A parameter's value; what it must be follows from its declared kind and is checked when it is rendered."""
 
+_NO_IRI = "urn:bfs-ql:none"
+"""Stands in a list of none. Every term is ``NOT IN ()`` (SPARQL 1.1, 17.4.1.10), but to Oxigraph that is an error, by
+which a filter drops every row."""
+
 _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iri": render.iri,
     "string": render.string,
     "int": render.integer,
     "bool": render.boolean,
     "iris": lambda values: " ".join(map(render.iri, values)),
-    "iri_list": lambda values: ", ".join(map(render.iri, values)),
+    "iri_list": lambda values: ", ".join(map(render.iri, tuple(values) or (_NO_IRI,))),
     "literals": lambda values: " ".join(starmap(render.literal, values)),
 }
 NAMED_GRAPHS = "named-graphs"

@@ -16,6 +16,7 @@ from gateway.settings.profile import Edges
 from gateway.sparql import template
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.template import Parameter, TemplateError
+from gateway.terms.vocabulary import RDF_TYPE
 from tests.examples import examples
 
 NAMES = template.names()
@@ -240,6 +241,14 @@ def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]
         rows = cast("pyoxigraph.QuerySolutions", engine.query(query))
         found = {cast("pyoxigraph.NamedNode", row["p"]).value for row in rows}
         assert found == {predicate for predicate in PREDICATES if rule.allows(predicate)}
+
+
+def test_every_predicate_is_none_of_an_empty_list() -> None:
+    engine = pyoxigraph.Store()
+    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, ("http://e.org/s", RDF_TYPE, "http://e.org/o"))))
+    rule = EdgeRule.of(Edges(types=(), excepted=()))
+    query = template.load("edges").render({"nodes": ["http://e.org/s"], "rows": 100, **rule.parameters})
+    assert len(list(cast("pyoxigraph.QuerySolutions", engine.query(query)))) == 1
 
 
 # The shape that Virtuoso answers wrongly, with status 200
