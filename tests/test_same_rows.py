@@ -68,6 +68,7 @@ Values = Mapping[str, Parameter]
 Triple = tuple[str, str, str]
 
 ENDS = ("any_object", "objects")
+RULE = tuple(EdgeRule.of(Edges()).parameters)
 WIKIBASE = "http://wikiba.se/ontology#"
 
 
@@ -156,7 +157,8 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
     return {**_about_nodes(there, about), **_for_checks(there), **_for_the_schema(there)} | {
         "alive": once,
         "blank_content": about,
-        "degrees": counted,
+        "degrees": [{**_only(values, "nodes", *RULE), "scan": 1_000_000} for values in there.bounded],
+        "degrees_each": counted,
         "echo": about,
         "edge_counts": there.single,
         "edges": there.ruled,

@@ -15,6 +15,13 @@ from gateway.sparql.results import Row
 _BRANCHES = 50
 """Nodes in one query that has a sub-select for each (field notes, ``sparql-endpoints.md`` 6.5)."""
 
+_TOGETHER = 100
+_SCAN = 20_000
+"""Nodes whose edges are counted together, and how many edges are read for that."""
+
+_ROUNDS = 3
+"""How often nodes are counted together that a hub beside them kept from being counted."""
+
 
 class DegreeReader:
     """Counts edges."""
@@ -26,23 +33,65 @@ class DegreeReader:
         self._batch = batch
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
-        """Count the edges of each node; see `GraphStore.degrees`."""
-        lateral = await self._dialect.lateral(budget)
+        """Count the edges of each node; see `GraphStore.degrees`.
+
+        Most nodes have few edges, and are counted together. What is then not known, because the edges of a hub came
+        first, is counted node by node.
+        """
+        if await self._dialect.lateral(budget):
+            return await self._each(ids, at_most, "lateral/degrees", self._batch, budget)
+        degrees: dict[Iri, Degree] = {}
+        unknown: Sequence[Iri] = ids
+        for _ in range(_ROUNDS):
+            asked = len(unknown)
+            degrees |= await self._together(unknown, at_most, budget)
+            unknown = [node for node in unknown if not _is_known(degrees[node], at_most)]
+            if len(unknown) in {0, asked}:
+                break
+        degrees |= await self._each(unknown, at_most, "degrees_each", _BRANCHES, budget)
+        return degrees
+
+    async def _together(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+        """Count edges up to a bound on all of them: where it is reached, more than `at_most` is more, less is not."""
+
+        def scan(batch: Sequence[Iri]) -> int:
+            return min(max(_SCAN, at_most + 1), len(batch) * (at_most + 1))
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
-            # Where a sub-select stands for each node, one without edges has a row too.
-            counts = dict.fromkeys(batch, 0) if lateral or not mark.whole else {}
-            for row in rows:
-                counts[row["n"].value] = int(row["degree"].value)
-            if not counts.keys() <= set(batch):
-                raise KeyError("n")
-            return {node: Degree(counts[node], counts[node] <= at_most, mark) for node in batch}
+            counts = _counts(batch, rows)
+            whole = sum(counts.values()) < scan(batch)
+            return {
+                node: Degree(min(count, at_most + 1), whole and count <= at_most, mark)
+                for node, count in counts.items()
+            }
 
         asking: Batches[Iri, Degree] = batched(
             self._asker,
             budget,
-            "lateral/degrees" if lateral else "degrees",
-            self._batch if lateral else _BRANCHES,
+            "degrees",
+            _TOGETHER,
+            lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
+            read,
+        )
+        return await asking.run(ids)
+
+    async def _each(
+        self, ids: Sequence[Iri], at_most: int, template: str, size: int, budget: Budget
+    ) -> Mapping[Iri, Degree]:
+        """Count the edges of each node up to a bound of its own."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+            counts = _counts(batch, rows)
+            # Where a sub-select stands for each node, one without edges has a row too, so that a lost row is seen.
+            if mark.whole and template == "degrees_each" and len(rows) < len(batch):
+                raise KeyError("n")
+            return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
+
+        asking: Batches[Iri, Degree] = batched(
+            self._asker,
+            budget,
+            template,
+            size,
             lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
             read,
         )
@@ -62,3 +111,18 @@ class DegreeReader:
             room -= degree.count
         # Triples that are no edges for a blank node are rows as well, and may be what does not fit.
         return parts if len(parts) > 1 else await in_halves(batch)
+
+
+def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:
+    """Return the count of each node; one without a row has no edges."""
+    counts = dict.fromkeys(batch, 0)
+    for row in rows:
+        counts[row["n"].value] = int(row["degree"].value)
+    if len(counts) > len(batch):
+        raise KeyError("n")
+    return counts
+
+
+def _is_known(degree: Degree, at_most: int) -> bool:
+    """Tell whether a count says what was asked: all edges, or more than `at_most`, or that it failed."""
+    return degree.exact or degree.count > at_most or not degree.mark.whole
