@@ -123,6 +123,9 @@ async def _query_service() -> AsyncIterator[FakeEndpoint]:
         if "SERVICE" in query:
             # Blazegraph's own way of drawing triples; the engine here would look for that service in the network.
             return web.Response(body=EMPTY, headers={"Content-Type": JSON})
+        if "LATERAL" in query:
+            # Blazegraph has none, though the engine here does.
+            return web.Response(status=400, text="MalformedQueryException")
         return answered(store, query)
 
     async with fake_endpoint(handle) as endpoint:
