@@ -26,6 +26,9 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
 
 _NEAREST = 3
+_NOT_TRUSTED = (
+    "This endpoint is known to cut answers without a sign, so values may be missing, and what is not found may exist."
+)
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
@@ -75,7 +78,7 @@ class Describer:
         labels = await self._labels([record], budget)
         (fitting,), degraded = _shortened([record], limit - size_of(notes.warnings) - _MARGIN, labels)
         told = {
-            "complete": iri not in notes.elsewhere,
+            "complete": iri not in notes.elsewhere and self._profile.endpoint.trusted,
             "warnings": [*notes.warnings, *warnings] or None,
             **_labelled([fitting], labels, degraded),
         }
@@ -106,7 +109,7 @@ class Describer:
         return EntitiesResult.model_validate(
             {
                 **told,
-                "complete": not told["failed"] and not notes.elsewhere,
+                "complete": not told["failed"] and not notes.elsewhere and self._profile.endpoint.trusted,
                 "result": fitting[:count],
                 "warnings": warnings or None,
                 **_labelled(fitting[:count], labels, degraded),
@@ -146,6 +149,8 @@ class Describer:
         """Return what to note about nodes that went elsewhere, or of which another part of a split graph knows more."""
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])
+        if not self._profile.endpoint.trusted:
+            notes.warnings.append(_NOT_TRUSTED)
         if silent and (where := self._profile.endpoint.other_graph):
             subjects = await self._store.subjects(silent, budget)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]

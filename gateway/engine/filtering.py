@@ -161,7 +161,8 @@ class Sieve:
         few = []
         for node, description in described.items():
             mentions = self._writer.mentions(description.properties)
-            if mentions is not None and mentions < least:
+            # Of what was read in part, more may be known.
+            if description.mark.whole and mentions is not None and mentions < least:
                 few.append(node)
         return few, sum(not description.mark.whole for description in described.values())
 

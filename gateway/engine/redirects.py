@@ -35,13 +35,13 @@ class Followed:
     unread: Mapping[Iri, Fault]
 
     def doubted(self, topology: Topology) -> Topology:
-        """Return the topology with a gap for each seed without outgoing edges there, perhaps because it was merged."""
-        # What links to a node that was merged may do so for a while; of itself it says nothing any more.
+        """Return the topology with a gap for each seed that was merged, or perhaps was, as it has no outgoing edges."""
+        # What links to a node that was merged may do so for a while; of itself it mostly says nothing any more.
         speaking = {edge.subject for edge in topology.edges}
         gaps = tuple(
             Gap(cause_of(fault), frozenset({seed}), fault.wrong)
             for seed, fault in self.unread.items()
-            if seed not in speaking
+            if fault is _TOO_FAR or seed not in speaking
         )
         return replace(topology, gaps=topology.gaps + gaps)
 

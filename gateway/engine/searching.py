@@ -32,6 +32,11 @@ _MAYBE_OTHERS = (
     "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
 )
 
+_NAMES_UNKNOWN = (
+    "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
+)
+_NOT_TRUSTED = "This endpoint is known to cut answers without a sign, so there may be others."
+
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
 
@@ -92,8 +97,10 @@ class Searcher:
         )
         if not (types.whole or types.warnings):
             more.append(_MAYBE_OTHERS)
+        more += self._doubts(known)
         # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
-        all_read = hits.exhaustive and not hits.truncated and types.whole and not more
+        exhaustive = hits.exhaustive and self._profile.endpoint.trusted
+        all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
         return SearchResult.model_validate(
@@ -105,11 +112,20 @@ class Searcher:
                     "how": hits.how,
                     "found": len(best),
                     "truncated": hits.truncated,
-                    "exhaustive": hits.exhaustive,
+                    "exhaustive": exhaustive,
                 },
                 "warnings": [*types.warnings, *more, *hits.warnings] or None,
             }
         )
+
+    def _doubts(self, known: Known) -> list[str]:
+        """Return why names may be missing whatever was read."""
+        doubts = []
+        if known.schema.names is None and "name" not in self._profile.roles.model_fields_set:
+            doubts.append(_NAMES_UNKNOWN)
+        if not self._profile.endpoint.trusted:
+            doubts.append(_NOT_TRUSTED)
+        return doubts
 
     async def _known_types(self, asked: Sequence[str], budget: Budget) -> tuple[Known, Chosen]:
         """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""

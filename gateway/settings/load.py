@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.contact import checked_contact
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.settings.secret import Unquoted
 from gateway.settings.tables import path_of, table_of
@@ -120,7 +121,7 @@ def _with_whole_iris(profile: Profile, path: Path) -> Profile:
     reader = _Iris(profile.prefixes, path)
     return profile.model_copy(
         update={
-            "endpoint": profile.endpoint.model_copy(update=reader.lists("endpoint", profile.endpoint)),
+            "endpoint": profile.endpoint.model_copy(update=reader.endpoint(profile.endpoint)),
             "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
             "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
             "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
@@ -147,6 +148,13 @@ class _Iris:
             if isinstance(value := getattr(section, key), tuple)
         }
 
+    def endpoint(self, section: Endpoint) -> dict[str, tuple[str, ...] | str]:
+        """Return the IRIs of the section about the endpoint that the profile itself gives."""
+        given: dict[str, tuple[str, ...] | str] = {**self.lists("endpoint", section)}
+        if "union_graph" in section.model_fields_set:
+            given["union_graph"] = self._whole(section.union_graph, "endpoint.union_graph")
+        return given
+
     def iris(self, entries: Sequence[str], key: str) -> tuple[str, ...]:
         """Return a list with each entry as a whole IRI."""
         return tuple(self._entry(entry, key) for entry in entries)
@@ -155,8 +163,17 @@ class _Iris:
         if ":" not in entry and key in _LOCAL_NAMES:
             return entry
         name, _, local = entry.partition(":")
-        if key == "edges.allowed" and not local and name in self._declared:
-            return f"{self._declared[name]}{NAMESPACE_MARK}"
+        is_prefix = not local and name in self._declared
+        if key == "edges.allowed":
+            return f"{self._declared[name]}{NAMESPACE_MARK}" if is_prefix else self._whole(entry, key)
+        if key == "edges.objects":
+            # Each entry is how IRIs begin, with the mark or without.
+            return self._whole(entry.removesuffix(NAMESPACE_MARK), key)
+        if entry.endswith(NAMESPACE_MARK) or (is_prefix and key.startswith("edges.")):
+            raise ConfigurationError(
+                f"The profile {self._path} is wrong: {key} names {entry!r}, a namespace, which matches nothing there.",
+                valid="Name each IRI. Only edges.allowed and edges.objects take all IRIs that begin alike.",
+            )
         return self._whole(entry, key)
 
     def _whole(self, entry: str, key: str) -> str:

@@ -39,7 +39,7 @@ class DegreeReader:
         first, is counted node by node.
         """
         if await self._dialect.lateral(budget):
-            return await self._each(ids, at_most, "lateral/degrees", self._batch, budget)
+            return await self._each(ids, at_most, budget, lateral=True)
         degrees: dict[Iri, Degree] = {}
         unknown: Sequence[Iri] = ids
         for _ in range(_ROUNDS):
@@ -48,7 +48,7 @@ class DegreeReader:
             unknown = [node for node in unknown if not _is_known(degrees[node], at_most)]
             if len(unknown) in {0, asked}:
                 break
-        degrees |= await self._each(unknown, at_most, "degrees_each", _BRANCHES, budget)
+        degrees |= await self._each(unknown, at_most, budget, lateral=False)
         return degrees
 
     async def _together(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
@@ -75,23 +75,21 @@ class DegreeReader:
         )
         return await asking.run(ids)
 
-    async def _each(
-        self, ids: Sequence[Iri], at_most: int, template: str, size: int, budget: Budget
-    ) -> Mapping[Iri, Degree]:
+    async def _each(self, ids: Sequence[Iri], at_most: int, budget: Budget, *, lateral: bool) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             # Where a sub-select stands for each node, one without edges has a row too, so that a lost row is seen.
-            if mark.whole and template == "degrees_each" and len(rows) < len(batch):
+            if mark.whole and not lateral and len(rows) < len(batch):
                 raise KeyError("n")
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
         asking: Batches[Iri, Degree] = batched(
             self._asker,
             budget,
-            template,
-            size,
+            "lateral/degrees" if lateral else "degrees_each",
+            self._batch if lateral else _BRANCHES,
             lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
             read,
         )

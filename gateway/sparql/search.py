@@ -8,6 +8,7 @@ that found nothing or there is no index, and never more of them than the profile
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault
 from gateway.graph.budget import Budget
@@ -19,7 +20,7 @@ from gateway.sparql.found_names import FoundNames, Restricted
 from gateway.sparql.name_count import NameCount
 from gateway.sparql.naming import Naming
 from gateway.sparql.text_search import TextSearch
-from gateway.terms.words import listed
+from gateway.terms.words import every_word_of, listed
 
 _FEW = 100_000
 """Names that are compared before anything else is tried: a fraction of a second on every engine."""
@@ -53,6 +54,11 @@ class SearchReader:
 
     async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities; see `GraphStore.search`."""
+        found = await self._found(sought, types, budget)
+        # A word that was not looked for may be all that a name has.
+        return replace(found, exhaustive=found.exhaustive and set(every_word_of(sought.text)) <= set(sought.words))
+
+    async def _found(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         index_first = self._settings.index not in {"auto", "none"}
         if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), budget):
             return await self._compared(sought.words, types, budget)

@@ -15,10 +15,15 @@ _SHOWN = 24
 
 def words_of(query: str) -> list[str]:
     """Take a query apart into lower-case words; single characters only where there is nothing longer."""
-    spaced = "".join(character if _in_word(character) else " " for character in query.lower())
-    words = [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
+    words = every_word_of(query)
     longer = [word for word in words if len(word) > 1]
     return (longer or words)[:_MOST_WORDS]
+
+
+def every_word_of(query: str) -> list[str]:
+    """Take a query apart into lower-case words, all of them."""
+    spaced = "".join(character if _in_word(character) else " " for character in query.lower())
+    return [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
 
 
 def is_word(text: str) -> bool:

@@ -395,3 +395,29 @@ def test_the_api_of_wikidata_is_the_profiles_own() -> None:
     for name in ("wikidata", "wikidata-scholarly", "wikidata-qlever"):
         assert load_profile(name).search.api == "https://www.wikidata.org/w/api.php"
     assert load_profile("wikidata-local").search.api == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'edges.excepted = ["ex:*"]',
+        'edges.types = ["ex:"]',
+        'edges.redirects = ["http://example.org/*"]',
+        'roles.name = ["ex:*"]',
+    ],
+)
+def test_a_namespace_where_only_iris_mean_something_is_refused(tmp_path: Path, text: str) -> None:
+    told = refused(written(tmp_path, f'{text}\n[prefixes]\nex = "http://example.org/"\n'))
+    assert "a namespace, which matches nothing there" in told
+    assert "edges.allowed" in told
+
+
+@pytest.mark.parametrize("entry", ["ex:Q*", "ex:Q", "http://example.org/Q*"])
+def test_objects_are_the_iris_that_begin_so_with_the_mark_or_without(tmp_path: Path, entry: str) -> None:
+    path = written(tmp_path, f'edges.objects = ["{entry}"]\n[prefixes]\nex = "http://example.org/"\n')
+    assert load_profile(str(path)).edges.objects == ("http://example.org/Q",)
+
+
+def test_the_name_of_the_union_graph_may_be_a_curie(tmp_path: Path) -> None:
+    path = written(tmp_path, 'endpoint.union_graph = "ex:all"\n[prefixes]\nex = "http://example.org/"\n')
+    assert load_profile(str(path)).endpoint.union_graph == "http://example.org/all"

@@ -47,9 +47,12 @@ class NameFinder:
         used, texts = await asyncio.gather(
             self._used(usual, budget), asyncio.gather(*(self._texts(place, budget) for place in places))
         )
-        own = own_names(list(chain(*texts)), usual, (*self._roles.synonym, *self._roles.description))
+        read = [place for place in texts if place is not None]
+        own = own_names(list(chain(*read)), usual, (*self._roles.synonym, *self._roles.description))
         self._naming.use((*own, *usual))
-        return tuple(dict.fromkeys((*own, *(used or ())))) if own or used is not None else None
+        names = tuple(dict.fromkeys((*own, *(used or ()))))
+        # That there are none is known only where all was read that should have been.
+        return names if names or (used is not None and len(read) == len(texts)) else None
 
     async def _used(self, predicates: tuple[Iri, ...], budget: Budget) -> tuple[Iri, ...] | None:
         try:
@@ -59,13 +62,13 @@ class NameFinder:
             return None
         return tuple(iri for iri in predicates if iri in used)
 
-    async def _texts(self, place: int, budget: Budget) -> list[Text]:
+    async def _texts(self, place: int, budget: Budget) -> list[Text] | None:
         try:
             rows = await self._asker.rows("schema/literals", budget, {"skip": place, "scan": _TRIPLES})
         except Overflow as cut:
             rows = cut.rows
         except Fault:
-            return []
+            return None
         texts: list[Text] = []
         try:
             for row in rows:

@@ -25,7 +25,7 @@ from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_finder import NameFinder
 from gateway.sparql.schema.sampling import FIRST_TRIPLES, Drawing, Sample, Sampler
 
-_GLANCE_SECONDS = 1.6
+_GLANCE_SECONDS = 1.4
 """Time for a look at a graph that is too large to be read at once: its first answer should come within two seconds."""
 
 _TOTALS_SECONDS = 0.7

@@ -1,0 +1,61 @@
+"""What may be missing though everything that was asked was answered: it is told, and the answer is not complete."""
+
+import pytest
+
+from gateway.settings.profile import Profile
+from tests.engine.small import ROOM, X, over
+
+pytestmark = pytest.mark.anyio
+
+TITLES = "".join(f'x:n{number} x:title "Thing number {number} of a list" .\n' for number in range(30))
+UNTRUSTED = {"endpoint": {"trusted": False}}
+
+
+def profile(**tables: object) -> Profile:
+    return Profile.model_validate({"size": ROOM, **tables})
+
+
+async def test_a_search_before_the_names_were_found_out_is_not_complete() -> None:
+    # One row is too few for seeing what names the nodes.
+    found = await over(TITLES, profile(limits={"rows": 1})).search_entities("Thing number 7")
+    assert (found.result, found.complete) == ([], False)
+    assert "could not be found out" in (found.warnings or [""])[0]
+    assert (await over(TITLES, profile()).search_entities("Thing number 7")).result[0].id == "x:n7"
+
+
+async def test_names_that_the_profile_pins_need_not_be_found_out() -> None:
+    pinned = profile(roles={"name": (f"{X}title",)}, limits={"schema_seconds": 0.000_1})
+    found = await over(TITLES, pinned).search_entities("unheard")
+    assert (found.result, found.complete) == ([], True)
+
+
+async def test_nothing_about_an_endpoint_that_cuts_without_a_sign_is_complete() -> None:
+    gateway = over(TITLES, profile(**UNTRUSTED))
+    found = await gateway.search_entities("unheard")
+    assert (found.result, found.complete, found.searched.exhaustive) == ([], False, False)
+    one, several = await gateway.describe_entity("x:n1"), await gateway.describe_entities(["x:n1", "x:absent"])
+    assert (one.complete, several.complete, several.not_found) == (False, False, ["x:absent"])
+    for answer in (found, one, several):
+        assert any("known to cut answers" in warning for warning in answer.warnings or ())
+
+
+async def test_a_node_whose_mentions_were_read_in_part_is_not_removed() -> None:
+    many = ", ".join(str(number) for number in (1_000, *range(1, 20)))
+    graph = f"x:a x:p x:b . x:b x:mentions {many} ."
+    answer = await over(graph, profile(limits={"query_rows": 10})).bfs_query(["x:a"], 1, min_mentions=500)
+    assert [node.id for node in answer.nodes] == ["x:a", "x:b"]
+    assert "were not removed" in (answer.warnings or [""])[0]
+
+
+async def test_a_seed_that_was_merged_more_often_than_is_followed_is_told_though_it_has_edges() -> None:
+    chain = "".join(f"x:r{number} x:went x:r{number + 1} ; x:p x:e{number} .\n" for number in range(9))
+    answer = await over(chain, profile(edges={"redirects": (f"{X}went",)})).bfs_query(["x:r0"], 1)
+    assert not answer.complete
+    assert any("more steps than are followed" in gap.detail for gap in answer.incomplete or ())
+
+
+@pytest.mark.parametrize("query", ["C alpha", "a1 b2 c3 d4 e5 f6 g7 h8 i9 j10 k11 l12 zebra"])
+async def test_words_that_were_not_looked_for_may_have_been_all_of_a_name(query: str) -> None:
+    graph = 'x:c rdfs:label "C" . x:z rdfs:label "zebra" .'
+    found = await over(graph).search_entities(query)
+    assert (found.complete, found.searched.exhaustive) == (False, False)
