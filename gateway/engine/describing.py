@@ -9,6 +9,7 @@ from typing import Any
 from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.book import SchemaBook
+from gateway.engine.gaps import UNTRUSTED
 from gateway.engine.known import Known
 from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
@@ -26,9 +27,7 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
 
 _NEAREST = 3
-_NOT_TRUSTED = (
-    "This endpoint is known to cut answers without a sign, so values may be missing, and what is not found may exist."
-)
+_NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not found may exist."
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
@@ -199,8 +198,9 @@ class Describer:
                 best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
                 nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
         where = self._profile.endpoint.other_graph
+        doubt = "" if self._profile.endpoint.trusted else f" But this {UNTRUSTED}, so it may exist."
         return InputError(
-            f"There is no entity {quoted(asked)} in this graph{f'; it may be in {where}' if where else ''}.",
+            f"There is no entity {quoted(asked)} in this graph{f'; it may be in {where}' if where else ''}.{doubt}",
             valid=f"Nearest by name: {', '.join(nearest)}." if nearest else "",
             next_step="Call search_entities with a name to find its ID.",
         )

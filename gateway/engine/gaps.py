@@ -21,6 +21,9 @@ Cause = Literal[
 ]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 
+UNTRUSTED = "endpoint is known to cut answers without a sign"
+"""What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:

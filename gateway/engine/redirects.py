@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gateway.engine.gaps import Gap, cause_of
 from gateway.engine.topology import Topology
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import Fault
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Properties, Resource
@@ -17,7 +17,7 @@ from gateway.terms.prefixes import PrefixMap
 _STEPS = 5
 """Merged nodes that are followed from one to the next; a wiki repairs double redirects."""
 
-_TOO_FAR = EndpointFault("This node was merged into another one, in a circle or over more steps than are followed.")
+_TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,25 @@ class Followed:
         seeds: The seeds, with what merged ones were merged into; duplicates folded.
         warnings: One for each merged seed.
         unread: Those of which nobody knows whether they were merged, or into what, with what went wrong.
+        astray: Those that were merged, in a circle or more often than is followed.
     """
 
     seeds: list[Iri]
     warnings: list[str]
     unread: Mapping[Iri, Fault]
+    astray: frozenset[Iri]
 
     def doubted(self, topology: Topology) -> Topology:
-        """Return the topology with a gap for each seed that was merged, or perhaps was, as it has no outgoing edges."""
+        """Return the topology with a gap for each seed that was merged, or perhaps was: without outgoing edges."""
         # What links to a node that was merged may do so for a while; of itself it mostly says nothing any more.
         speaking = {edge.subject for edge in topology.edges}
         gaps = tuple(
             Gap(cause_of(fault), frozenset({seed}), fault.wrong)
             for seed, fault in self.unread.items()
-            if fault is _TOO_FAR or seed not in speaking
+            if seed not in speaking
         )
+        if self.astray:
+            gaps += (Gap("endpoint_failed", self.astray, _TOO_FAR),)
         return replace(topology, gaps=topology.gaps + gaps)
 
 
@@ -63,6 +67,7 @@ class Redirects:
         """
         ways: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
         unread: dict[Iri, Fault] = {}
+        astray: set[Iri] = set()
         going_on = list(seeds) if self._predicates else []
         while going_on:
             ends = list(dict.fromkeys(ways[seed][-1] for seed in going_on))
@@ -75,7 +80,7 @@ class Redirects:
                 if target is None and description.mark.fault is not None:
                     unread[way[-1]] = description.mark.fault
                 elif target in way or (target is not None and len(way) > _STEPS):
-                    unread[way[-1]] = _TOO_FAR
+                    astray.add(way[-1])
                 elif target is not None:
                     way.append(target)
                     moved.append(seed)
@@ -85,7 +90,7 @@ class Redirects:
             for seed, way in ways.items()
             if len(way) > 1
         ]
-        return Followed(list(dict.fromkeys(way[-1] for way in ways.values())), warnings, unread)
+        return Followed(list(dict.fromkeys(way[-1] for way in ways.values())), warnings, unread, frozenset(astray))
 
     def target(self, properties: Properties) -> Iri | None:
         """Return the node that a node was merged into, by its properties; None where it was not."""

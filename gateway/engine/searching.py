@@ -9,6 +9,7 @@ from dataclasses import replace
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import SchemaBook
+from gateway.engine.gaps import UNTRUSTED
 from gateway.engine.known import Known
 from gateway.engine.labelling import Labeller, Mentioned
 from gateway.engine.metadata import MetadataWriter
@@ -35,7 +36,7 @@ _MAYBE_OTHERS = (
 _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
 )
-_NOT_TRUSTED = "This endpoint is known to cut answers without a sign, so there may be others."
+_NOT_TRUSTED = f"This {UNTRUSTED}, so there may be others."
 
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""

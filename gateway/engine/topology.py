@@ -12,7 +12,7 @@ from itertools import chain
 
 from gateway.engine.ahead import asking_ahead
 from gateway.engine.exploring import Exploration, Progress, explore
-from gateway.engine.gaps import Gap, Gaps
+from gateway.engine.gaps import UNTRUSTED, Gap, Gaps
 from gateway.engine.hubs import HubRule
 from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
@@ -31,7 +31,7 @@ _TIME_FOR_FACTS = 0.2
 _FEW_SEEDS = 4
 """Seeds up to which an intersection asks for each one's set of nodes by itself."""
 
-_NOT_TRUSTED = "this endpoint is known to cut answers without a sign, so any of these may have more edges"
+_NOT_TRUSTED = f"this {UNTRUSTED}, so any of these may have more edges"
 
 _SHOWN = 5
 """Missing seeds that an error names."""
@@ -234,8 +234,9 @@ class Cartographer:
         if len(missing) == len(seeds):
             shown = ", ".join(quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN])
             elsewhere = f" They may be in {self._other_graph}." if self._other_graph else ""
+            doubt = "" if self._trusted else f" But this {UNTRUSTED}, so they may exist."
             raise InputError(
-                f"None of the seeds exists in this graph: {shown}.{elsewhere}",
+                f"None of the seeds exists in this graph: {shown}.{elsewhere}{doubt}",
                 next_step="Call search_entities with a name to find an ID.",
             )
 

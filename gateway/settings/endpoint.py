@@ -118,7 +118,7 @@ class Endpoint(Section):
     trusted: bool = Field(
         default=True,
         description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
-        "answers without a sign: no traversal then says `complete: true`.",
+        "answers without a sign: no answer then says `complete: true`.",
     )
     other_graph: str = Field(
         default="",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.errors import InputError
 from gateway.settings.profile import Profile
 from tests.engine.small import ROOM, X, over
 
@@ -33,6 +34,10 @@ async def test_nothing_about_an_endpoint_that_cuts_without_a_sign_is_complete() 
     gateway = over(TITLES, profile(**UNTRUSTED))
     found = await gateway.search_entities("unheard")
     assert (found.result, found.complete, found.searched.exhaustive) == ([], False, False)
+    with pytest.raises(InputError, match="so it may exist"):
+        await gateway.describe_entity("x:absent")
+    with pytest.raises(InputError, match="so they may exist"):
+        await gateway.bfs_query(["x:absent"], 1)
     one, several = await gateway.describe_entity("x:n1"), await gateway.describe_entities(["x:n1", "x:absent"])
     assert (one.complete, several.complete, several.not_found) == (False, False, ["x:absent"])
     for answer in (found, one, several):
