@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap soak check fix bench recall fuseki servers build clean
+.PHONY: help demo quick test cap soak drawn fuzz check fix bench recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,12 @@ cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make
 
 soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes
 	$(RUN) -m tests.soak $(if $(REPORT),--json $(REPORT))
+
+drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
+	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
+
+fuzz: $(STAMP) ## Hostile terms, rows, files and arguments for an hour; MINUTES=5 for less
+	$(RUN) -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))
 
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .

@@ -10,6 +10,7 @@ from typing import IO, Final, cast
 import pyoxigraph
 
 from gateway import resources
+from tests.drawn.names import names_graph
 from tests.random_graphs import write_corpus
 from tests.shared_data import shared_data_or_none
 
@@ -47,15 +48,14 @@ _Statement = tuple[object, object, object]
 def graph_files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of every graph that is there, by the graph's name; the random graphs are one graph."""
     files = {name: [fixture(name)] for name in FIXTURES} | _shared(_SHARED_ANNOTATED)
-    return files | {"odd": [_write(folder / "odd.nt", _lines(ODD_TRIPLES))], "random": [_random(folder)]}
+    return files | _made(folder) | {"random": [_random(folder)]}
 
 
 def asserted_files(folder: Path) -> dict[str, list[Path]]:
     """Return the same graphs for an engine that knows RDF 1.1 only: what is asserted, without annotations."""
     files = {name: [_write(folder / f"{name}.nt", _lines(asserted(fixture(name))))] for name in FIXTURES}
-    files["odd"] = [_write(folder / "odd.nt", _lines(ODD_TRIPLES))]
     files["random"] = [_random(folder, triple_terms=False)]
-    return files | _shared(_SHARED_ASSERTED)
+    return files | _made(folder) | _shared(_SHARED_ASSERTED)
 
 
 def blazegraph_files(folder: Path) -> dict[str, list[Path]]:
@@ -65,7 +65,7 @@ def blazegraph_files(folder: Path) -> dict[str, list[Path]]:
     came first: so each text is given in one form. And it refuses a whole file for one ill-typed boolean.
     """
     files = asserted_files(folder)
-    for name in (*FIXTURES, "odd", "random"):
+    for name in (*FIXTURES, "names", "odd", "random"):
         (file,) = files[name]
         lines = file.read_text(encoding="utf-8").rstrip("\n").split("\n")
         kept = (line for line in lines if not line.endswith(f'"maybe"^^{_BOOLEAN} .'))
@@ -120,6 +120,12 @@ def _without_direction(term: object) -> object:
 def _shared(names: Mapping[str, str]) -> dict[str, list[Path]]:
     found = {name: shared_data_or_none(file) for name, file in names.items()}
     return {name: [path] for name, path in found.items() if path is not None}
+
+
+def _made(folder: Path) -> dict[str, list[Path]]:
+    """Write the graphs that are lines of code here."""
+    made = {"odd": ODD_TRIPLES, "names": names_graph()}
+    return {name: [_write(folder / f"{name}.nt", _lines(lines))] for name, lines in made.items()}
 
 
 def _random(folder: Path, *, triple_terms: bool = True) -> Path:

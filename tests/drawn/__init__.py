@@ -1,0 +1,1 @@
+"""Thousands of drawn questions, each asked on every engine and compared with the oracle."""

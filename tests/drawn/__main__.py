@@ -1,0 +1,91 @@
+"""`python -m tests.drawn`: drawn questions on every engine; exit code 1 where an answer is wrong."""
+
+import argparse
+import asyncio
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from tests.columns import COLUMNS, Column, ColumnName, column
+from tests.drawn.judging import Truth
+from tests.drawn.questions import Question, profile_for
+from tests.drawn.run import Report, ask_all, drawn, truth_of
+
+FILES: Final = "files"
+"""The engine of this process as a user opens it: from the files, with the label index."""
+
+_SHARES: Final = {
+    "names": 0.2,
+    "random": 0.2,
+    "medical": 0.08,
+    "films": 0.06,
+    "wikidata-slice": 0.04,
+    "associations": 0.03,
+    "singletons": 0.03,
+    "awkward": 0.08,
+    "movies": 0.06,
+    "medlit": 0.1,
+    "codex-m": 0.06,
+    "wd50k": 0.06,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Ask and return the exit code."""
+    engines = [FILES, *COLUMNS]
+    parser = argparse.ArgumentParser(prog="python -m tests.drawn", description=__doc__)
+    parser.add_argument("--questions", type=int, default=5_000, help="on each engine")
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--engine", action="append", choices=engines, help="may be given again; all where absent")
+    parser.add_argument("--graph", action="append", choices=list(_SHARES), help="may be given again; all where absent")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the findings go")
+    options = parser.parse_args(arguments)
+    for chatty in ("gateway", "rdflib"):
+        logging.getLogger(chatty).setLevel(logging.CRITICAL)
+    reports = [
+        _asked(name, options.graph or list(_SHARES), options.seed, options.questions)
+        for name in options.engine or engines
+    ]
+    findings = [finding for report in reports for finding in report.findings]
+    sys.stdout.write("".join(report.as_text() for report in reports))
+    sys.stdout.write(f"{sum(sum(report.verdicts.values()) for report in reports)} answers, {len(findings)} findings\n")
+    for finding in findings[:20]:
+        sys.stdout.write(f"{json.dumps(finding)}\n")
+    if options.json is not None:
+        options.json.write_text(json.dumps(findings, indent=1), encoding="utf-8")
+    return 1 if findings else 0
+
+
+def _asked(engine: str, graphs: Sequence[str], seed: int, count: int) -> Report:
+    with tempfile.TemporaryDirectory(prefix="drawn-") as folder, ExitStack() as servers:
+        name: ColumnName = next((one for one in COLUMNS if one == engine), "in-process")
+        there = servers.enter_context(column(name, Path(folder), graphs))
+        held = [graph for graph in graphs if graph in there.files]
+        whole = sum(_SHARES[graph] for graph in held)
+        truths: dict[str, Truth] = {graph: truth_of(graph, there.files[graph]) for graph in held}
+        questions: dict[str, list[Question]] = {
+            graph: drawn(graph, truths[graph], seed, round(count * _SHARES[graph] / whole)) for graph in held
+        }
+        begun = time.monotonic()
+        report = Report(engine)
+        asyncio.run(ask_all(lambda graph: _open(engine, there, graph), questions, truths, report))
+        sys.stderr.write(f"{engine}: {sum(report.verdicts.values())} answers in {time.monotonic() - begun:,.0f} s\n")
+        return report
+
+
+def _open(engine: str, there: Column, graph: str) -> Gateway:
+    if engine == FILES:
+        return open_gateway(*there.files[graph], profile=profile_for(graph))
+    return there.open(graph, profile_for(graph))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Asking drawn questions of one engine, a few at a time, and counting what the answers are worth."""
+
+import asyncio
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rdflib import Literal, URIRef
+
+from gateway.engine.answers import Answer, Subgraph
+from gateway.engine.gateway import Gateway
+from gateway.errors import GatewayError
+from tests.drawn.judging import Truth, judge
+from tests.drawn.questions import WIKIDATA_RULE, Question, draw, is_wikidata
+from tests.oracle import DEFAULT_RULE, RDFS, SCHEMA, SKOS, OracleGraph, read_triples
+from tests.soak.verdict import Verdict
+
+AT_ONCE: Final = 4
+_NAMES: Final = frozenset(
+    {RDFS + "label", SKOS + "prefLabel", SKOS + "altLabel", *(schema + "name" for schema in SCHEMA)}
+)
+_WIKIDATA_NAMES: Final = frozenset({RDFS + "label", SKOS + "altLabel"})
+
+
+@dataclass
+class Report:
+    """What the answers of one engine are worth.
+
+    Attributes:
+        engine: The engine.
+        verdicts: How many answers have each verdict, by tool.
+        findings: Each answer that is wrong, untrue, an error or a crash, with its question.
+    """
+
+    engine: str
+    verdicts: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, question: Question, verdict: Verdict, detail: str) -> None:
+        """Count an answer."""
+        self.verdicts[question.tool, verdict] += 1
+        if verdict not in (Verdict.RIGHT, Verdict.MARKED):
+            self.findings.append(
+                {"engine": self.engine, "verdict": verdict.value, "detail": detail, "question": question.as_json()}
+            )
+
+    def as_text(self) -> str:
+        """Return one line a tool."""
+        tools = sorted({tool for tool, _ in self.verdicts})
+        counts = (
+            f"{self.engine:12} {tool:20} "
+            + ", ".join(
+                f"{verdict} {self.verdicts[tool, verdict]}" for verdict in Verdict if self.verdicts[tool, verdict]
+            )
+            for tool in tools
+        )
+        return "".join(f"{line}\n" for line in counts)
+
+
+def truth_of(graph: str, files: Sequence[Path]) -> Truth:
+    """Read the files of a graph without the gateway."""
+    triples = [triple for file in files for triple in read_triples(file)]
+    predicates = _WIKIDATA_NAMES if is_wikidata(graph) else _NAMES
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for s, p, o in triples:
+        if isinstance(s, URIRef) and str(p) in predicates and isinstance(o, Literal):
+            names[str(s)].add(str(o))
+    return Truth(OracleGraph(triples, WIKIDATA_RULE if is_wikidata(graph) else DEFAULT_RULE), dict(names))
+
+
+def drawn(graph: str, truth: Truth, seed: int, count: int) -> list[Question]:
+    """Draw the questions about a graph; the same for every engine that holds the same files."""
+    names = sorted((node, name) for node, texts in truth.names.items() for name in texts)
+    return draw(graph, truth.oracle, names, random.Random(f"{seed} {graph}"), count)  # noqa: S311 - not a secret
+
+
+async def ask_all(
+    opened: Callable[[str], Gateway],
+    questions: Mapping[str, Sequence[Question]],
+    truths: Mapping[str, Truth],
+    report: Report,
+) -> None:
+    """Ask the questions about every graph on one engine.
+
+    Args:
+        opened: Opens a gateway over a graph.
+        questions: By graph.
+        truths: What is right, by graph.
+        report: Counts the answers.
+    """
+    for graph, about in questions.items():
+        async with opened(graph) as gateway:
+            waiting = iter(about)
+
+            async def work(gateway: Gateway = gateway, waiting: Any = waiting, graph: str = graph) -> None:
+                for question in waiting:
+                    report.add(question, *await _asked(gateway, question, truths[graph]))
+
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(AT_ONCE):
+                    tasks.create_task(work())
+
+
+async def _asked(gateway: Gateway, question: Question, truth: Truth) -> tuple[Verdict, str]:
+    try:
+        pages = await _pages(gateway, question)
+    except GatewayError as error:
+        return judge(question, truth, error, gateway.prefixes.expand)
+    except Exception as error:  # noqa: BLE001 - an exception that is no error of the gateway's is a finding
+        return Verdict.CRASHED, repr(error)
+    return judge(question, truth, pages, gateway.prefixes.expand)
+
+
+async def _pages(gateway: Gateway, question: Question) -> list[Answer]:
+    pages: list[Answer] = [await gateway.call(question.tool, question.arguments)]
+    while isinstance(last := pages[-1], Subgraph) and last.next_offset is not None:
+        further = {"offset": last.next_offset, "snapshot": last.snapshot}
+        pages.append(await gateway.call(question.tool, {**question.arguments, **further}))
+    return pages

@@ -1,0 +1,1 @@
+"""Hostile terms, rows, files and arguments, drawn without end: nothing may crash, grow, or reach a model as words."""

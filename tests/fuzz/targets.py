@@ -1,0 +1,213 @@
+"""The four kinds of hostile input, each one round: what is wrong with what came of it."""
+
+import gzip
+import json
+import random
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyoxigraph
+from mcp import Client
+
+from gateway import resources
+from gateway.api import open_gateway
+from gateway.engine.answers import Answer
+from gateway.engine.gateway import Gateway
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.graph.budget import Deadline
+from gateway.server.app import build
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.inprocess import InProcess
+from gateway.transport.loading import load_files
+from tests.fuzz import hostile
+from tests.fuzz.shown import called, wrong_with_texts
+
+Round = Callable[[random.Random], Awaitable[list[str]]]
+"""One round of a target: returns what went wrong, nothing where all is well."""
+
+_MAX_BYTES: Final = 1 << 24
+_LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
+_TYPE: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_FORMATS: Final[Mapping[str, pyoxigraph.RdfFormat]] = {
+    ".ttl": pyoxigraph.RdfFormat.TURTLE,
+    ".nt": pyoxigraph.RdfFormat.N_TRIPLES,
+    ".nq": pyoxigraph.RdfFormat.N_QUADS,
+    ".trig": pyoxigraph.RdfFormat.TRIG,
+    ".rdf": pyoxigraph.RdfFormat.RDF_XML,
+    ".jsonld": pyoxigraph.RdfFormat.JSON_LD,
+}
+
+
+async def terms(dice: random.Random) -> list[str]:
+    """Serve a graph of hostile terms and call every tool."""
+    engine, nodes = _hostile_graph(dice)
+    prefixes = PrefixMap(
+        {"x": "https://example.org/x/", "h": "http://e.org/canary/", "rdfs": _LABEL.removesuffix("label")}
+    )
+    gateway = Gateway(SparqlStore(InProcess(engine, max_bytes=_MAX_BYTES), Profile()), Profile(), prefixes)
+    tokens = dice.choice((200, 200, 1_000, 8_000))
+    seeds = [f"<{node}>" for node in dice.sample(nodes, 2)]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("describe_schema", {}),
+        ("search_entities", {"query": dice.choice(("canary", hostile.text(dice)[:1_000]))}),
+        ("bfs_query", {"seeds": seeds, "max_hops": 2, "max_tokens": tokens}),
+        ("intersect_subgraphs", {"seeds": seeds, "k": 2, "via": True, "max_tokens": tokens}),
+        ("describe_entity", {"id": seeds[0], "max_tokens": tokens}),
+        ("describe_entities", {"ids": seeds, "max_tokens": tokens}),
+    ]
+    async with gateway, Client(await build(gateway)) as client:
+        problems = await wrong_with_texts(client)
+        for tool, arguments in calls:
+            problems += await called(client, tool, arguments)
+    return problems
+
+
+async def arguments(dice: random.Random) -> list[str]:
+    """Call every tool of a small graph with hostile arguments."""
+    async with (
+        open_gateway(resources.folder("fixtures") / "films.ttl") as gateway,
+        Client(await build(gateway)) as client,
+    ):
+        problems: list[str] = []
+        for tool in (await client.list_tools()).tools:
+            known = list(tool.input_schema["properties"])
+            for _ in range(10):
+                names = [dice.choice([*known, hostile.text(dice)[:40]]) for _ in range(dice.randint(0, 6))]
+                required = {name: ["person:Harrison_Ford", "film:Alien"] for name in ("seeds", "ids") if name in known}
+                given = {
+                    **(required if dice.random() < 0.5 else {}),
+                    **{name: hostile.json_value(dice) for name in names},
+                }
+                problems += await called(client, tool.name, given)
+        return problems
+
+
+async def rows(dice: random.Random) -> list[str]:
+    """Answer queries with mutated bodies; a traversal that says that it is complete is the right one."""
+    engine = pyoxigraph.Store()
+    engine.load(path=str(resources.folder("fixtures") / "films.ttl"), format=pyoxigraph.RdfFormat.TURTLE)
+    transport = _Mutating(engine, dice)
+    gateway = Gateway(SparqlStore(transport, Profile()), Profile(), PrefixMap({}))
+    base = "https://example.org/films/"
+    question = {
+        "seeds": [f"{base}person/{dice.choice(('Harrison_Ford', 'George_Lucas', 'Bill_Paxton'))}"],
+        "max_hops": 2,
+    }
+    async with gateway:
+        clean = await gateway.call("bfs_query", {**question, "topology_only": True})
+        gateway.forget()
+        transport.share = 0.3
+        try:
+            answer = await gateway.call("bfs_query", {**question, "topology_only": True})
+            await gateway.call("describe_schema", {})
+            await gateway.call("search_entities", {"query": "alien"})
+        except GatewayError:
+            return []
+    if transport.cut and not transport.altered and answer.complete and _topology(answer) != _topology(clean):
+        return [f"wrong and complete after {transport.cut} at {question}"]
+    return []
+
+
+async def files(dice: random.Random) -> list[str]:
+    """Load a mutated file; it loads or is refused by name."""
+    name = dice.choice(("films", "medical", "awkward", "associations"))
+    suffix = dice.choice(list(_FORMATS))
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        path = Path(folder) / f"hostile{suffix}{dice.choice(('', '', '.gz'))}"
+        body = hostile.mutated(_serialised(name, suffix), dice)
+        path.write_bytes(hostile.mutated(gzip.compress(body), dice) if path.suffix == ".gz" and dice.random() < 0.5 else
+                         gzip.compress(body) if path.suffix == ".gz" else body)  # fmt: skip
+        try:
+            load_files([path])
+        except ConfigurationError as error:
+            if path.name not in str(error):
+                return [f"a refusal that does not name the file: {error}"]
+            if len(str(error)) > 4_000:
+                return [f"a refusal of {len(str(error))} characters"]
+    return []
+
+
+TARGETS: Final[Mapping[str, Round]] = {"terms": terms, "arguments": arguments, "rows": rows, "files": files}
+
+
+class _Mutating(InProcess):
+    """A transport that mutates a share of the bodies.
+
+    Attributes:
+        share: The share of the answers that are mutated, from 0 to 1.
+        cut: What was done to bodies that are broken by it.
+        altered: Whether a body may have other values and be whole.
+    """
+
+    def __init__(self, engine: pyoxigraph.Store, dice: random.Random) -> None:
+        super().__init__(engine, max_bytes=_MAX_BYTES)
+        self._dice = dice
+        self.share = 0.0
+        self.cut: list[str] = []
+        self.altered = False
+
+    async def select(self, query: str, deadline: Deadline) -> bytes:
+        """Run a query, and return its answer or what became of it."""
+        body = await super().select(query, deadline)
+        if self._dice.random() >= self.share:
+            return body
+        kind = self._dice.choice(("cut off", "second results", "second document", "empty rows", "bytes"))
+        if kind == "bytes":
+            self.altered = True
+            return hostile.mutated(body, self._dice)
+        self.cut.append(kind)
+        match kind:
+            case "cut off":
+                return body[: self._dice.randrange(len(body))]
+            case "second results":
+                return body.rstrip()[:-1] + b',"results":{"bindings":[]}}'
+            case "second document":
+                return body + b'{"head":{"vars":[]},"results":{"bindings":[]}}'
+            case _:
+                answer = json.loads(body)
+                answer["results"]["bindings"][:0] = [{}] * 1_000
+                return json.dumps(answer).encode()
+
+
+def _topology(answer: Answer) -> object:
+    written = answer.as_json()
+    return [(node["id"]) for node in written["nodes"]], written["edges"]
+
+
+def _hostile_graph(dice: random.Random) -> tuple[pyoxigraph.Store, list[str]]:
+    """Return a store of nodes, types, predicates and texts that are hostile, and its nodes."""
+    engine = pyoxigraph.Store()
+    made: list[pyoxigraph.NamedNode] = []
+    while len(made) < 12:
+        try:
+            made.append(pyoxigraph.NamedNode(hostile.iri(dice)))
+        except ValueError:
+            continue
+    label, kind = pyoxigraph.NamedNode(_LABEL), pyoxigraph.NamedNode(_TYPE)
+    types, predicates, nodes = made[:3], made[3:6], made[6:]
+    short = [node.value for node in nodes if len(node.value) <= 900]
+    for node in nodes:
+        for other in dice.sample(nodes, 3):
+            engine.add(pyoxigraph.Quad(node, dice.choice(predicates), other))
+        engine.add(pyoxigraph.Quad(node, kind, dice.choice(types)))
+    for term in (*nodes, *types, *predicates):
+        language = dice.choice((None, "en"))
+        value = hostile.text(dice).encode("utf-8", "replace").decode()
+        engine.add(
+            pyoxigraph.Quad(term, dice.choice((label, *predicates)), pyoxigraph.Literal(value, language=language))
+        )
+    return (engine, short) if len(short) > 1 else _hostile_graph(dice)
+
+
+def _serialised(name: str, suffix: str) -> bytes:
+    written = _FORMATS[suffix]
+    source = resources.folder("fixtures") / f"{name}.ttl"
+    triples = (quad.triple for quad in pyoxigraph.parse(path=str(source), format=pyoxigraph.RdfFormat.TURTLE))
+    plain = (triple for triple in triples if not isinstance(triple.object, pyoxigraph.Triple))
+    body = pyoxigraph.serialize(plain if suffix in {".rdf", ".jsonld"} else triples, format=written)
+    assert body is not None
+    return body
