@@ -38,6 +38,7 @@ from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Cache, Profile
 from gateway.sparql.engines import manners
 from gateway.sparql.finding import Finding
+from gateway.sparql.naming import Naming
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
@@ -129,7 +130,14 @@ def open_gateway(
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
     below = SparqlStore(transport, settings)
     labels = LoadedLabels(below.names, allowance_of(settings))
-    return _over(IndexedStore(_cached(below, forever, 0), labels), settings, given, declared, on_record, clock=clock)
+    return _over(
+        IndexedStore(_cached(below, below.naming, forever, 0), labels),
+        settings,
+        given,
+        declared,
+        on_record,
+        clock=clock,
+    )
 
 
 def _oriented_at_once(profile: Profile) -> Profile:
@@ -226,8 +234,8 @@ def store_over(transport: Transport, profile: Profile, clock: Clock = time.monot
     Raises:
         ConfigurationError: What the profile says about the API for names is wrong.
     """
-    over = _searched(SparqlStore(transport, profile, clock=clock), profile)
-    return _cached(over, profile.cache, _CACHE_MEGABYTES, clock)
+    below = SparqlStore(transport, profile, clock=clock)
+    return _cached(_searched(below, profile), below.naming, profile.cache, _CACHE_MEGABYTES, clock)
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:
@@ -292,11 +300,15 @@ def _graphs(endpoint: Endpoint) -> Sequence[str]:
             return named
 
 
-def _cached(store: GraphStore, cache: Cache, usual_megabytes: int, clock: Clock = time.monotonic) -> GraphStore:
+def _cached(
+    store: GraphStore, naming: Naming, cache: Cache, usual_megabytes: int, clock: Clock = time.monotonic
+) -> GraphStore:
     megabytes = usual_megabytes if cache.megabytes is None else cache.megabytes
     if not megabytes:
         return store
-    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
+    cached = CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
+    naming.on_change(cached.forget_answers)
+    return cached
 
 
 def _over(

@@ -199,6 +199,30 @@ def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
                 assert following in ends
 
 
+@thorough
+@given(question=intersections(), most=st.integers(1, 4), max_degree=st.none() | limits)
+def test_every_path_under_a_cap_leads_to_its_seed_over_edges_of_the_graph(
+    session: Session, question: IntersectionQuestion, most: int, max_degree: int | None
+) -> None:
+    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    session.gateway.forget_snapshots()
+    try:
+        answer = session.runner.run(
+            session.gateway.intersect_subgraphs(
+                question.seeds, question.k, topology_only=True, via=True, max_edges_per_node=most, max_degree=max_degree
+            )
+        )
+    except InputError:
+        return
+    for node in answer.nodes:
+        assert [(path[0], path[-1]) for path in node.via or ()] == [(node.id, seed) for seed in question.seeds]
+        for path, seed in zip(node.via or (), question.seeds, strict=True):
+            shortest = bfs(oracle, [seed], question.k).distance[node.id]
+            assert shortest <= len(path) - 1 <= question.k
+            for step, following in itertools.pairwise(path):
+                assert following in {end for edge in oracle.edges_of(step) for end in (edge[0], edge[2])}
+
+
 # One small graph: a hub with twelve edges, a seed with thirteen.
 
 WHEEL = "x:seed x:p x:hub . " + " ".join(f"x:hub x:p x:leaf{n} . x:seed x:p x:near{n} ." for n in range(12))

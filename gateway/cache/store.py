@@ -78,7 +78,6 @@ class CachedStore:
         self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
         self._flights = Flights()
         self._schema_version = ""
-        self._names: tuple[Iri, ...] | None = None
 
     def counters(self) -> Counters:
         """Return what was done so far."""
@@ -95,9 +94,16 @@ class CachedStore:
 
     def forget(self) -> None:
         """Forget everything; what is being asked for now is told to those who wait, and not remembered."""
+        self.forget_answers()
+        self._inner.forget()
+
+    def forget_answers(self) -> None:
+        """Forget what the store below answered so far, as it answers otherwise from now on.
+
+        Callers that wait for an answer still get it. It is not stored, and nobody who asks from now on waits for it.
+        """
         self._memory.clear()
         self._flights.forget()
-        self._inner.forget()
 
     async def edges(
         self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
@@ -233,10 +239,6 @@ class CachedStore:
         return self._compared(await self._inner.schema(budget))
 
     def _compared(self, schema: Schema) -> Schema:
-        if schema.names is not None and schema.names != self._names:
-            # What names nodes was found out just now, so that names are read anew.
-            self._memory.clear()
-            self._names = schema.names
         if schema.exact:
             if self._schema_version not in {"", schema.version}:
                 self.forget()

@@ -29,6 +29,7 @@ class Exploration:
         distances: For each source, the distance of every node it reaches.
         known: The neighbourhoods of all expanded nodes.
         missing: Seeds that are in no triple of the graph, in the order given.
+        unsure: Seeds of which neither the edges nor the existence could be read, each with the fault.
         gaps: What could not be expanded.
         capped: Nodes that are known to have more edges than were asked for.
     """
@@ -36,6 +37,7 @@ class Exploration:
     distances: list[dict[Iri, int]]
     known: dict[Iri, Neighbourhood] = field(default_factory=dict)
     missing: list[Iri] = field(default_factory=list)
+    unsure: dict[Iri, Fault] = field(default_factory=dict)
     gaps: Gaps = field(default_factory=Gaps)
     capped: set[Iri] = field(default_factory=set)
 
@@ -43,6 +45,17 @@ class Exploration:
     def edges(self) -> set[Edge]:
         """The edges that touch an expanded node."""
         return set(chain.from_iterable(neighbourhood.edges for neighbourhood in self.known.values()))
+
+    @property
+    def neighbours(self) -> Mapping[Iri, set[Iri]]:
+        """The neighbours of the expanded nodes, over the edges of both ends: no path leads through another node."""
+        near: dict[Iri, set[Iri]] = {node: set() for node in self.known}
+        for neighbourhood in self.known.values():
+            for start, _, end in neighbourhood.edges:
+                for node, other in ((start, end), (end, start)):
+                    if node in near:
+                        near[node].add(other)
+        return near
 
     @property
     def blank_edges(self) -> int:
@@ -83,7 +96,8 @@ async def explore(
             break
         # What one source has reached, another may have expanded before.
         frontier = [node for node in dict.fromkeys(reached) if node not in seen]
-        if _over_budget(found, frontier, budget):
+        # Seeds are few, and whether they exist has to be known in any case.
+        if hop and _over_budget(found, frontier, budget):
             break
         seen.update(frontier)
         await _expand(store, frontier, found, rule, budget, told if hop == hops - 1 else None, seeds=hop == 0)
@@ -92,7 +106,8 @@ async def explore(
         for distance in found.distances:
             _spread(distance, found.known, hop)
         await progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {_reached(found)} nodes")
-    if found.capped:
+    if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
+        _restore_seeds(found, sources)
         await _follow_shortcuts(store, found, seen, hops, rule, budget)
     return found
 
@@ -102,12 +117,13 @@ async def _follow_shortcuts(
 ) -> None:
     """Make distances those in the graph that is shown, and expand the nodes that are nearer than they seemed.
 
-    An edge that a capped node left out may be shown all the same, by its other end, hops later.
+    An edge that the answer about one node lacks, because it was capped, cut or failed, may be in that about its other
+    end, hops later.
     """
     while True:
-        shown = _through_expanded(found.known)
+        neighbours = found.neighbours
         for distance in found.distances:
-            _draw_nearer(distance, shown, hops)
+            _draw_nearer(distance, neighbours, hops)
         near = {node for distance in found.distances for node, steps in distance.items() if steps < hops}
         frontier = sorted(near - seen)
         if not frontier or _over_budget(found, frontier, budget):
@@ -116,15 +132,11 @@ async def _follow_shortcuts(
         await _expand(store, frontier, found, rule, budget, None, seeds=False)
 
 
-def _through_expanded(known: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, set[Iri]]:
-    """Return the neighbours of the expanded nodes, over all edges that are known: the way goes on through no other."""
-    near: dict[Iri, set[Iri]] = {node: set() for node in known}
-    for neighbourhood in known.values():
-        for start, _, end in neighbourhood.edges:
-            for node, other in ((start, end), (end, start)):
-                if node in near:
-                    near[node].add(other)
-    return near
+def _restore_seeds(found: Exploration, sources: Sequence[Sequence[Iri]]) -> None:
+    """Put the seeds that could not be read, but that the edges of other nodes show, back to distance 0."""
+    shown = set().union(*found.distances) & found.unsure.keys()
+    for seeds, distance in zip(sources, found.distances, strict=True):
+        distance.update(dict.fromkeys(shown.intersection(seeds), 0))
 
 
 def _draw_nearer(distance: dict[Iri, int], near: Mapping[Iri, set[Iri]], hops: int) -> None:
@@ -203,19 +215,18 @@ async def _settle_seeds(store: GraphStore, found: Exploration, budget: Budget) -
     """Tell the seeds that have no edges from those that do not exist, and take the latter out."""
     seeds = list(found.known)
     silent = [seed for seed in seeds if not found.known[seed].edges and not found.known[seed].blank_edges]
-    unsure: dict[Iri, Fault] = {}
     asked = [seed for seed in silent if found.known[seed].mark.answered]
     existing = await store.existing(asked, budget) if asked else {}
     for seed in silent:
         fault = existing[seed].mark.fault if seed in existing else found.known[seed].mark.fault
         if fault is not None:
-            unsure[seed] = fault
+            found.unsure[seed] = fault
             found.gaps.add_mark(seed, existing[seed].mark if seed in existing else found.known[seed].mark)
         elif not existing[seed].exists:
             found.missing.append(seed)
-    gone = {*found.missing, *unsure}
-    if unsure and len(gone) == len(seeds):
-        raise next(iter(unsure.values()))
+    gone = {*found.missing, *found.unsure}
+    if found.unsure and len(gone) == len(seeds):
+        raise next(iter(found.unsure.values()))
     for distance in found.distances:
         for seed in gone:
             distance.pop(seed, None)

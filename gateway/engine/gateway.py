@@ -122,6 +122,7 @@ class Gateway:
         self._searcher = Searcher(store, profile, prefixes, self._book)
         self._describer = Describer(store, profile, prefixes, self._book)
         self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
+        self._book.on_change(self._compare)
 
     @property
     def profile(self) -> Profile:
@@ -297,6 +298,10 @@ class Gateway:
         given = {"seeds": seeds, "k": k, "via": via, **detail}
         return await self._answer(IntersectSubgraphs, given, self._intersection(progress))
 
+    def _compare(self) -> None:
+        if self._book.latest is not None:
+            self._snapshots.compare(self._book.latest.schema)
+
     async def _answer(
         self,
         model: type[AnyArguments],
@@ -364,7 +369,7 @@ class Gateway:
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         via = isinstance(arguments, IntersectSubgraphs) and arguments.via
         question = (arguments.tool, tuple(seeds), hops, rule.question, via)
-        going_on = bool(arguments.offset) or arguments.snapshot is not None
+        generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
         if topology is None:
             with budget.tally.stage("expansion"):
@@ -373,7 +378,7 @@ class Gateway:
                 else:
                     topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
             topology = followed.doubted(topology)
-            self._snapshots.put(question, topology)
+            self._snapshots.put(question, topology, generation)
         await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
         return await self._presenter.present(topology, arguments, seeds, [*followed.warnings, *rule.warnings], budget)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from gateway.graph.values import Iri, Neighbourhood
+from gateway.graph.values import Iri
 
 Path = tuple[Iri, ...]
 
 
 def paths_to_seeds(
-    nodes: Iterable[Iri], distances: Sequence[Mapping[Iri, int]], known: Mapping[Iri, Neighbourhood]
+    nodes: Iterable[Iri], distances: Sequence[Mapping[Iri, int]], neighbours: Mapping[Iri, Collection[Iri]]
 ) -> dict[Iri, tuple[Path, ...]]:
     """Return one shortest path from each node to each seed, both ends included.
 
@@ -19,21 +19,21 @@ def paths_to_seeds(
     Args:
         nodes: Nodes that every seed reaches.
         distances: For each seed, the distance of every node it reaches.
-        known: The neighbourhoods of expanded nodes.
+        neighbours: The neighbours of the expanded nodes, over the edges that the distances count: an edge that a node
+            with a cap leaves out may be among the edges of its other end.
     """
-    nearer = [_nearer(distance, known) for distance in distances]
+    nearer = [_nearer(distance, neighbours) for distance in distances]
     return {node: tuple(_walk(node, steps) for steps in nearer) for node in nodes}
 
 
-def _nearer(distance: Mapping[Iri, int], known: Mapping[Iri, Neighbourhood]) -> dict[Iri, Iri]:
-    """Return, for each node, its first neighbour that is one step nearer to the seed."""
+def _nearer(distance: Mapping[Iri, int], neighbours: Mapping[Iri, Collection[Iri]]) -> dict[Iri, Iri]:
+    """Return, for each node, its first expanded neighbour that is one step nearer to the seed."""
     first: dict[Iri, Iri] = {}
-    for node, neighbourhood in known.items():
+    for node, others in neighbours.items():
         steps = distance.get(node)
         if steps is None:
             continue
-        for edge in neighbourhood.edges:
-            other = edge.object if edge.subject == node else edge.subject
+        for other in others:
             if distance.get(other) == steps + 1 and node < first.get(other, "\U0010ffff"):
                 first[other] = node
     return first

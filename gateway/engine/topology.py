@@ -156,9 +156,8 @@ class Cartographer:
         found = await self._reached(seeds, k, rule, budget, via=via) or await self._explored(
             [[seed] for seed in seeds], seeds, k, rule, budget, progress
         )
-        for seed, distance in zip(seeds, found.distances, strict=True):
-            fault = found.known[seed].mark.fault if seed in found.known else None
-            if not distance and seed not in found.missing and fault is not None:
+        for seed in found.unsure:
+            if (fault := found.known[seed].mark.fault) is not None:
                 raise fault
         if found.missing:
             gaps = found.gaps if self._other_graph else Gaps()
@@ -170,7 +169,7 @@ class Cartographer:
             among = await self._among_the_unexpanded(common, found, budget)
             edges = {edge for edge in found.edges if edge.subject in common and edge.object in common} | among
             layout = await asyncio.to_thread(lambda: self._laid_out(seeds, farthest, edges))
-        paths = paths_to_seeds(common, found.distances, found.known) if via else {}
+        paths = paths_to_seeds(common, found.distances, found.neighbours) if via else {}
         return self._drawn(seeds, layout, found, facts.result(), paths)
 
     async def _reached(

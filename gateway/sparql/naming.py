@@ -5,7 +5,7 @@ What names a graph's nodes may be found out while it is in use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gateway.graph.values import Iri
 from gateway.settings.profile import Roles
@@ -21,9 +21,10 @@ class Naming:
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
+        self._listeners: list[Callable[[], None]] = []
         self.names: tuple[Iri, ...] = roles.name
         self.synonyms: tuple[Iri, ...] = roles.synonym
-        self.use(roles.name)
+        self._set(roles.name)
 
     @property
     def all(self) -> tuple[Iri, ...]:
@@ -31,12 +32,21 @@ class Naming:
         return (*self.names, *self.synonyms)
 
     def use(self, names: Iterable[Iri]) -> None:
-        """Let other predicates be the names.
-
-        Answers that a cache keeps were read under the old ones: whoever calls this lets the store forget them.
+        """Let other predicates be the names, and call the listeners if they differ from those in force.
 
         Args:
             names: All of them, the best first.
         """
+        before = self.all
+        self._set(names)
+        if self.all != before:
+            for listener in self._listeners:
+                listener()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever other predicates are in force: stored answers contain names by the old ones."""
+        self._listeners.append(listener)
+
+    def _set(self, names: Iterable[Iri]) -> None:
         self.names = tuple(dict.fromkeys(names))
         self.synonyms = tuple(iri for iri in dict.fromkeys(self._roles.synonym) if iri not in self.names)

@@ -191,6 +191,20 @@ async def test_one_who_asks_after_everything_was_forgotten_is_not_told_what_was_
     assert (await store.edges([A], budget()))[A].edges[0].object == "urn:seen:1:0"
 
 
+async def test_what_was_being_fetched_when_the_answers_were_forgotten_is_not_stored() -> None:
+    inner, store = caching()
+    first = asking(store, [A])
+    await settle()
+    store.forget_answers()
+    inner.fetches[0].answer()
+    assert (await first)[A].edges[0].object == "urn:seen:0:0"
+    second = asking(store, [A])
+    await settle()
+    inner.fetches[1].answer()
+    assert (await second)[A].edges[0].object == "urn:seen:1:0"
+    assert inner.forgotten == 0
+
+
 async def test_a_search_that_two_ask_for_is_sent_once() -> None:
     inner, store = caching()
 

@@ -7,9 +7,10 @@ import pyoxigraph
 import pytest
 from aiohttp import web
 
-from gateway.api import open_gateway
+from gateway.api import open_gateway, store_over
+from gateway.graph.budget import Budget, Deadline
 from gateway.settings.profile import Cache, Profile
-from tests.engine.small import PREFIXES, engine
+from tests.engine.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +68,31 @@ async def test_a_graph_in_this_process_has_the_same_answers_with_and_without(
         gateway.forget_snapshots()
         assert await gateway.bfs_query(["x:hub"], 2) == first
         assert first.node_count == 7
+
+
+async def test_names_that_were_being_read_when_other_predicates_became_names_are_not_kept() -> None:
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hook(query: str) -> None:
+        if f"{X}n0>" in query and not held.is_set():
+            held.set()
+            await go_on.wait()
+
+    titled = " ".join(f"x:n{number} x:title 'Person number {number}' ; x:knows x:n0 ." for number in range(30))
+    store = store_over(Watched(engine(titled), hook), Profile())
+
+    def budget() -> Budget:
+        return Budget(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
+
+    async def name() -> str:
+        return (await store.nodes([f"{X}n0"], budget(), names=True))[f"{X}n0"].name
+
+    try:
+        first = asyncio.create_task(name())
+        await held.wait()
+        assert (await store.glance(budget())).names == (f"{X}title",)
+        go_on.set()
+        assert await first == ""
+        assert await name() == "Person number 0"
+    finally:
+        await store.close()

@@ -5,12 +5,13 @@ import itertools
 import threading
 
 import pytest
+from pyoxigraph import NamedNode, Quad
 
 from gateway.engine.snapshots import Snapshots
 from gateway.engine.topology import Topology
 from gateway.errors import EndpointFault
-from gateway.graph.values import Edge, NodeFacts
-from tests.engine.small import Watched, engine, ids, over
+from gateway.graph.values import Edge, NodeFacts, Schema
+from tests.engine.small import Watched, X, engine, ids, over
 
 MEGABYTE = 1 << 20
 STAR = " ".join(f"x:hub x:p x:n{number} ." for number in range(6))
@@ -29,7 +30,7 @@ def test_what_is_kept_is_bounded_and_the_oldest_go_first() -> None:
     kept = Snapshots(1, 60.0, lambda: 0.0)
     answers = {question: topology(400) for question in range(10)}
     for question, answer in answers.items():
-        kept.put(question, answer)
+        kept.put(question, answer, kept.generation)
     left = [question for question in answers if kept.get(question, going_on=False) is not None]
     assert 0 < len(left) < 10
     assert left == list(range(10 - len(left), 10))
@@ -38,8 +39,8 @@ def test_what_is_kept_is_bounded_and_the_oldest_go_first() -> None:
 
 def test_an_answer_that_is_larger_than_all_that_may_be_kept_is_not_kept_and_displaces_none() -> None:
     kept = Snapshots(1, 60.0, lambda: 0.0)
-    kept.put("small", topology(2))
-    kept.put("large", topology(10_000))
+    kept.put("small", topology(2), kept.generation)
+    kept.put("large", topology(10_000), kept.generation)
     assert kept.get("large", going_on=True) is None
     assert kept.get("small", going_on=True) is not None
 
@@ -59,7 +60,7 @@ def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> N
 def test_an_answer_lives_for_its_time_and_no_longer() -> None:
     now = 0.0
     kept = Snapshots(1, 60.0, lambda: now)
-    kept.put("question", topology(2))
+    kept.put("question", topology(2), kept.generation)
     now = 59.0
     assert kept.get("question", going_on=False) is not None
     now = 61.0
@@ -68,9 +69,59 @@ def test_an_answer_lives_for_its_time_and_no_longer() -> None:
 
 def test_forgetting_forgets_all() -> None:
     kept = Snapshots(1, 60.0, lambda: 0.0)
-    kept.put("question", topology(2))
+    kept.put("question", topology(2), kept.generation)
     kept.clear()
     assert kept.get("question", going_on=True) is None
+
+
+def test_an_answer_that_was_begun_before_all_was_forgotten_is_not_kept() -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    began = kept.generation
+    kept.clear()
+    kept.put("question", topology(2), began)
+    assert kept.get("question", going_on=True) is None
+
+
+@pytest.mark.parametrize(
+    "later", [Schema(exact=True, version="2", names=("urn:n",)), Schema(exact=True, version="1", names=("urn:m",))]
+)
+def test_an_answer_from_before_another_schema_only_serves_its_next_pages(later: Schema) -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    first = Schema(exact=True, version="1", names=("urn:n",))
+    kept.compare(first)
+    began = kept.generation
+    kept.put("question", topology(2), began)
+    kept.compare(first)
+    # A sample has another version each time, and a schema without names does not say that there are none.
+    kept.compare(Schema(exact=False, version="3"))
+    assert kept.get("question", going_on=False) is not None
+    kept.compare(later)
+    assert kept.get("question", going_on=False) is None
+    assert kept.get("question", going_on=True) is not None
+    kept.put("other", topology(2), began)
+    assert kept.get("other", going_on=True) is None
+    kept.put("question", topology(2), kept.generation)
+    assert kept.get("question", going_on=False) is not None
+
+
+async def test_what_is_being_traversed_when_all_is_forgotten_does_not_answer_the_next_question() -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hook(query: str) -> None:
+        if "UNION" in query and "n5>" in query:
+            asked.set()
+            await go_on.wait()
+
+    graph = engine(STAR)
+    async with over(Watched(graph, hook)) as gateway:
+        await gateway.describe_schema()
+        first = asyncio.create_task(gateway.bfs_query(["x:hub"], 2, topology_only=True))
+        await asked.wait()
+        gateway.forget()
+        graph.add(Quad(*(NamedNode(X + name) for name in ("hub", "p", "n7"))))
+        go_on.set()
+        assert (await first).node_count == 7
+        assert (await gateway.bfs_query(["x:hub"], 2, topology_only=True)).node_count == 8
 
 
 async def test_a_complete_answer_is_asked_for_once() -> None:

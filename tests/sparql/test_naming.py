@@ -25,6 +25,16 @@ def test_a_predicate_is_a_name_or_a_synonym_and_never_both() -> None:
     assert naming.all == (f"{X}s", f"{X}n")
 
 
+def test_who_listens_is_called_when_other_predicates_are_in_force_and_only_then() -> None:
+    naming = Naming(Roles(name=(f"{X}n",), synonym=(f"{X}s",)))
+    called: list[tuple[str, ...]] = []
+    naming.on_change(lambda: called.append(naming.names))
+    naming.use([f"{X}n", f"{X}n"])
+    assert called == []
+    naming.use([f"{X}t", f"{X}n"])
+    assert called == [(f"{X}t", f"{X}n")]
+
+
 @pytest.mark.anyio
 async def test_other_names_are_in_force_from_the_next_question_on() -> None:
     store = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), Profile())
