@@ -29,6 +29,7 @@ _RETRY_SECONDS = 60.0
 """A schema that could not be read is not asked for again before; every call would wait for it."""
 
 _LONGEST_RETRY_SECONDS = 3600.0
+"""What failed in part is not read again before: the next reading may fail there too."""
 
 _DEFECT = "The gateway failed to read the schema in a way it should not; the details are in its log."
 
@@ -317,6 +318,8 @@ class SchemaBook:
         if self._shelf is not None:
             self._shelf.save(schema)
         lasts = self._profile.limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
+        if schema.names is None:
+            lasts = min(lasts, _LONGEST_RETRY_SECONDS)
         self._publish(self._derived(schema, None, read=now, until=now + lasts))
 
     def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> Known:

@@ -10,7 +10,7 @@ from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.book import SchemaBook
 from gateway.engine.gaps import UNTRUSTED
-from gateway.engine.known import Known
+from gateway.engine.known import Known, names_in_doubt
 from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
@@ -28,6 +28,9 @@ from gateway.terms.words import words_of
 
 _NEAREST = 3
 _NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not found may exist."
+_NAMES_UNKNOWN = (
+    "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
+)
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
@@ -41,10 +44,12 @@ class _Notes:
     Attributes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
+        names_in_doubt: Whether what carries names is not known.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
+    names_in_doubt: bool = False
 
 
 class Describer:
@@ -77,7 +82,7 @@ class Describer:
         labels = await self._labels([record], budget)
         (fitting,), degraded = _shortened([record], limit - size_of(notes.warnings) - _MARGIN, labels)
         told = {
-            "complete": iri not in notes.elsewhere and self._profile.endpoint.trusted,
+            "complete": iri not in notes.elsewhere and self._is_sure(notes),
             "warnings": [*notes.warnings, *warnings] or None,
             **_labelled([fitting], labels, degraded),
         }
@@ -108,13 +113,16 @@ class Describer:
         return EntitiesResult.model_validate(
             {
                 **told,
-                "complete": not told["failed"] and not notes.elsewhere and self._profile.endpoint.trusted,
+                "complete": not told["failed"] and not notes.elsewhere and self._is_sure(notes),
                 "result": fitting[:count],
                 "warnings": warnings or None,
                 **_labelled(fitting[:count], labels, degraded),
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )
+
+    def _is_sure(self, notes: _Notes) -> bool:
+        return self._profile.endpoint.trusted and not notes.names_in_doubt
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
         return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
@@ -131,6 +139,9 @@ class Describer:
             existing = await self._store.existing(silent, budget) if silent else {}
             notes = await self._notes([iri for iri in silent if existing[iri].exists], described, budget)
             self._note_absent([iri for iri in silent if existing[iri].mark.whole and not existing[iri].exists], notes)
+        if names_in_doubt(known, self._profile):
+            notes.names_in_doubt = True
+            notes.warnings.append(_NAMES_UNKNOWN)
         found: dict[Iri, Any] = {}
         for iri in iris:
             there = existing.get(iri)

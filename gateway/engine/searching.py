@@ -10,7 +10,7 @@ from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import SchemaBook
 from gateway.engine.gaps import UNTRUSTED
-from gateway.engine.known import Known
+from gateway.engine.known import Known, names_in_doubt
 from gateway.engine.labelling import Labeller, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
@@ -122,7 +122,7 @@ class Searcher:
     def _doubts(self, known: Known) -> list[str]:
         """Return why names may be missing whatever was read."""
         doubts = []
-        if known.schema.names is None and "name" not in self._profile.roles.model_fields_set:
+        if names_in_doubt(known, self._profile):
             doubts.append(_NAMES_UNKNOWN)
         if not self._profile.endpoint.trusted:
             doubts.append(_NOT_TRUSTED)

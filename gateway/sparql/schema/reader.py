@@ -56,7 +56,7 @@ class SchemaReader:
         self._counter = Counter(asker, rule, profile)
         self._sampler = Sampler(asker, rule, profile)
         self._descriptions = DescriptionReader(asker, rule, profile)
-        self._names = NameFinder(asker, naming, profile)
+        self._names = NameFinder(asker, nodes, naming, profile)
         self._hubs = HubFinder(asker, rule, nodes)
 
     async def glance(self, budget: Budget) -> Schema:
