@@ -14,7 +14,7 @@ from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.schema.own_names import Text, own_names
-from gateway.terms.iri import is_iri
+from gateway.terms.iri import is_sendable
 from gateway.terms.literals import Literal
 
 _TRIPLES = 2_000
@@ -86,7 +86,7 @@ class NameFinder:
             for node, properties in whole.items()
             for predicate, values in properties.items()
             for value in values
-            if isinstance(value, Literal) and is_iri(predicate)
+            if isinstance(value, Literal) and is_sendable(predicate)
         ]
 
     async def _drawn(self, place: int, budget: Budget) -> Sequence[Iri]:
@@ -99,7 +99,7 @@ class NameFinder:
             subjects = [row["s"].value for row in rows]
         except KeyError as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
-        askable = [subject for subject in subjects if is_iri(subject)]
+        askable = [subject for subject in subjects if is_sendable(subject)]
         return askable[:: max(1, -(-len(askable) // _NODES))]
 
 
