@@ -55,7 +55,7 @@ OF_ALL = {
     "check/distinct_triples",
     "check/sample",
     "check/triples",
-    "schema/literals",
+    "schema/subjects",
     "schema/totals",
     "names_count",
     "names_page",
@@ -274,7 +274,7 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     about_edges = ("excepted", "markers", "associations", "singletons", *ENDS)
     return {
         "schema/declared": [{}],
-        "schema/literals": [{"skip": 0, "scan": 1_000_000}],
+        "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
         "schema/used_names": [{"predicates": NAME_PREDICATES}],
         "schema/edges": [

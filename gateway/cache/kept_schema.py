@@ -14,7 +14,7 @@ from gateway.settings import keeping
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 class _Content(msgspec.Struct, forbid_unknown_fields=True):

@@ -20,6 +20,9 @@ _SMALL = 100
 _EDGE = 72
 """Bytes of an edge without its IRIs: a tuple of three, and its place in the neighbourhood."""
 
+_HASH = 40
+"""Bytes of a large whole number."""
+
 _ROUNDED = 8
 """Bytes that an object takes beyond its size, because memory comes in pieces of 16."""
 
@@ -34,7 +37,8 @@ def size_of(answer: object) -> int:
 
 def _of_edges(answer: Neighbourhood) -> int:
     texts = sum(map(getsizeof, set(chain.from_iterable(answer.edges))))
-    return _SMALL + _EDGE * len(answer.edges) + texts + (0 if answer.mark.whole else _MARK)
+    left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out)
+    return _SMALL + _EDGE * len(answer.edges) + texts + left_out + (0 if answer.mark.whole else _MARK)
 
 
 def _of_facts(answer: NodeFacts) -> int:

@@ -112,7 +112,7 @@ class CachedStore:
         name = ("edges", per_id)
 
         def known(node: Iri) -> Neighbourhood | None:
-            whole = self._edges_of(node)
+            whole = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
             if whole is not None and (per_id is None or len(whole.edges) <= per_id):
                 return whole
             return None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node)))
@@ -270,8 +270,9 @@ class CachedStore:
         await self._inner.close()
 
     def _edges_of(self, node: Iri) -> Neighbourhood | None:
-        """Return all edges of a node, where they are remembered."""
-        return cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
+        """Return all edges of a node, where they are remembered and none of them is left out."""
+        found = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
+        return None if found is None or found.left_out else found
 
     async def _ask(
         self,

@@ -16,7 +16,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
 from gateway.telemetry import Tally
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ _RETRY_SECONDS = 60.0
 """A schema that could not be read is not asked for again before; every call would wait for it."""
 
 _LONGEST_RETRY_SECONDS = 3600.0
+"""What failed in part is not read again before: the next reading may fail there too."""
 
 _DEFECT = "The gateway failed to read the schema in a way it should not; the details are in its log."
 
@@ -140,7 +141,7 @@ class SchemaBook:
         schema = known.schema
         reason = schema.reason
         if known.comprehensive:
-            one = self._prefixes.shorten((new_types or new_predicates)[0])
+            one = in_prose(self._prefixes.shorten((new_types or new_predicates)[0]))
             reason = f"a traversal met {one}, which was not there when the lists were made"
             _log.warning("the schema is not complete any more: %s", reason)
             self._is_disproved = True
@@ -317,6 +318,8 @@ class SchemaBook:
         if self._shelf is not None:
             self._shelf.save(schema)
         lasts = self._profile.limits.schema_hours * 3600.0 if schema.labelled else _RETRY_SECONDS
+        if schema.names is None:
+            lasts = min(lasts, _LONGEST_RETRY_SECONDS)
         self._publish(self._derived(schema, None, read=now, until=now + lasts))
 
     def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> Known:

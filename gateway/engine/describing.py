@@ -10,7 +10,7 @@ from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.book import SchemaBook
 from gateway.engine.gaps import UNTRUSTED
-from gateway.engine.known import Known
+from gateway.engine.known import Known, names_in_doubt
 from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
@@ -22,14 +22,21 @@ from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
-from gateway.terms.iri import local_name
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.iri import is_sendable, local_name
+from gateway.terms.prefixes import PrefixMap, in_prose
 from gateway.terms.words import words_of
 
 _NEAREST = 3
+_LISTED = 5
+"""IDs that a warning names."""
+
 _NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not found may exist."
+_NAMES_UNKNOWN = (
+    "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
+)
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
+
 
 Json = dict[str, Any]
 
@@ -41,10 +48,18 @@ class _Notes:
     Attributes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
+        names_in_doubt: Whether what carries names is not known.
+        left_out: Types and values that are left out because no caller could send their IDs back.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
+    names_in_doubt: bool = False
+    left_out: int = 0
+
+    def with_left_out(self, degraded: Json) -> Json:
+        """Return what was left out for size, and that."""
+        return {**degraded, "ids_left_out": self.left_out} if self.left_out else degraded
 
 
 class Describer:
@@ -77,9 +92,9 @@ class Describer:
         labels = await self._labels([record], budget)
         (fitting,), degraded = _shortened([record], limit - size_of(notes.warnings) - _MARGIN, labels)
         told = {
-            "complete": iri not in notes.elsewhere and self._profile.endpoint.trusted,
+            "complete": iri not in notes.elsewhere and self._is_sure(notes),
             "warnings": [*notes.warnings, *warnings] or None,
-            **_labelled([fitting], labels, degraded),
+            **_labelled([fitting], labels, notes.with_left_out(degraded)),
         }
         return Entity.model_validate({**_flat(fitting), **told})
 
@@ -108,13 +123,16 @@ class Describer:
         return EntitiesResult.model_validate(
             {
                 **told,
-                "complete": not told["failed"] and not notes.elsewhere and self._profile.endpoint.trusted,
+                "complete": not told["failed"] and not notes.elsewhere and self._is_sure(notes),
                 "result": fitting[:count],
                 "warnings": warnings or None,
-                **_labelled(fitting[:count], labels, degraded),
+                **_labelled(fitting[:count], labels, notes.with_left_out(degraded)),
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )
+
+    def _is_sure(self, notes: _Notes) -> bool:
+        return self._profile.endpoint.trusted and not notes.names_in_doubt and not notes.left_out
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
         return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
@@ -131,6 +149,9 @@ class Describer:
             existing = await self._store.existing(silent, budget) if silent else {}
             notes = await self._notes([iri for iri in silent if existing[iri].exists], described, budget)
             self._note_absent([iri for iri in silent if existing[iri].mark.whole and not existing[iri].exists], notes)
+        if names_in_doubt(known, self._profile):
+            notes.names_in_doubt = True
+            notes.warnings.append(_NAMES_UNKNOWN)
         found: dict[Iri, Any] = {}
         for iri in iris:
             there = existing.get(iri)
@@ -141,6 +162,7 @@ class Describer:
             elif there is not None and not there.exists:
                 found[iri] = None
             else:
+                notes.left_out += facts[iri].left_out + described[iri].left_out
                 found[iri] = self._record(iri, facts[iri], described[iri], known)
         return found, notes
 
@@ -170,7 +192,9 @@ class Describer:
             notes.warnings.append(f"{self._listed(absent)} is not in this graph; it may be in {where}.")
 
     def _listed(self, iris: Sequence[Iri]) -> str:
-        return ", ".join(sorted(map(self._prefixes.shorten, iris)))
+        ids = sorted(map(self._prefixes.shorten, iris))
+        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+        return ", ".join(map(in_prose, ids[:_LISTED])) + more
 
     def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: Known) -> Json:
         return {
@@ -194,9 +218,9 @@ class Describer:
                 hits = None
             if hits is not None:
                 # An API of names may know the very entity that the graph has not.
-                others = [hit for hit in hits.hits if hit.iri != iri]
+                others = [hit for hit in hits.hits if hit.iri != iri and is_sendable(hit.iri)]
                 best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
-                nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
+                nearest = [f"{in_prose(self._prefixes.shorten(hit.iri))} ({quoted(hit.text)})" for hit in best]
         where = self._profile.endpoint.other_graph
         doubt = "" if self._profile.endpoint.trusted else f" But this {UNTRUSTED}, so it may exist."
         return InputError(

@@ -15,7 +15,7 @@ from gateway.engine.topology import Topology
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 _NO_LABELS: Mapping[Iri, str] = {}
 
@@ -146,7 +146,7 @@ class Sieve:
                 )
         for seed in topology.seeds:
             if seed in removed:
-                short = self._prefixes.shorten(seed)
+                short = in_prose(self._prefixes.shorten(seed))
                 warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
         nodes = [node for node in topology.nodes if node not in removed]
         edges = [edge for edge in topology.edges if edge.subject not in removed and edge.object not in removed]

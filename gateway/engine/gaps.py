@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from gateway.errors import Fault
-from gateway.graph.values import Degree, Iri, Mark
+from gateway.graph.values import Degree, Iri, Mark, Neighbourhood
+from gateway.terms.iri import MAX_IRI
 
 Cause = Literal[
     "hub_not_expanded",
@@ -16,6 +17,7 @@ Cause = Literal[
     "endpoint_failed",
     "types_failed",
     "other_graph",
+    "ids_left_out",
     "deadline",
     "budget",
 ]
@@ -23,6 +25,9 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 
 UNTRUSTED = "endpoint is known to cut answers without a sign"
 """What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
+
+NOT_SENDABLE = f"an ID of them is no IRI, or has more than {MAX_IRI} characters, and could not be sent back"
+"""Why something is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,13 @@ class Gaps:
         for iri in ids:
             self._ids.setdefault(cause, set()).add(iri)
             self._details.setdefault(cause, detail)
+
+    def add_left_out(self, neighbourhoods: Mapping[Iri, Neighbourhood]) -> None:
+        """Note the edges that are left out because a caller could not send one of their IDs back."""
+        concerned = [node for node, neighbourhood in neighbourhoods.items() if neighbourhood.left_out]
+        if concerned:
+            edges = len(frozenset().union(*(neighbourhoods[node].left_out for node in concerned)))
+            self.add("ids_left_out", concerned, f"{edges:,} edges of these are left out: {NOT_SENDABLE}")
 
     def add_degree(self, cause: Cause, iri: Iri, degree: Degree, detail: str) -> None:
         """Note that a node has too many edges."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from gateway.errors import quoted
 from gateway.graph.values import Iri, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
 from gateway.terms.iri import local_name
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, in_prose, is_plain_curie
 
 TOOL_USAGE_NOTES = (
     "search_entities resolves a name to IDs: never invent an ID. "
@@ -30,10 +31,8 @@ _OPEN_WORLD = (
 )
 _START = "Call search_entities with a name to get IDs, then bfs_query with max_hops=1."
 
-
-_LABEL = 80
-"""Characters of a label that the description shows."""
-
+_MOST_DESCRIBED = 5
+"""Types that the description of a graph names."""
 
 _FLOODS = 0.4
 """The share of all nodes above which a type is said to flood answers."""
@@ -59,7 +58,7 @@ def _names(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
     if profile.search.api:
         return "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
     if schema.names:
-        named = ", ".join(prefixes.shorten(iri) for iri in schema.names[:_MOST_NAMED])
+        named = ", ".join(in_prose(prefixes.shorten(iri)) for iri in schema.names[:_MOST_NAMED])
         return f"search_entities compares names ({named}), not descriptions or other text."
     if schema.names is None:
         return ""
@@ -93,28 +92,31 @@ def _hubs(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
     return f"Nodes of {named} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
 
 
-def description(profile: Profile, schema: Schema) -> str:
-    """Return what the graph is about: the operator's words, or what the schema shows."""
+def description(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
+    """Return what the graph is about: the operator's words, or figures and plain CURIEs.
+
+    It is among the instructions of the server, so no text of the graph stands in it: no label, and no ID that reads
+    as text.
+    """
     if profile.description:
         return profile.description
     if not schema.types and not schema.predicates:
         return "An RDF graph whose types and predicates are not known."
-    types = ", ".join(f"{_counted(term)}{_name(term.label, term.iri)}" for term in schema.types[:5])
+    names = prefixes.prefixes
+    shown = ((term, prefixes.shorten(term.iri)) for term in schema.types)
+    plain = [(term, short) for term, short in shown if is_plain_curie(short, names)]
+    types = ", ".join(f"{_counted(term)}{short}" for term, short in plain[:_MOST_DESCRIBED])
     edges = sum(term.count or 0 for term in schema.predicates)
     about = f" Its most frequent types: {types}." if types else ""
     return f"An RDF graph of {edges:,} edges.{about}" if schema.exact else f"A large RDF graph.{about}"
 
 
 def _shown(iri: Iri, schema: Schema, prefixes: PrefixMap) -> str:
-    """Return the ID of a type, with its label where the ID does not say it."""
-    short = prefixes.shorten(iri)
+    """Return the ID of a type, with its label, quoted and bounded, where the ID does not say it."""
+    short = in_prose(prefixes.shorten(iri))
     label = next((term.label for term in schema.types if term.iri == iri), "")
-    return f"{short} ({label[:_LABEL]})" if label and fold(local_name(iri)) != fold(label) else short
+    return f"{short} (label: {quoted(label)})" if label and fold(local_name(iri)) != fold(label) else short
 
 
 def _counted(term: Term) -> str:
     return f"{term.count:,} " if term.count is not None else ""
-
-
-def _name(label: str, iri: str) -> str:
-    return label[:_LABEL] or iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]

@@ -10,6 +10,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED, TypeChooser
 from gateway.engine.vocabulary import Vocabulary
 from gateway.errors import Fault
 from gateway.graph.values import Iri, Schema, Term
+from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.vocabulary import is_entity_type
 
@@ -87,6 +88,11 @@ class Known:
         """Return those types and predicates that the schema does not have."""
         entity_types = (iri for iri in types if is_entity_type(iri))
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
+
+
+def names_in_doubt(known: Known, profile: Profile) -> bool:
+    """Tell whether the predicates that carry names could not be found out, so that names may be missing or wrong."""
+    return known.schema.names is None and "name" not in profile.roles.model_fields_set
 
 
 def labels_of(known: Known, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:

@@ -64,7 +64,7 @@ class Orienter:
         ids = [shorten(term.iri) for term in listed]
         labels = labels_of(known, self._prefixes, [term.iri for term in listed])
         return SchemaResult(
-            graph_description=guide.description(self._profile, schema),
+            graph_description=guide.description(self._profile, schema, self._prefixes),
             complete=known.comprehensive and listed_all,
             comprehensive=known.comprehensive and listed_all,
             entity_types=ids[: len(types)],

@@ -22,6 +22,7 @@ class Item:
         failed: Whether metadata that was asked for could not be fetched.
         shortened: How many values of the metadata were shortened.
         omitted: Quotes left out of the metadata, by predicate.
+        left_out: How many types and values were left out because no caller could send their IDs back.
         negated: How many assertions of an edge deny it, of how many.
     """
 
@@ -30,6 +31,7 @@ class Item:
     failed: bool = False
     shortened: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
+    left_out: int = 0
     negated: tuple[int, int] = (0, 0)
 
     @property
@@ -64,6 +66,7 @@ class Page:
             "values_shortened": sum(item.shortened for item in (*self.nodes, *self.edges)),
             "nodes_as_stubs": sum(node.lost for node in self.nodes),
             "edges_bare": sum(edge.lost for edge in self.edges),
+            "ids_left_out": sum(item.left_out for item in (*self.nodes, *self.edges)),
             "metadata_failed": sum(item.failed for item in (*self.nodes, *self.edges)),
         }
         return {step: count for step, count in steps.items() if count}

@@ -22,7 +22,7 @@ from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Edge, Iri
 from gateway.settings.profile import Profile, Size
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 GAP_IDS = 20
 """IDs that one entry of `incomplete` lists."""
@@ -167,7 +167,7 @@ class Presenter:
         detail = gap.detail
         if gap.degrees:
             degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}
-            detail += ": " + ", ".join(f"{name} has {_counted(degrees[name])}" for name in shown)
+            detail += ": " + ", ".join(f"{in_prose(name)} has {_counted(degrees[name])}" for name in shown)
         return {"cause": gap.cause, "count": len(ids), "ids": shown, "detail": detail}
 
     def _stub(self, node: Iri, topology: Topology, known: Known) -> Json:
@@ -217,11 +217,13 @@ class Presenter:
         for item, node in full_nodes:
             item.failed = not described[node].mark.whole
             if not item.failed:
+                item.left_out = described[node].left_out + topology.facts[node].left_out
                 item.json.pop("name", None)
                 types = known.chooser.all_of(topology.facts[node])
                 item.json["metadata"] = self._writer.node(described[node].properties, types, known.schema.names or ())
         for item, edge in full_edges:
             item.failed = not evidence[edge].mark.whole
+            item.left_out = evidence[edge].left_out
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
                 item.json["metadata"] = metadata
                 item.negated = negations(metadata)

@@ -12,7 +12,8 @@ from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Properties, Resource
 from gateway.settings.profile import Profile
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.iri import is_sendable
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 _STEPS = 5
 """Merged nodes that are followed from one to the next; a wiki repairs double redirects."""
@@ -95,7 +96,9 @@ class Redirects:
     def target(self, properties: Properties) -> Iri | None:
         """Return the node that a node was merged into, by its properties; None where it was not."""
         targets = (value for predicate in self._predicates for value in properties.get(predicate, ()))
-        return min((value.iri for value in targets if isinstance(value, Resource)), default=None)
+        return min(
+            (value.iri for value in targets if isinstance(value, Resource) and is_sendable(value.iri)), default=None
+        )
 
     def advice(self, node: Iri, properties: Properties) -> str:
         """Return what to tell of a node that was merged into another one; nothing where it was not."""
@@ -103,4 +106,5 @@ class Redirects:
         return "" if target is None else f"{self._sentence(node, target)}; describe that one."
 
     def _sentence(self, node: Iri, target: Iri) -> str:
-        return f"{self._prefixes.shorten(node)} was merged into {self._prefixes.shorten(target)}"
+        merged, into = in_prose(self._prefixes.shorten(node)), in_prose(self._prefixes.shorten(target))
+        return f"{merged} was merged into {into}"

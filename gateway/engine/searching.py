@@ -9,8 +9,8 @@ from dataclasses import replace
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import SchemaBook
-from gateway.engine.gaps import UNTRUSTED
-from gateway.engine.known import Known
+from gateway.engine.gaps import NOT_SENDABLE, UNTRUSTED
+from gateway.engine.known import Known, names_in_doubt
 from gateway.engine.labelling import Labeller, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
@@ -24,7 +24,8 @@ from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.iri import is_sendable
+from gateway.terms.prefixes import PrefixMap, in_prose
 from gateway.terms.words import words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
@@ -37,6 +38,9 @@ _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
 )
 _NOT_TRUSTED = f"This {UNTRUSTED}, so there may be others."
+
+_LISTED = 5
+"""IDs that a warning names."""
 
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
@@ -77,7 +81,10 @@ class Searcher:
         wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
         with budget.tally.stage("search"):
             hits = await self._hits(sought, wanted, budget) if wanted or not arguments.node_types else _NOTHING
-        best = ranked(hits.hits, arguments.query, words)
+        sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
+        if len(sendable) < len(hits.hits):
+            more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
+        best = ranked(sendable, arguments.query, words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, budget)
         weights = hits.weights
@@ -122,7 +129,7 @@ class Searcher:
     def _doubts(self, known: Known) -> list[str]:
         """Return why names may be missing whatever was read."""
         doubts = []
-        if known.schema.names is None and "name" not in self._profile.roles.model_fields_set:
+        if names_in_doubt(known, self._profile):
             doubts.append(_NAMES_UNKNOWN)
         if not self._profile.endpoint.trusted:
             doubts.append(_NOT_TRUSTED)
@@ -168,7 +175,8 @@ class Searcher:
             return []
         subjects = await self._store.subjects(silent, budget)
         ids = [self._prefixes.shorten(iri) for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
-        return [f"Nothing is said here about {', '.join(sorted(ids))}; it may be in {where}."] if ids else []
+        named = ", ".join(map(in_prose, sorted(ids)[:_LISTED])) + (", …" if len(ids) > _LISTED else "")
+        return [f"Nothing is said here about {named}; it may be in {where}."] if ids else []
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget

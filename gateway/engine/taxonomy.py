@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_iri
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 _LEVELS = 20
 _MOST = 2_000
@@ -50,10 +50,10 @@ class Taxonomy:
                 break
         return frozenset(found), self._warnings(argument, failed, cut=bool(frontier))
 
-    def _warnings(self, argument: str, failed: Collection[Iri], *, cut: bool) -> list[str]:
+    def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
         warnings = []
         if failed:
-            some = ", ".join(map(self._prefixes.shorten, list(failed)[:3]))
+            some = ", ".join(in_prose(self._prefixes.shorten(iri)) for iri in failed[:3])
             warnings.append(f"{argument}: the subclasses of {some} could not all be read, so the filter may miss some.")
         if cut:
             warnings.append(f"{argument}: there are more than {_MOST:,} subclasses; name narrower types.")

@@ -12,7 +12,7 @@ from itertools import chain
 
 from gateway.engine.ahead import asking_ahead
 from gateway.engine.exploring import Exploration, Progress, explore
-from gateway.engine.gaps import UNTRUSTED, Gap, Gaps
+from gateway.engine.gaps import NOT_SENDABLE, UNTRUSTED, Gap, Gaps
 from gateway.engine.hubs import HubRule
 from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
@@ -206,6 +206,7 @@ class Cartographer:
         with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
             found = await explore(self._store, sources, hops, rule, budget, progress, told)
             await self._note_other_graph(found, budget)
+        found.gaps.add_left_out(found.known)
         self._refuse_strangers(seeds, found.missing)
         return found
 
@@ -247,6 +248,7 @@ class Cartographer:
         answers = await self._store.edges_among(unexpanded, common, budget)
         for node, neighbourhood in answers.items():
             found.gaps.add_mark(node, neighbourhood.mark)
+        found.gaps.add_left_out(answers)
         return {edge for neighbourhood in answers.values() for edge in neighbourhood.edges}
 
     async def _facts(self, nodes: Collection[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
@@ -307,3 +309,5 @@ def _note_failed_types(gaps: Gaps, facts: Mapping[Iri, NodeFacts]) -> None:
     for node, known in facts.items():
         if known.mark.fault is not None:
             gaps.add("types_failed", [node], known.mark.fault.wrong)
+        elif not known.are_types_known:
+            gaps.add("types_failed", [node], f"their types are left out: {NOT_SENDABLE}")

@@ -31,13 +31,13 @@ class TypeChooser:
 
     def filterable(self, facts: NodeFacts) -> tuple[str, ...]:
         """Return what filters on types may match: every type of the node, or the word that stands for none."""
-        if not facts.mark.whole:
+        if not facts.are_types_known:
             return (UNKNOWN,)
         return tuple(iri for iri in facts.types if is_entity_type(iri)) or (UNTYPED,)
 
     def shown(self, facts: NodeFacts) -> str:
         """Return `entity_type` as it is written in an answer."""
-        if not facts.mark.whole:
+        if not facts.are_types_known:
             return UNKNOWN
         types = self.all_of(facts)
         return self._prefixes.shorten(types[0]) if types else UNTYPED

@@ -57,11 +57,13 @@ class Neighbourhood:
         edges: Distinct edges.
         blank_edges: Triples left out because their other end is a blank node, which has no ID.
         mark: Whether that is all.
+        left_out: Hashes of the edges that are left out because a term of them is no IRI, or too long to be an ID.
     """
 
     edges: tuple[Edge, ...] = ()
     blank_edges: int = 0
     mark: Mark = WHOLE
+    left_out: frozenset[int] = frozenset()
 
     @property
     def ends(self) -> Mapping[Iri, None]:
@@ -106,12 +108,19 @@ class NodeFacts:
         name: The display name; empty where there is none or none was asked for.
         mark: Whether the types could be fetched.
         description: What it is, in words; empty where there is none or none was asked for.
+        left_out: Types that are left out because they are no IRIs, or too long to be IDs.
     """
 
     types: tuple[Iri, ...] = ()
     name: str = ""
     mark: Mark = WHOLE
     description: str = ""
+    left_out: int = 0
+
+    @property
+    def are_types_known(self) -> bool:
+        """Whether the types are all that the node has, or at least some of several."""
+        return self.mark.whole and bool(self.types or not self.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +178,12 @@ class Description:
     Attributes:
         properties: Values by predicate.
         mark: Whether they could be fetched.
+        left_out: Predicates and values that are left out because they are no IRIs, or too long to be IDs.
     """
 
     properties: Properties = field(default_factory=dict)
     mark: Mark = WHOLE
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +206,12 @@ class Evidence:
     Attributes:
         assertions: One for each statement of the edge; identical ones are all kept.
         mark: Whether they could be fetched.
+        left_out: Predicates, values and sources that are left out because they are no IRIs, or too long to be IDs.
     """
 
     assertions: tuple[Assertion, ...] = ()
     mark: Mark = WHOLE
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +273,8 @@ class Schema:
         basis: What it rests on.
         names: The predicates that carry names in this graph, the best first; None where that could not be found out.
         hubs: The types of nodes with very many edges, the largest first.
+        left_out: Types and predicates that are left out because they are no IRIs, or too long to be IDs; it is not
+            exact then.
     """
 
     types: tuple[Term, ...] = ()
@@ -271,6 +286,7 @@ class Schema:
     basis: Basis = Basis()
     names: tuple[Iri, ...] | None = None
     hubs: tuple[Iri, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What a model reads before its first call: tool titles and descriptions, and the server's instructions.
 
 Clients cut descriptions and instructions at about 2,000 characters without a word (field notes, ``mcp.md`` 5), so
-each stays below `LIMIT`, and a schema is put into a description only if all of it fits.
+each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is no
+instruction: of it, only plain CURIEs stand here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway.engine.answers import SchemaResult
+from gateway.terms.prefixes import is_plain_curie
 
 LIMIT = 2_000
 MOST_TYPES = 20
@@ -103,16 +105,18 @@ def instructions(schema: SchemaResult | None, described: str = "") -> str:
 def description(tool: str, schema: SchemaResult | None) -> str:
     """Return a tool's description; that of `bfs_query` lists the schema if all of it fits."""
     text = TOOLS[tool].description
-    if tool != "bfs_query" or schema is None or not _is_small(schema):
+    if tool != "bfs_query" or schema is None or not _is_small_and_plain(schema):
         return text
     injected = f"{text} entity types: {', '.join(schema.entity_types)}. predicates: {', '.join(schema.predicates)}."
     return injected if len(injected) <= LIMIT else text
 
 
-def _is_small(schema: SchemaResult) -> bool:
+def _is_small_and_plain(schema: SchemaResult) -> bool:
     return (
         schema.comprehensive
         and len(schema.entity_types) + len(schema.predicates) > 0
         and len(schema.entity_types) <= MOST_TYPES
         and len(schema.predicates) <= MOST_PREDICATES
+        # What a description says, a model follows: no ID that reads as text, and no part of a list.
+        and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
     )

@@ -23,6 +23,7 @@ from gateway.graph.values import (
     Sought,
 )
 from gateway.settings.profile import Profile
+from gateway.sparql import sendable
 from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.asking import Asker
 from gateway.sparql.degrees import DegreeReader
@@ -80,7 +81,7 @@ class SparqlStore:
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         await self._prepared(budget)
-        return await self._edges.around(ids, budget, per_id, told)
+        return sendable.edges_of(await self._edges.around(ids, budget, per_id, sendable.telling(told)))
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
@@ -90,14 +91,14 @@ class SparqlStore:
     async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
         await self._prepared(budget)
-        return await self._reach.reach(ids, hops, budget)
+        return sendable.reach_of(await self._reach.reach(ids, hops, budget))
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
     ) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set."""
         await self._prepared(budget)
-        return await self._edges.among(ids, inside, budget)
+        return sendable.edges_of(await self._edges.among(ids, inside, budget))
 
     async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""
@@ -111,7 +112,7 @@ class SparqlStore:
         self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
-        return await self._nodes.facts(ids, budget, names=names, descriptions=descriptions)
+        return sendable.facts_of(await self._nodes.facts(ids, budget, names=names, descriptions=descriptions))
 
     async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate."""
@@ -129,11 +130,11 @@ class SparqlStore:
         self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
-        return await self._nodes.metadata(ids, budget, blank_nodes=blank_nodes)
+        return sendable.descriptions_of(await self._nodes.metadata(ids, budget, blank_nodes=blank_nodes))
 
     async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
-        return await self._evidence.about(edges, budget)
+        return sendable.evidence_of(await self._evidence.about(edges, budget))
 
     async def glance(self, budget: Budget) -> Schema:
         """Return what a short look shows of the types and edge predicates."""

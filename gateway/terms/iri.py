@@ -29,6 +29,9 @@ _HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
 _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
 
 
+MAX_IRI = 998
+"""Characters of an IRI that may stand in answers: as `<IRI>` it is an argument of 1,000 characters."""
+
 _SKOLEM = "/.well-known/genid/"
 
 
@@ -40,6 +43,11 @@ def is_skolem(iri: str) -> bool:
 def is_iri(text: str) -> bool:
     """Tell whether the whole text is an absolute IRI that can stand in a query."""
     return _IRI.fullmatch(text) is not None
+
+
+def is_sendable(text: str) -> bool:
+    """Tell whether a caller can send this IRI back as an ID: it is one by the grammar, and not too long."""
+    return len(text) <= MAX_IRI and is_iri(text)
 
 
 def is_plain_iri(text: str) -> bool:

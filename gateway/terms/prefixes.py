@@ -5,13 +5,17 @@ Why not the `curies` package: decision record 0003.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from gateway.errors import InputError, quoted
-from gateway.terms.iri import is_iri
+from gateway.errors import QUOTE_LIMIT, InputError, quoted
+from gateway.terms.iri import MAX_IRI, is_iri
 
 _SHOWN = 8
+
+_PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
+_PLAIN_WORD = re.compile(r"[\x21-\x7e]+")
 
 _REMEMBERED = 200_000
 """Short forms kept, so that a traversal shortens each IRI once; far above one answer, bounded for a long life."""
@@ -94,7 +98,7 @@ class PrefixMap:
     def _shorten(self, iri: str) -> str:
         for length in self._lengths:
             name = self._names.get(iri[:length]) if len(iri) > length else None
-            if name is not None:
+            if name is not None and len(name) + len(iri) - length < MAX_IRI:
                 return f"{name}:{iri[length:]}"
         return f"<{iri}>" if iri.partition(":")[0] in self._namespaces else iri
 
@@ -110,6 +114,11 @@ class PrefixMap:
             name, colon, local = text.partition(":")
             namespace = self._namespaces.get(name) if colon else None
             iri = text if namespace is None else namespace + local
+        if len(iri) > MAX_IRI:
+            raise InputError(
+                f"{quoted(text)} is longer than an ID can be.",
+                valid=f"An ID means an IRI of {MAX_IRI} characters at most.",
+            )
         if not is_iri(iri):
             names = [f"{name}:" for name in sorted(self._namespaces) if name]
             known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
@@ -119,6 +128,22 @@ class PrefixMap:
                 next_step="Call search_entities to find the ID of a name.",
             )
         return iri
+
+
+def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
+    """Tell whether an ID is a short CURIE of ASCII letters, digits, `_`, `-` and `.`: it reads as no text.
+
+    Args:
+        text: The ID.
+        prefixes: The names of the prefixes that IDs may have.
+    """
+    name, _, _ = text.partition(":")
+    return name in prefixes and len(text) <= QUOTE_LIMIT and _PLAIN_CURIE.fullmatch(text) is not None
+
+
+def in_prose(text: str) -> str:
+    """Return an ID as a sentence may name it: as it is where it is short ASCII without a blank, else quoted and cut."""
+    return text if len(text) <= QUOTE_LIMIT and _PLAIN_WORD.fullmatch(text) else quoted(text)
 
 
 def _preference(name: str) -> tuple[bool, int, str]:

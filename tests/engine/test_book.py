@@ -20,8 +20,8 @@ from gateway.settings.profile import Limits, Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
 
-EXACT = Schema((Term(f"{X}T", 3, "thing"),), (Term(f"{X}p", 2),), exact=True, version="1")
-PARTIAL = Schema((Term(f"{X}T", 3),), (), exact=False, reason="too large", version="2")
+EXACT = Schema((Term(f"{X}T", 3, "thing"),), (Term(f"{X}p", 2),), exact=True, version="1", names=())
+PARTIAL = Schema((Term(f"{X}T", 3),), (), exact=False, reason="too large", version="2", names=())
 HOUR = 3600.0
 
 pytestmark = pytest.mark.anyio
@@ -91,6 +91,17 @@ class Shelf:
     def readings(self) -> int:
         """How often the store was asked."""
         return len(self.store.budgets)
+
+
+async def test_a_schema_without_the_predicates_of_names_lasts_for_an_hour() -> None:
+    shelf = Shelf(Schemas(replace(EXACT, names=None)), Limits(), Orientation(enumeration_seconds=0))
+    await shelf.read()
+    shelf.now += HOUR - 1
+    await shelf.read()
+    assert shelf.readings == 1
+    shelf.now += 2
+    await shelf.read()
+    assert shelf.readings == 2
 
 
 @pytest.mark.parametrize("schema", [EXACT, PARTIAL], ids=["exact", "partial"])

@@ -31,11 +31,13 @@ class Counts:
         types: Nodes by type.
         predicates: Edges by predicate.
         missing: Why these are not all; empty where they are.
+        left_out: Types and predicates that are left out because they are not sendable.
     """
 
     types: dict[Iri, int] = field(default_factory=dict)
     predicates: dict[Iri, int] = field(default_factory=dict)
     missing: str = ""
+    left_out: int = 0
 
 
 class Counter:
@@ -87,7 +89,7 @@ class Counter:
         given: dict[str, Parameter] = {"types": self._types, **_only_nodes(self._rule)}
         if triples <= _TRIPLES:
             found, whole = await self._scan("schema/types", "t", limit, budget, given)
-            counts.types = _entity_types(found)
+            counts.types = _sendable(counts, _entity_types(found))
             counts.missing = counts.missing or _cut(limit, whole=whole)
             return
         totals, whole = await self._scan("schema/type_totals", "t", limit, budget, {"types": self._types})
@@ -112,12 +114,11 @@ class Counter:
 
     async def _askable(self, counts: Counts, totals: Mapping[Iri, int], budget: Budget) -> Mapping[Iri, int]:
         """Return those terms that a query can name; where there are others, the counts are not all."""
-        legal = [iri for iri in totals if iris.is_iri(iri)]
+        legal = _sendable(counts, totals)
         rewritten = await self._asker.rewritten(legal, budget)
-        askable = {iri: totals[iri] for iri in legal if iri not in rewritten}
-        if left := [iri for iri in totals if iri not in askable]:
-            counts.missing = counts.missing or f"no query can ask for {quoted(left[0])}, which the graph has"
-        return askable
+        if rewritten:
+            counts.missing = counts.missing or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
+        return {iri: total for iri, total in legal.items() if iri not in rewritten}
 
     async def _scan(
         self, template: str, variable: str, limit: int, budget: Budget, parameters: Mapping[str, Parameter]
@@ -149,6 +150,13 @@ def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
 
 def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
     return {iri: count for iri, count in counts.items() if is_entity_type(iri)}
+
+
+def _sendable(counts: Counts, found: Mapping[Iri, int]) -> dict[Iri, int]:
+    """Return the terms that are sendable, and count the others."""
+    kept = {iri: count for iri, count in found.items() if iris.is_sendable(iri)}
+    counts.left_out += len(found) - len(kept)
+    return kept
 
 
 def _cut(limit: int, *, whole: bool) -> str:

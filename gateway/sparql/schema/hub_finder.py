@@ -12,6 +12,7 @@ from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_sendable
 from gateway.terms.vocabulary import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 _LEAST = 100
@@ -58,5 +59,6 @@ class HubFinder:
         weights: Counter[Iri] = Counter()
         for hub, count in hubs.items():
             for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
-                weights[iri] += count
+                if is_sendable(iri):
+                    weights[iri] += count
         return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES]

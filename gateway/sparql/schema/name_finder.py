@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from itertools import chain
-from typing import Final
 
 from gateway.errors import EndpointFault, Fault
 from gateway.graph.budget import Budget
@@ -12,21 +12,30 @@ from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.naming import Naming
-from gateway.sparql.results import LiteralTerm
+from gateway.sparql.nodes import NodeReader
 from gateway.sparql.schema.own_names import Text, own_names
-from gateway.terms.iri import is_iri
+from gateway.terms.iri import is_sendable
+from gateway.terms.literals import Literal
 
 _TRIPLES = 2_000
-"""Neighbouring triples whose literals are looked at."""
+"""Neighbouring triples whose subjects are looked at."""
 
-_PLACES: Final = (0, 30_000)
+_NODES = 100
+"""Subjects of one place whose literals are read."""
+
+_SECOND_PLACE = 30_000
+"""Triples before the second place in a graph of unknown size."""
+
+_FARTHEST = 500_000
+"""Triples before a place at most: engines walk there."""
 
 
 class NameFinder:
-    """Looks for names among the literals of a graph."""
+    """Looks for names among the literals of a graph's nodes."""
 
-    def __init__(self, asker: Asker, naming: Naming, profile: Profile) -> None:
+    def __init__(self, asker: Asker, nodes: NodeReader, naming: Naming, profile: Profile) -> None:
         self._asker = asker
+        self._nodes = nodes
         self._naming = naming
         self._roles = profile.roles
         self._is_pinned = "name" in profile.roles.model_fields_set
@@ -35,24 +44,23 @@ class NameFinder:
         """Return the predicates that carry names here, the best first; None where that could not be found out.
 
         Where the usual ones name hardly any node, one of the graph's own may; the profile's word goes before both.
+        An engine may store its triples by predicate, so neighbouring triples choose the nodes and prove nothing else:
+        a predicate is judged by all literals of these nodes. A usual name of a node goes before one of the graph's
+        own, so that no sample decides between the two.
 
         Args:
             budget: Pays for it.
             triples: How many triples the graph has, where that is known: there is nothing to see behind the last one.
         """
-        usual = self._naming.names
+        usual = self._roles.name
         if self._is_pinned:
             return await self._used(usual, budget)
-        places = [place for place in _PLACES if triples is None or place < triples]
-        used, texts = await asyncio.gather(
-            self._used(usual, budget), asyncio.gather(*(self._texts(place, budget) for place in places))
-        )
-        read = [place for place in texts if place is not None]
-        own = own_names(list(chain(*read)), usual, (*self._roles.synonym, *self._roles.description))
-        self._naming.use((*own, *usual))
-        names = tuple(dict.fromkeys((*own, *(used or ()))))
-        # That there are none is known only where all was read that should have been.
-        return names if names or (used is not None and len(read) == len(texts)) else None
+        used, texts = await asyncio.gather(self._used(usual, budget), self._texts(triples, budget))
+        if used is None or texts is None:
+            return None
+        own = own_names(texts, usual, (*self._roles.synonym, *self._roles.description))
+        self._naming.use((*usual, *own))
+        return (*used, *own)
 
     async def _used(self, predicates: tuple[Iri, ...], budget: Budget) -> tuple[Iri, ...] | None:
         try:
@@ -62,19 +70,43 @@ class NameFinder:
             return None
         return tuple(iri for iri in predicates if iri in used)
 
-    async def _texts(self, place: int, budget: Budget) -> list[Text] | None:
+    async def _texts(self, triples: int | None, budget: Budget) -> list[Text] | None:
+        """Return all literals of some nodes; None where not all could be asked for."""
         try:
-            rows = await self._asker.rows("schema/literals", budget, {"skip": place, "scan": _TRIPLES})
-        except Overflow as cut:
-            rows = cut.rows
+            drawn = await asyncio.gather(*(self._drawn(place, budget) for place in _places(triples)))
+            nodes = list(dict.fromkeys(chain.from_iterable(drawn)))
+            described = await self._nodes.metadata(nodes, budget, blank_nodes=False) if nodes else {}
         except Fault:
             return None
-        texts: list[Text] = []
+        whole = {node: one.properties for node, one in described.items() if one.mark.whole}
+        if nodes and not whole:
+            return None
+        return [
+            (node, predicate, value)
+            for node, properties in whole.items()
+            for predicate, values in properties.items()
+            for value in values
+            if isinstance(value, Literal) and is_sendable(predicate)
+        ]
+
+    async def _drawn(self, place: int, budget: Budget) -> Sequence[Iri]:
+        """Return some subjects of the triples after a place, as far apart as possible."""
         try:
-            for row in rows:
-                literal = row["v"]
-                if isinstance(literal, LiteralTerm) and is_iri(row["p"].value):
-                    texts.append((row["s"].value, row["p"].value, literal))
+            rows = await self._asker.rows("schema/subjects", budget, {"skip": place, "scan": _TRIPLES})
+        except Overflow as cut:
+            rows = cut.rows
+        try:
+            subjects = [row["s"].value for row in rows]
         except KeyError as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
-        return texts
+        askable = [subject for subject in subjects if is_sendable(subject)]
+        return askable[:: max(1, -(-len(askable) // _NODES))]
+
+
+def _places(triples: int | None) -> list[int]:
+    """Return how many triples stand before each place: the quarters of a graph whose size is known."""
+    if triples is None:
+        return [0, _SECOND_PLACE]
+    if triples <= _TRIPLES:
+        return [0]
+    return sorted({min(triples * quarter // 4, _FARTHEST) for quarter in range(4)})

@@ -7,12 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from gateway.graph.values import Iri
-from gateway.sparql.results import LiteralTerm
 from gateway.terms.folding import compact
 from gateway.terms.iri import local_name
-from gateway.terms.vocabulary import XSD
-
-_TEXT = frozenset({None, f"{XSD}string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
+from gateway.terms.literals import Literal
 
 _SPEAKS_OF_NAMES = re.compile(r"(name|title|label|term|caption|heading)$|^(name|title|label)")
 """Local names, folded, that say what the values are. Other languages are judged by the values alone."""
@@ -30,7 +27,7 @@ _DISTINCT = 0.5
 _HINT = 2.0
 """How much more a predicate counts whose own name says that it names."""
 
-Text = tuple[Iri, Iri, LiteralTerm]
+Text = tuple[Iri, Iri, Literal]
 """A node, a predicate and a literal."""
 
 
@@ -48,8 +45,9 @@ def own_names(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Ir
     if not nodes or len(named) >= _NAMED * len(nodes):
         return ()
     left_out = usual | set(excepted)
-    values: dict[Iri, dict[Iri, LiteralTerm]] = defaultdict(dict)
-    for node, predicate, literal in texts:
+    values: dict[Iri, dict[Iri, Literal]] = defaultdict(dict)
+    # Of several values the same one counts in whatever order the engine sends them.
+    for node, predicate, literal in sorted(texts, key=lambda text: (text[0], text[1], text[2].value, text[2].language)):
         if predicate not in left_out:
             values[predicate].setdefault(node, literal)
     scores = {predicate: _score(predicate, by_node, len(nodes)) for predicate, by_node in values.items()}
@@ -57,7 +55,7 @@ def own_names(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Ir
     return (best[0][1],) if best else ()
 
 
-def _score(predicate: Iri, by_node: Mapping[Iri, LiteralTerm], nodes: int) -> float:
+def _score(predicate: Iri, by_node: Mapping[Iri, Literal], nodes: int) -> float:
     """Return how well a predicate does as the one that names; 0 where it does not."""
     named = len(by_node) / nodes
     likely = [literal for literal in by_node.values() if _may_be_name(literal)]
@@ -68,10 +66,10 @@ def _score(predicate: Iri, by_node: Mapping[Iri, LiteralTerm], nodes: int) -> fl
     return named * distinct / len(by_node) * (_HINT if speaks else 1.0)
 
 
-def _may_be_name(literal: LiteralTerm) -> bool:
+def _may_be_name(literal: Literal) -> bool:
     text = literal.value.strip()
     return (
-        literal.datatype in _TEXT
+        not literal.datatype
         and _SHORTEST <= len(text) <= _LONGEST
         and _NO_NAME.fullmatch(text) is None
         and any(map(str.isalpha, text))

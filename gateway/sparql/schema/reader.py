@@ -24,6 +24,7 @@ from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_finder import NameFinder
 from gateway.sparql.schema.sampling import FIRST_TRIPLES, Drawing, Sample, Sampler
+from gateway.terms.iri import MAX_IRI, is_sendable
 
 _GLANCE_SECONDS = 1.4
 """Time for a look at a graph that is too large to be read at once: its first answer should come within two seconds."""
@@ -42,6 +43,8 @@ _LABELS_SECONDS = 0.3
 
 _ONLY = "only {:,} triples of a large graph were read"
 
+_NOT_SENDABLE = f"{{:,}} types and predicates are left out: they are no IRIs, or have more than {MAX_IRI} characters"
+
 _DRAWING = 0.7
 """The share of the time for samples; the rest is for what is looked up because of them."""
 
@@ -56,7 +59,7 @@ class SchemaReader:
         self._counter = Counter(asker, rule, profile)
         self._sampler = Sampler(asker, rule, profile)
         self._descriptions = DescriptionReader(asker, rule, profile)
-        self._names = NameFinder(asker, naming, profile)
+        self._names = NameFinder(asker, nodes, naming, profile)
         self._hubs = HubFinder(asker, rule, nodes)
 
     async def glance(self, budget: Budget) -> Schema:
@@ -114,7 +117,7 @@ class SchemaReader:
         triples = sum(totals.values()) if whole else None
         # What was loaded while it was read may be missing.
         basis = Basis(("enumerated",), began, 0 if whole else limit, triples)
-        labelled = await self._labelled(found, basis, reason, budget)
+        labelled = await self._labelled(found, basis, reason, budget, left_out=counts.left_out)
         return replace(labelled, names=naming.result(), hubs=hubs.result())
 
     async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
@@ -199,8 +202,13 @@ class SchemaReader:
         except (Fault, KeyError, ValueError):
             return None
 
-    async def _labelled(self, found: Described, basis: Basis, reason: str, budget: Budget) -> Schema:
-        types, predicates = found.types, found.predicates
+    async def _labelled(
+        self, found: Described, basis: Basis, reason: str, budget: Budget, *, left_out: int = 0
+    ) -> Schema:
+        types, predicates = _sendable(found.types), _sendable(found.predicates)
+        left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
+        if left_out:
+            reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
         labels, labelled = await self._nodes.labels(list(types), list(predicates), budget)
         return Schema(
             types=_terms(types, labels),
@@ -210,6 +218,7 @@ class SchemaReader:
             reason=reason,
             version=_version(types, predicates),
             basis=basis,
+            left_out=left_out,
         )
 
 
@@ -230,6 +239,10 @@ def _by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:
 def _uncounted(seen: Mapping[Iri, int]) -> dict[Iri, int | None]:
     """Order terms by how often a sample saw them, which is not how often the graph has them."""
     return dict.fromkeys(_by_frequency(seen))
+
+
+def _sendable(terms: Mapping[Iri, int | None]) -> dict[Iri, int | None]:
+    return {iri: count for iri, count in terms.items() if is_sendable(iri)}
 
 
 def _both(one: Described, other: Described) -> Described:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from gateway.errors import GaveUp
 from gateway.settings.profile import Orientation, Profile, Roles
 from gateway.terms.vocabulary import NAME_PREDICATES, SYNONYM_PREDICATES
-from tests.engine.small import ROOM, over
+from tests.engine.small import ROOM, Watched, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -51,7 +52,11 @@ async def test_labels_of_the_classes_alone_do_not_hide_what_names_the_nodes() ->
     classes = "x:Book a owl:Class ; rdfs:label 'Book' . x:Author a owl:Class ; rdfs:label 'Author' ."
     async with over(BOOKS + classes) as gateway:
         schema = await gateway.describe_schema()
-    assert schema.names == ["x:fullTitle", "rdfs:label"]
+        book, of_class = await gateway.describe_entity("x:book3"), await gateway.describe_entity("x:Book")
+    # A node that has a usual name is called by it.
+    assert schema.names == ["rdfs:label", "x:fullTitle"]
+    assert (book.model_extra or {})["name"] == "The voice of the sea"
+    assert (of_class.model_extra or {})["name"] == "Book"
 
 
 async def test_the_profile_pins_it() -> None:
@@ -100,6 +105,22 @@ async def test_types_of_hubs_and_types_that_flood_are_told() -> None:
     assert "Nodes of x:Country can be hubs" in steps
     assert "max_degree=100" in steps
     assert "99 % of the typed nodes are x:Person" in steps
+
+
+async def test_a_name_is_in_doubt_where_the_graph_could_not_be_asked_which_predicate_carries_names() -> None:
+    async def hook(query: str) -> None:
+        if "DISTINCT ?s" in query:
+            raise GaveUp("Too long.")
+
+    async with over(Watched(engine(BOOKS + "x:Book rdfs:label 'Book' ."), hook)) as gateway:
+        schema = await gateway.describe_schema()
+        book = await gateway.describe_entity("x:book3")
+        books = await gateway.describe_entities(["x:book3"])
+        found = await gateway.search_entities("voice")
+    assert schema.names is None
+    assert (book.complete, books.complete, found.complete) == (False, False, False)
+    for warnings in (book.warnings, books.warnings, found.warnings):
+        assert any("Which predicates carry names here could not be found out" in text for text in warnings or ())
 
 
 def test_no_predicate_is_a_name_and_a_synonym() -> None:

@@ -1,0 +1,128 @@
+"""Leaves out what a caller could not send back as an ID: terms that are called IRIs and are none, and IRIs too long.
+
+Some engines load any text between `<` and `>`. Such a term can be asked for by no query, and would stand in an answer
+as text of the graph where an ID is expected. What is left out is counted in the answer about the ID beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
+
+from gateway.errors import QueryRefused
+from gateway.graph.store import Told
+from gateway.graph.values import (
+    Assertion,
+    BlankNode,
+    Description,
+    Edge,
+    Evidence,
+    Iri,
+    Mark,
+    Neighbourhood,
+    NodeFacts,
+    Properties,
+    Reach,
+    Resource,
+    Value,
+)
+from gateway.terms.iri import is_sendable, is_skolem
+
+_NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
+
+
+def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood]:
+    """Return neighbourhoods without the edges of which a term is not sendable."""
+    terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
+    bad = _not_sendable(terms)
+    return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
+
+
+def telling(told: Told | None) -> Told | None:
+    """Return what tells of parts of an answer without such edges."""
+    return None if told is None else lambda part: told(edges_of(part))
+
+
+def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
+    """Return facts without the types that are not sendable."""
+    bad = _not_sendable(chain.from_iterable(facts.types for facts in answers.values()))
+    return {node: _known(facts, bad) for node, facts in answers.items()} if bad else answers
+
+
+def reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:
+    """Return sets of nodes; one that has a node that is not sendable is not whole."""
+    bad = _not_sendable(chain.from_iterable(reach.distances for reach in answers.values()))
+    return {
+        node: reach if bad.isdisjoint(reach.distances) else Reach(mark=Mark(QueryRefused(_NO_NODE)))
+        for node, reach in answers.items()
+    }
+
+
+def descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Description]:
+    """Return descriptions without the predicates and values that are not sendable."""
+
+    def checked(one: Description) -> Description:
+        properties, left_out = _properties(one.properties)
+        return replace(one, properties=properties, left_out=left_out) if left_out else one
+
+    return {node: checked(description) for node, description in answers.items()}
+
+
+def evidence_of(answers: Mapping[Edge, Evidence]) -> Mapping[Edge, Evidence]:
+    """Return evidence without the predicates, values and sources that are not sendable."""
+
+    def checked(one: Evidence) -> Evidence:
+        assertions = [(_properties(assertion.properties), assertion.sources) for assertion in one.assertions]
+        kept = tuple(
+            Assertion(properties, tuple(filter(is_sendable, sources))) for (properties, _), sources in assertions
+        )
+        left_out = sum(count for (_, count), _ in assertions)
+        left_out += sum(len(was.sources) - len(now.sources) for was, now in zip(one.assertions, kept, strict=True))
+        return replace(one, assertions=kept, left_out=left_out) if left_out else one
+
+    return {edge: checked(evidence) for edge, evidence in answers.items()}
+
+
+def _properties(properties: Properties) -> tuple[Properties, int]:
+    """Return values by predicate without what is not sendable, and how much that is."""
+    kept: dict[Iri, tuple[Value, ...]] = {}
+    left_out = 0
+    for predicate, values in properties.items():
+        if not is_sendable(predicate):
+            left_out += 1
+            continue
+        checked = [_value(value) for value in values]
+        left_out += sum(count for _, count in checked)
+        if some := tuple(value for value, _ in checked if value is not None):
+            kept[predicate] = some
+    return kept, left_out
+
+
+def _value(value: Value) -> tuple[Value | None, int]:
+    """Return a value, or None where it is not sendable, and how much is left out of it."""
+    if isinstance(value, Resource) and not (is_skolem(value.iri) or is_sendable(value.iri)):
+        return None, 1
+    if not isinstance(value, BlankNode):
+        return value, 0
+    properties, left_out = _properties(value.properties)
+    return (BlankNode(properties, cut=True), left_out) if left_out else (value, 0)
+
+
+def _not_sendable(terms: Iterable[Iri]) -> frozenset[Iri]:
+    return frozenset(term for term in set(terms) if not is_sendable(term))
+
+
+def _without(answer: Neighbourhood, bad: frozenset[Iri]) -> Neighbourhood:
+    edges = tuple(edge for edge in answer.edges if bad.isdisjoint(edge))
+    if len(edges) == len(answer.edges):
+        return answer
+    left_out = frozenset(hash(edge) for edge in answer.edges if not bad.isdisjoint(edge))
+    return replace(answer, edges=edges, left_out=left_out)
+
+
+def _known(facts: NodeFacts, bad: frozenset[Iri]) -> NodeFacts:
+    types = tuple(iri for iri in facts.types if iri not in bad)
+    if len(types) == len(facts.types):
+        return facts
+    return replace(facts, types=types, left_out=len(facts.types) - len(types))
