@@ -23,6 +23,7 @@ from gateway.sparql.results import BlankTerm, IriTerm, Term, TripleTerm, decode,
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_index import INDEXES
 from gateway.terms.iri import is_plain_iri
+from gateway.terms.patterns import patterns
 from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.transport.base import Transport
 from tests.columns import Column
@@ -182,6 +183,12 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             for forms in (there.names, there.names[:1], [("no such name", "")])
             for given in ([], there.types)
         ],
+        "search/folded": [
+            {**_only(values, "predicates", "type_predicates", "types"), "patterns": patterns(words)}
+            for words in WORDS
+            for values in _searches(there, words)
+        ],
+        "search/folding": [{"texts": ["Bj\u00f6rk", "Bjo\u0308rk", "Bjerk"], "pattern": patterns(["bjork"])[0]}],
         "search/sample": [{"predicates": names, "most": 5_000} for names in (NAME_PREDICATES, SYNONYM_PREDICATES[:1])],
         "search/size": [
             {"predicates": names, "most": most}
@@ -300,11 +307,14 @@ def _only(values: Values, *names: str) -> dict[str, Parameter]:
     return {name: values[name] for name in names}
 
 
-def _searches(there: Sample) -> list[Values]:
+WORDS = (["a"], ["in", "a"], ["no such word"])
+
+
+def _searches(there: Sample, *given_words: Sequence[str]) -> list[Values]:
     return [
         {"predicates": names, "words": words, **_of_types(given)}
         for names in (NAME_PREDICATES, NAME_PREDICATES[:1])
-        for words in (["a"], ["in", "a"], ["no such word"])
+        for words in given_words or WORDS
         for given in ([], there.types)
     ]
 

@@ -14,6 +14,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile, Search
+from gateway.terms.patterns import patterns
 from gateway.terms.words import words_of
 from tests.columns import Column
 from tests.engine.small import ROOM
@@ -56,6 +57,9 @@ HOSTILE = [
     *("\u4e00", "\u6771\u4eac\u90fd", "\u0130", "\u00df", "SELECT * WHERE { ?s ?p ?o }"),
     *("n" * 1_000, "n" * 10_000, " ".join(["word"] * 200), "a " * 500, "x" * 255),
 ]
+SAME_FOR_ALL = {"search/size", "search/sample", "search/folding"}
+"""Templates that have nothing of what is searched for."""
+
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"(?:@[A-Za-z-]+)?')
 
 
@@ -161,12 +165,15 @@ async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, st
         return None
     assert answer.explain is not None
     for sent in answer.explain.sent:
-        if not sent.template.startswith("search") or sent.template in {"search/size", "search/sample"}:
+        if not sent.template.startswith("search") or sent.template in SAME_FOR_ALL:
             continue
         assert sent.fault is None, (query, sent)
         assert skeleton(sent) == harmless[sent.template], query
         if sent.template in {"search", "search_some"}:
             assert set(texts(sent)) == set(words_of(query))
+        elif sent.template == "search/folded":
+            sought = {text.replace("\\\\", "\\") for text in texts(sent)}
+            assert sought in (set(patterns(words_of(query))), {"|".join(patterns(words_of(query)))})
         elif sent.template != "search/exact":
             (asked, *_) = texts(sent)
             operators = {"AND", "OR"}

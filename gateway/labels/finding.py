@@ -111,7 +111,9 @@ class Finding:
             thorough: Whether words inside words are looked for also where whole words were found.
         """
         words = words_of(sought.text)
-        shortened = len(words) > _MOST_WORDS or any(word in words and _is_short(word) for word in sought.words)
+        # A word of the query may be several words to the index, in other letters: `9²` is `92`, `½` is `1` and `2`.
+        looked_for = (part for word in sought.words for part in words_of(word))
+        shortened = len(words) > _MOST_WORDS or any(map(_is_short, looked_for))
         finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
         if words and finding._types is not None:
             finding._search(words[:_MOST_WORDS])

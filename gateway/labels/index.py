@@ -12,6 +12,7 @@ from gateway.graph.values import Hits, Iri, Sought
 from gateway.labels.desk import Desk, attach
 from gateway.labels.finding import Finding
 from gateway.labels.tables import FORMAT, write_index
+from gateway.labels.words import LONGEST_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class About:
         entities: Entities that have them.
         whole: Whether these are all names of the graph.
         typed: Whether the types of all entities are known.
+        long: Whether there are names of which only the first characters are searched.
     """
 
     date: str
@@ -31,6 +33,7 @@ class About:
     entities: int
     whole: bool
     typed: bool
+    long: bool
 
     def __str__(self) -> str:
         dated = f" of {self.date}" if self.date else ""
@@ -89,7 +92,7 @@ class LabelIndex:
             found.cut or unfinished,
             f"{self.about}; {found.how}",
             # A graph that is not in this process may have got another name since.
-            exhaustive=not (self.about.date or unfinished or found.shortened),
+            exhaustive=not (self.about.date or unfinished or found.shortened or self.about.long),
         )
 
     def close(self) -> None:
@@ -147,4 +150,7 @@ def _about(database: sqlite3.Connection) -> About:
     ((names,),) = database.execute("SELECT count(*) FROM made.name")
     ((entities,),) = database.execute("SELECT count(*) FROM made.node")
     ((untyped,),) = database.execute("SELECT count(*) FROM made.node WHERE NOT kinds_known")
-    return About(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0)
+    # Names are numbered by their length.
+    longest = database.execute("SELECT length(text) FROM made.name ORDER BY id DESC LIMIT 1").fetchone()
+    long = longest is not None and longest[0] > LONGEST_NAME
+    return About(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0, long)

@@ -14,7 +14,7 @@ from itertools import islice
 
 from gateway.labels.words import LONGEST_WORD, bag, slips, squashed, words_of
 
-FORMAT = "1"
+FORMAT = "2"
 """Of the tables and of `gateway.labels.words`: another one makes an index worthless."""
 
 DRAFT = """

@@ -6,15 +6,14 @@ import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
 
+from gateway.terms.folding import fold_marks
+
 LONGEST_NAME = 1_000
 """Characters of a name that are looked at: what is longer is a text, and found by its beginning."""
 
 _LONGEST_KEY = 200
 LONGEST_WORD = 40
 """Characters of a word above which slips in it are not looked for."""
-
-_VOWEL_SIGNS = 9
-"""The combining class up to which a mark is a part of the word, as in Indic scripts; accents and points are above."""
 
 _WRITTEN_WITHOUT_BLANKS = (
     ("\u0e00", "\u0eff"),  # Thai, Lao
@@ -32,18 +31,15 @@ def words_of(text: str) -> list[str]:
 
     In scripts that put no blanks between words, each character is a word.
     """
-    bare = unicodedata.normalize("NFKD", text[:LONGEST_NAME]).casefold()
-    return "".join(map(_bare, unicodedata.normalize("NFKD", bare))).split()
+    return "".join(map(_spaced, fold_marks(text[:LONGEST_NAME]))).split()
 
 
-def _bare(character: str) -> str:
+def _spaced(character: str) -> str:
     if character.isascii():
         return character if character.isalnum() else " "
     if character.isalnum():
         return f" {character} " if stands_alone(character) else character
-    if unicodedata.category(character)[0] == "M":
-        return "" if unicodedata.combining(character) > _VOWEL_SIGNS else character
-    return " "
+    return character if unicodedata.category(character)[0] == "M" else " "
 
 
 def stands_alone(character: str) -> bool:

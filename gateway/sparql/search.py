@@ -7,20 +7,26 @@ that found nothing or there is no index, and never more of them than the profile
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateway.errors import DeadlinePassed, Fault
+from gateway.errors import DeadlinePassed, Fault, QueryRefused
 from gateway.graph.budget import Budget
 from gateway.graph.values import Hit, Hits, Iri, Sought
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
 from gateway.sparql.forms import forms
 from gateway.sparql.found_names import FoundNames, Restricted
+from gateway.sparql.letter_classes import LetterClasses
 from gateway.sparql.name_count import NameCount
 from gateway.sparql.naming import Naming
+from gateway.sparql.template import Parameter
 from gateway.sparql.text_search import TextSearch
+from gateway.terms.patterns import has_word, patterns
 from gateway.terms.words import every_word_of, listed
+
+_log = logging.getLogger(__name__)
 
 _FEW = 100_000
 """Names that are compared before anything else is tried: a fraction of a second on every engine."""
@@ -38,6 +44,11 @@ _NOTHING_INDEXED = (
     "The endpoint's text index found nothing or did not answer, and not every name was compared: that is no proof that "
     "there is nothing. Try other words, or the exact name."
 )
+_AS_TYPED = (
+    "This endpoint cannot compare names without their accents, so a name that is written with other accents than the "
+    "query, or in another Unicode form, is not found. Also try the exact name; whoever runs this gateway can build an "
+    "index of the names with `bfsql-gateway index`."
+)
 
 
 class SearchReader:
@@ -50,6 +61,7 @@ class SearchReader:
         self._names = FoundNames(asker, profile, naming)
         self._text = TextSearch(asker, profile, naming)
         self._count = NameCount(asker, naming)
+        self._letter_classes = LetterClasses(asker)
         self._too_slow = 0
 
     async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
@@ -69,9 +81,9 @@ class SearchReader:
             return _together(steps)
         warning = _TOO_MANY
         if await self._may_compare(self._settings.scan_triples, budget):
-            compared = await self._compared_in_time(sought.words, types, budget)
+            compared, done = await self._compared_in_time(sought.words, types, budget)
             steps.append(compared)
-            if compared.exhaustive:
+            if done:
                 return _together(steps)
             warning = _TOO_SLOW
         if indexed is None:
@@ -102,11 +114,11 @@ class SearchReader:
         found = await self._names.matching("search/exact", {"forms": given}, restricted, budget)
         return Hits(found.hits, found.truncated, how, exhaustive=False)
 
-    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> Hits:
-        """Compare all names in a part of the time, and say so where that was too little."""
+    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> tuple[Hits, bool]:
+        """Compare all names in a part of the time; return what was found, and whether the time was enough."""
         how = "all names, which takes too long"
         if self._too_slow >= _FAILURES:
-            return Hits((), truncated=False, how=how, exhaustive=False)
+            return Hits((), truncated=False, how=how, exhaustive=False), False
         try:
             with budget.reserving(requests=0.5, time=0.4):
                 compared = await self._compared(words, types, budget)
@@ -114,9 +126,9 @@ class SearchReader:
             if not (fault.smaller or isinstance(fault, DeadlinePassed)):
                 raise
             self._too_slow += 1
-            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault), False
         self._too_slow = 0
-        return compared
+        return compared, True
 
     async def _compared(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> Hits:
         """Compare all names: those with every word, and if there are none, those with some."""
@@ -126,22 +138,36 @@ class SearchReader:
         return await self._scan(words, types, budget, every=False)
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every: bool) -> Hits:
-        template, which = ("search", "every word:") if every else ("search_some", "any word of:")
         restricted = Restricted(self._naming.all, types)
-        found = await self._names.matching(template, {"words": words}, restricted, budget)
-        return Hits(found.hits, found.truncated, f"names and synonyms with {which} {listed(words)}")
+        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed(words)}"
+        if await self._letter_classes.taken(budget):
+            whole = patterns(words)
+            given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
+            wanted = all if every else any
+            try:
+                found = await self._names.matching("search/folded", given, restricted, budget)
+            except QueryRefused as refused:
+                _log.info("names are compared as they were typed: %s", refused)
+            else:
+                # A pattern may have a part of its word only, and ignores more marks than a comparison does.
+                hits = tuple(hit for hit in found.hits if wanted(has_word(word, hit.text) for word in words))
+                return Hits(hits, found.truncated, how)
+        found = await self._names.matching("search" if every else "search_some", {"words": words}, restricted, budget)
+        return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
 
 
 def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
     """Return what all steps found; the last one decides whether that is all."""
     hits: dict[Hit, None] = {}
+    warnings = dict.fromkeys([warning] if warning else [])
     for step in steps:
         hits.update(dict.fromkeys(step.hits))
+        warnings.update(dict.fromkeys(step.warnings))
     return Hits(
         tuple(hits),
         truncated=any(step.truncated for step in steps),
         how="; ".join(step.how for step in steps),
         exhaustive=steps[-1].exhaustive,
-        warnings=(warning,) if warning else (),
+        warnings=tuple(warnings),
         fault=next((step.fault for step in steps if step.fault is not None), None),
     )

@@ -7,6 +7,9 @@ import unicodedata
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
+_VOWEL_SIGNS = 9
+"""The combining class up to which a mark is a part of the word, as in Indic scripts; accents and points are above."""
+
 
 def fold(name: str) -> str:
     """Return the form under which names are compared."""
@@ -29,3 +32,24 @@ def fold_accents(name: str) -> str:
         return folded
     decomposed = unicodedata.normalize("NFKD", folded)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed)).casefold()
+
+
+def fold_marks(text: str) -> str:
+    """Return the form under which searches compare: decomposed, without case, accents and points of any script.
+
+    Texts that `fold_accents` makes equal are equal in this form too.
+    """
+    folded = fold(text)
+    if folded.isascii():
+        return folded
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", folded).casefold())
+    return "".join(
+        character for character in _ACCENTS.sub("", decomposed) if unicodedata.combining(character) <= _VOWEL_SIGNS
+    )
+
+
+def fold_letters(text: str) -> str:
+    """Return a text without case and without any mark, in the composed form: its letters, digits and signs."""
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    letters = (character for character in decomposed if unicodedata.category(character)[0] != "M")
+    return unicodedata.normalize("NFC", "".join(letters))

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
-from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused, QueryTooLong
 from gateway.graph.budget import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile, Search
@@ -192,18 +192,18 @@ async def test_an_index_that_fails_once_is_told_and_the_answer_is_not_kept() -> 
 async def test_a_comparison_of_all_names_that_takes_too_long_is_told_and_given_up_after_two(
     fault: Fault,
 ) -> None:
-    endpoint = Elsewhere(fails=lambda query: fault if "CONTAINS(" in query else None)
+    endpoint = Elsewhere(fails=lambda query: fault if "REGEX(?v" in query else None)
     async with over(endpoint, INDEX_FIRST) as gateway:
         answers = [await gateway.search_entities(query) for query in ("insulin", "resistance", "hormone")]
     assert [len(answer.result) for answer in answers] == [1, 0, 0]
-    assert endpoint.count("CONTAINS(") == 2
+    assert endpoint.count("REGEX(?v") == 2
     for answer in answers:
         assert (answer.complete, answer.searched.exhaustive) == (False, False)
         assert answer.warnings is not None
         assert "too long" in answer.warnings[0]
 
 
-@pytest.mark.parametrize("which", ["CONTAINS(", "VALUES ?v"])
+@pytest.mark.parametrize("which", ["REGEX(?v", "VALUES ?v"])
 async def test_an_endpoint_that_fails_is_an_error_and_no_empty_answer(which: str) -> None:
     endpoint = Elsewhere(fails=lambda query: EndpointFault("Down.") if which in query else None)
     async with over(endpoint, INDEX_FIRST) as gateway:
@@ -215,7 +215,7 @@ async def test_names_that_cannot_be_counted_are_too_many() -> None:
     endpoint = Elsewhere(fails=lambda query: GaveUp("Too much.") if "?count" in query else None)
     async with over(endpoint) as gateway:
         answer = await gateway.search_entities("insulin")
-    assert endpoint.count("CONTAINS(") == 0
+    assert endpoint.count("REGEX(?v") == 0
     assert [hit.id for hit in answer.result] == ["x:insulin"]
     assert answer.complete is False
 
@@ -243,3 +243,63 @@ async def test_a_text_without_letters_and_one_that_is_too_long_are_refused_befor
             with pytest.raises(InputError):
                 await gateway.search_entities(query)
     assert endpoint.sent == []
+
+
+ACCENTS = GRAPH + "x:bjork rdfs:label 'Bj\u00f6rk' . x:plain rdfs:label 'bjork street' ."
+PROBE = 'REGEX("'
+COMPARISON = "REGEX(?v"
+
+
+def refused(part: str) -> Reply:
+    """Refuse the queries that have a text in them."""
+    return lambda query: QueryRefused("No.") if part in query else None
+
+
+async def test_names_with_other_accents_are_found_by_patterns_that_one_probe_showed_to_work() -> None:
+    endpoint = Elsewhere(ACCENTS)
+    async with over(endpoint) as gateway:
+        answers = [await gateway.search_entities(query) for query in ("Bjork", "BJO\u0308RK")]
+    for answer in answers:
+        assert {hit.id for hit in answer.result} == {"x:bjork", "x:plain"}
+        assert (answer.complete, answer.searched.exhaustive, answer.warnings) == (True, True, None)
+    assert endpoint.count(PROBE) == 1
+    assert endpoint.count("CONTAINS(") == 0
+
+
+@pytest.mark.parametrize(
+    ("fails", "probes"),
+    [
+        (refused(PROBE), 1),
+        (lambda query: EndpointFault("Odd.") if PROBE in query else None, 3),
+        (refused(COMPARISON), 1),
+        (lambda query: QueryTooLong("Too long.") if COMPARISON in query else None, 1),
+    ],
+)
+@pytest.mark.parametrize("search", [Search(), INDEX_FIRST])
+async def test_where_regex_takes_no_classes_of_letters_no_search_is_complete(
+    search: Search, fails: Reply, probes: int
+) -> None:
+    endpoint = Elsewhere(ACCENTS, fails)
+    async with over(endpoint, search) as gateway:
+        answers = [await gateway.search_entities(query) for query in ("bjork", "resist", "unheard", "bjork unheard")]
+    assert [len(answer.result) for answer in answers] == [1, 2, 0, 1]
+    for answer in answers:
+        assert (answer.complete, answer.searched.exhaustive) == (False, False)
+        assert answer.warnings is not None
+        assert "without their accents" in answer.warnings[0]
+        assert "as typed" in answer.searched.how
+    assert endpoint.count(PROBE) == probes
+
+
+async def test_an_engine_that_reads_a_pattern_otherwise_is_not_believed() -> None:
+    class Bytewise(Elsewhere):
+        async def select(self, query: str, deadline: Deadline) -> bytes:
+            """Compare as an engine does that takes each byte of a text for a character."""
+            return await super().select(
+                query.replace(r"\\p{M}", "[\u00cc\u00cd]") if PROBE in query else query, deadline
+            )
+
+    async with over(Bytewise(ACCENTS)) as gateway:
+        answer = await gateway.search_entities("bjork")
+    assert [hit.id for hit in answer.result] == ["x:plain"]
+    assert not answer.complete

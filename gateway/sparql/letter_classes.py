@@ -1,0 +1,51 @@
+"""Whether the engine's REGEX takes classes of letters and of marks, so that names are found in spite of accents."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from gateway.errors import Fault, QueryRefused
+from gateway.graph.budget import Budget
+from gateway.sparql.asking import Asker
+from gateway.terms.patterns import patterns
+
+_log = logging.getLogger(__name__)
+
+_WORD = "bjorks"
+_MATCHING = frozenset({"Bj\u00f6rks", "Bjo\u0308rks", "BJ\uff2f\u0308RKS", "\U0001d401jorks", "Bj\u00f6rk\u017f"})
+"""Composed, decomposed, full-width with an accent, beyond the basic plane, and with another s."""
+
+_OTHERS = frozenset({"Bjerks", "bj\u00f8rks"})
+_ATTEMPTS = 3
+"""Probes that may fail for another reason than the pattern, before no more are sent."""
+
+
+class LetterClasses:
+    """Probes one endpoint, once."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._known: bool | None = None
+        self._failed = 0
+        self._probing = asyncio.Lock()
+
+    async def taken(self, budget: Budget) -> bool:
+        """Return whether the engine takes them; where that could not be learnt, it is probed again another time."""
+        async with self._probing:
+            if self._known is None and self._failed < _ATTEMPTS:
+                try:
+                    self._known = await self._probe(budget)
+                except Fault as fault:
+                    self._failed += 1
+                    _log.info("whether REGEX takes classes of letters could not be learnt: %s", fault)
+        return bool(self._known)
+
+    async def _probe(self, budget: Budget) -> bool:
+        (pattern,) = patterns([_WORD])
+        given = {"texts": sorted(_MATCHING | _OTHERS), "pattern": pattern}
+        try:
+            rows = await self._asker.rows("search/folding", budget, given)
+        except QueryRefused:
+            return False
+        return {row["v"].value for row in rows if "v" in row} == _MATCHING

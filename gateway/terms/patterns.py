@@ -1,0 +1,170 @@
+r"""Words as regular expressions that match them in spite of case, accents and Unicode forms.
+
+The patterns use literal characters, classes, groups and ``\p{M}*`` only, which Java, PCRE, RE2 and Rust read alike. A
+pattern matches every text that has the word by `gateway.terms.folding`, and some others: the caller compares again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain, takewhile
+
+from gateway.terms.folding import fold_accents, fold_letters, fold_marks
+
+_LENGTHS = (40, 20, 12, 8, 5, 3)
+"""Letters of a word that a pattern has at most: as many as there is room for."""
+
+_ROOM = 6_000
+"""Characters of all patterns of one search."""
+
+_MARKS = r"\p{M}*"
+_VOICING = "\uff9e\uff9f"
+"""Half-width signs of kana: they are no marks to Unicode, and nothing but marks when they are decomposed."""
+
+_KANA = ("\u3040", "\u30ff")
+
+_MAY_BE_FORMS = (range(0x80, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000), range(0x2F800, 0x2FA20))
+"""Code points that may be forms of others: all but Han, Hangul syllables, surrogates and private use."""
+
+_STYLED = range(0x1D400, 0x1D800)
+"""Mathematical letters and digits: a class that has some of them has all, which makes it half as long."""
+
+_SYLLABLES = ("\uac00", "\ud7a3")
+_LEADING, _VOWEL, _FINAL = 0x1100, 0x1161, 0x11A7
+_VOWELS, _FINALS = 21, 28
+"""How Hangul syllables are composed (Unicode, section 3.12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """A code point that stands for several letters."""
+
+    form: str
+    letters: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The code points that are forms of others.
+
+    Attributes:
+        single: The other forms of a letter.
+        beginning: Code points that stand for several letters, by the first of these.
+        inside: The same by each of the others.
+    """
+
+    single: Mapping[str, Sequence[str]]
+    beginning: Mapping[str, Sequence[_Several]]
+    inside: Mapping[str, Sequence[_Several]]
+
+
+def has_word(word: str, name: str) -> bool:
+    """Return whether a name has a word, in spite of case, accents and Unicode forms."""
+    return fold_marks(word) in fold_marks(name) or fold_accents(word) in fold_accents(name)
+
+
+def patterns(words: Sequence[str]) -> list[str]:
+    """Return a pattern for each word; where the patterns get too long, they have the beginnings of the words."""
+    found: list[str] = []
+    for length in _LENGTHS:
+        found = [_pattern(word, length) for word in words]
+        if sum(map(len, found)) <= _ROOM:
+            break
+    return found
+
+
+def _pattern(word: str, length: int) -> str:
+    letters = "".join(_first_letters(fold_letters(word)))[:length]
+    if not letters:
+        # A word of nothing but marks.
+        return f"[\\p{{M}}{_VOICING}]"
+    forms = _forms()
+    pattern = ""
+    for place in reversed(range(len(letters))):
+        letter, left = letters[place], letters[place:]
+        # A code point that goes beyond this letter ends the pattern: the caller compares again.
+        joined = [one.form for one in forms.beginning.get(letter, ()) if _agree(one.letters, left)]
+        pattern = _either(_letter(letter) + (_marks_after(letter) + pattern if pattern else ""), joined)
+    begun_before = [one.form for one in forms.inside.get(letters[0], ()) if _ends_in(one.letters, letters)]
+    return _either(pattern, begun_before)
+
+
+def _first_letters(text: str) -> Iterator[str]:
+    """Return the first letters and digits in a row: what else stands in a word would need to be escaped."""
+    start = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
+    return takewhile(str.isalnum, text[start:])
+
+
+def _agree(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def _ends_in(several: str, letters: str) -> bool:
+    """Return whether the letters begin, or are, inside those that one code point stands for."""
+    return any(_agree(several[place:], letters) for place in range(1, len(several)))
+
+
+def _either(pattern: str, others: Sequence[str]) -> str:
+    return f"(?:{pattern}|{_class(others)})" if others else pattern
+
+
+def _marks_after(letter: str) -> str:
+    return f"[\\p{{M}}{_VOICING}]*" if _KANA[0] <= letter <= _KANA[1] else _MARKS
+
+
+@lru_cache(maxsize=4096)
+def _letter(letter: str) -> str:
+    """Return a pattern for all forms of one letter."""
+    own = _class([letter, *_forms().single.get(letter, ())])
+    if not _SYLLABLES[0] <= letter <= _SYLLABLES[1]:
+        return own
+    number = ord(letter) - ord(_SYLLABLES[0])
+    leading, vowel, final = number // _FINALS // _VOWELS, number // _FINALS % _VOWELS, number % _FINALS
+    open_syllable = _jamo(_LEADING + leading) + _MARKS + _jamo(_VOWEL + vowel)
+    if not final:
+        return f"(?:{own}|{open_syllable})"
+    beginning = _class([chr(ord(letter) - final)])
+    return f"(?:{own}|(?:{beginning}|{open_syllable}){_MARKS}{_jamo(_FINAL + final)})"
+
+
+def _jamo(code: int) -> str:
+    return _class([chr(code), *_forms().single.get(chr(code), ())])
+
+
+def _class(characters: Iterable[str]) -> str:
+    """Return a class of letters and digits, with ranges."""
+    codes = sorted(set(map(ord, characters)))
+    if any(code in _STYLED for code in codes):
+        codes = sorted({*codes, *_STYLED})
+    runs: list[list[int]] = []
+    for code in codes:
+        if runs and runs[-1][1] == code - 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return f"[{''.join(map(_run, runs))}]"
+
+
+def _run(run: Sequence[int]) -> str:
+    first, last = map(chr, run)
+    return first if first == last else first + ("-" if run[1] - run[0] > 1 else "") + last
+
+
+@cache
+def _forms() -> _Forms:
+    single: defaultdict[str, list[str]] = defaultdict(list)
+    beginning: defaultdict[str, list[_Several]] = defaultdict(list)
+    inside: defaultdict[str, list[_Several]] = defaultdict(list)
+    for form in map(chr, chain(range(ord("A"), ord("Z") + 1), *_MAY_BE_FORMS)):
+        letters = fold_letters(form)
+        if len(letters) == 1 and letters != form:
+            single[letters].append(form)
+        elif len(letters) > 1:
+            one = _Several(form, letters)
+            beginning[letters[0]].append(one)
+            for letter in set(letters[1:]):
+                inside[letter].append(one)
+    return _Forms(single, beginning, inside)

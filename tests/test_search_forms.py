@@ -1,0 +1,236 @@
+"""Names in other Unicode forms, with other accents or in another case: found, or the search is not complete."""
+
+import functools
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.errors import InputError
+from gateway.graph.values import Sought
+from gateway.labels.loaded import LoadedLabels
+from gateway.labels.store import IndexedStore
+from gateway.settings.endpoint import Endpoint
+from gateway.settings.profile import Profile, Search
+from gateway.sparql.store import SparqlStore
+from gateway.terms.folding import fold_accents
+from gateway.terms.prefixes import PrefixMap
+from gateway.terms.render import string
+from gateway.terms.words import words_of
+from gateway.transport.inprocess import InProcess
+from tests.engine.small import PREFIXES, ROOM, X, engine
+from tests.examples import examples
+from tests.labels.making import Listed, allowance
+from tests.servers.blazegraph import running_blazegraph
+from tests.servers.fuseki import running_fuseki
+from tests.servers.oxigraph import running_oxigraph
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.servers.virtuoso import running_virtuoso
+
+pytestmark = pytest.mark.anyio
+
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
+NAMES = {
+    "bjork": "Björk Guðmundsdóttir",
+    "apart": "Bjo\u0308rk, decomposed",
+    "wide": "\uff22\uff4a\uff4f\uff52\uff4b, full width",
+    "styled": "\U0001d401jork, mathematical",
+    "tagged": "Björk",
+    "same": "Same Name",
+    "accents": "Sàme Nãme",
+    "street": "Lange Straße",
+    "ligature": "oﬃce of ﬁne art",
+    "sigma": "Σίσυφος",
+    "breathing": "Ἀθῆναι",
+    "iota": "Ἀγορᾷ",
+    "short_i": "Йод",
+    "hangul": "한글",
+    "hangul_apart": unicodedata.normalize("NFD", "한국"),
+    "arabic": "سَلام عليكم",
+    "presented": "ﻻﻣﻊ",
+    "hebrew": "שָׁלוֹם",
+    "kana": "ガラス",
+    "half_width": "ｶﾞﾗｽ窓",
+    "dotted": "İstanbul",
+    "square": "5㎏ bag",
+    "roman": "Rocky Ⅳ",
+    "lodz": "Łódź",
+    "long": "x" * 2_000 + " Ångström",
+    "year": "1984",
+}
+SEARCHES = [
+    ("Bjork", {"bjork", "apart", "wide", "styled", "tagged"}),
+    ("BJÖRK", {"bjork", "apart", "wide", "styled", "tagged"}),
+    ("bjo\u0308rk", {"bjork", "apart", "wide", "styled", "tagged"}),
+    ("Same Name", {"same", "accents"}),
+    ("sáme nâme", {"same", "accents"}),
+    ("STRASSE", {"street"}),
+    ("office fine", {"ligature"}),
+    ("ΣΙΣΥΦΟΣ", {"sigma"}),
+    ("σισυφοσ", {"sigma"}),
+    ("αθηναι", {"breathing"}),
+    ("ΑΓΟΡΆΙ", {"iota"}),
+    ("ИОД", {"short_i"}),
+    ("и\u0306\u043eд", {"short_i"}),
+    (unicodedata.normalize("NFD", "한글"), {"hangul"}),
+    ("한국", {"hangul_apart"}),
+    ("سلام", {"arabic"}),
+    ("لامع", {"presented"}),
+    ("שלום", {"hebrew"}),
+    ("ガラス", {"kana", "half_width"}),
+    ("istanbul", {"dotted"}),
+    ("5kg", {"square"}),
+    ("rocky iv", {"roman"}),
+    ("łodz", {"lodz"}),
+    ("angstrom", {"long"}),
+    ("1984", {"year"}),
+]
+"""Queries, and which names have every word of them by `gateway.terms.folding`."""
+
+SERVERS = ("oxigraph", "fuseki", "blazegraph", "virtuoso")
+
+
+def triples() -> str:
+    """Return the names as N-Triples; one has a language, and one a datatype of its own."""
+    tails = {"tagged": "@is", "year": "^^<http://www.w3.org/2001/XMLSchema#gYear>"}
+    return "".join(f"<{X}{key}> <{LABEL}> {string(name)}{tails.get(key, '')} .\n" for key, name in NAMES.items())
+
+
+def started(name: str, file: Path, servers: ExitStack) -> tuple[str, tuple[str, ...]]:
+    """Start an engine over the names; return its URL, and the named graph where there is one."""
+    workdir = file.parent
+    match name:
+        case "oxigraph":
+            return servers.enter_context(running_oxigraph([file], workdir=workdir)).endpoint, ()
+        case "fuseki":
+            return servers.enter_context(running_fuseki({"names": [file]}, workdir=workdir)).endpoint("names"), ()
+        case "blazegraph":
+            blazegraph = servers.enter_context(running_blazegraph({"names": [file]}, workdir=workdir))
+            return blazegraph.endpoint("names"), ()
+        case _:
+            virtuoso = servers.enter_context(running_virtuoso({"urn:graph:names": [file]}, workdir=workdir))
+            return virtuoso.endpoint, ("urn:graph:names",)
+
+
+Opened = Callable[[Search], Gateway]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "in process",
+        *(pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)]) for name in SERVERS),
+    ],
+)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """Open gateways over the names in every engine, without a label index."""
+    if request.param == "in process":
+        stored = engine(triples())
+
+        def in_process(search: Search) -> Gateway:
+            profile = Profile(size=ROOM, search=search)
+            store = SparqlStore(InProcess(stored, max_bytes=1 << 24), profile)
+            return Gateway(store, profile, PrefixMap(PREFIXES))
+
+        yield in_process
+        return
+    file = tmp_path_factory.mktemp(f"forms-{request.param}") / "names.nt"
+    file.write_text(triples(), encoding="utf-8")
+    try:
+        with ExitStack() as servers:
+            url, graphs = started(request.param, file, servers)
+
+            def over(search: Search) -> Gateway:
+                endpoint = Endpoint(graphs=graphs or "default")
+                profile = Profile(size=ROOM, search=search, endpoint=endpoint, prefixes=PREFIXES)
+                return open_gateway(endpoint=url, profile=profile)
+
+            yield over
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+async def test_every_engine_finds_names_in_any_form_and_says_that_these_are_all(opened: Opened) -> None:
+    async with opened(Search(index="none")) as gateway:
+        for query, expected in SEARCHES:
+            answer = await gateway.search_entities(query)
+            assert {hit.id for hit in answer.result} == {f"x:{key}" for key in expected}, query
+            assert (answer.complete, answer.searched.exhaustive, answer.warnings) == (True, True, None), query
+
+
+async def test_a_part_of_the_words_is_found_in_any_form_too(opened: Opened) -> None:
+    async with opened(Search(index="none")) as gateway:
+        answer = await gateway.search_entities("Bjork unheard")
+    assert {hit.id for hit in answer.result} == {"x:bjork", "x:apart", "x:wide", "x:styled", "x:tagged"}
+    assert answer.complete
+
+
+# The fold is the oracle
+
+ODD = "ßẞſøłđæıİΣσςάᾳΐйёЙﬁﬃŉǆŀⅣ½㎏①⑴ﻻｶﾞガー한가ㅎقَلہéÅǺñǘ𝐁𝟘Ⓑｊ²ªКम्हिผู้o\u0338"
+TEXTS = st.text(
+    st.one_of(st.sampled_from(f"{ODD}aAiIsSkKoO 0-'"), st.characters(exclude_categories=["Cs", "Cn", "Cc"])),
+    min_size=1,
+    max_size=10,
+)
+FORMS: dict[str, Callable[[str], str]] = {
+    **{form: functools.partial(unicodedata.normalize, form) for form in ("NFC", "NFD", "NFKC", "NFKD")},
+    "as it is": str,
+    "upper": str.upper,
+    "lower": str.lower,
+    "without accents": fold_accents,
+}
+FORM = st.sampled_from(sorted(FORMS))
+
+
+def held(names: Sequence[str]) -> InProcess:
+    """Hold a graph of these names."""
+    store = engine("".join(f"x:{number} rdfs:label {string(name)} .\n" for number, name in enumerate(names)))
+    return InProcess(store, max_bytes=1 << 24)
+
+
+async def compared(names: Sequence[str], query: str) -> tuple[set[int], bool]:
+    """Search without an index; return which names are found, and whether these are said to be all."""
+    profile = Profile(size=ROOM)
+    async with Gateway(SparqlStore(held(names), profile), profile, PrefixMap(PREFIXES)) as one:
+        answer = await one.search_entities(query, limit=100)
+    return {int(hit.id.removeprefix("x:")) for hit in answer.result}, answer.complete
+
+
+async def indexed(names: Sequence[str], query: str) -> tuple[set[int], bool]:
+    """Search the label index; return which names are found, and whether these are said to be all."""
+    below = SparqlStore(held(names), Profile())
+    listed = Listed({f"{X}{number}": [name] for number, name in enumerate(names)})
+    store = IndexedStore(below, LoadedLabels(listed, allowance))
+    try:
+        hits = await store.search(Sought(query, tuple(words_of(query))), (), allowance())
+    finally:
+        await store.close()
+    return {int(hit.iri.removeprefix(X)) for hit in hits.hits}, hits.exhaustive and not hits.truncated
+
+
+@pytest.mark.parametrize("search", [compared, indexed])
+@settings(max_examples=examples(100))
+@given(names=st.lists(TEXTS, min_size=1, max_size=4), form=FORM, part=st.tuples(st.integers(0, 9), st.integers(1, 10)))
+@example(names=["fo\u0338o"], form="without accents", part=(0, 10))
+@example(names=["é9x", "9"], form="as it is", part=(0, 2))
+@example(names=["Björk"], form="without accents", part=(0, 10))
+async def test_what_the_fold_makes_equal_is_never_absent_from_an_answer_that_is_complete(
+    search: Callable[[Sequence[str], str], object], names: list[str], form: str, part: tuple[int, int]
+) -> None:
+    query = FORMS[form](names[0][part[0] : part[0] + part[1]])
+    wanted = [fold_accents(word) for word in words_of(query)]
+    assume(wanted)
+    try:
+        found, complete = await search(names, query)  # type: ignore[misc]  # both are coroutines
+    except InputError:
+        return
+    expected = {number for number, name in enumerate(names) if all(word in fold_accents(name) for word in wanted)}
+    assert not complete or expected <= found
