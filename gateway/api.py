@@ -33,6 +33,7 @@ from gateway.labels.loaded import LoadedLabels
 from gateway.labels.store import IndexedStore
 from gateway.settings.address import is_of_own_network
 from gateway.settings.endpoint import Endpoint
+from gateway.settings.files import Files
 from gateway.settings.keeping import Identity
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Cache, Profile
@@ -49,7 +50,8 @@ from gateway.transport.credentials import Access, access_to, access_without_cred
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.kept import open_kept
-from gateway.transport.loading import LoadedGraph, Progress, load_files
+from gateway.transport.loading import LoadedGraph, load_files
+from gateway.transport.parser_process import Progress
 from gateway.transport.quota import Quota
 from gateway.transport.rdflib_graphs import load_rdflib
 from gateway.transport.wikibase_api import WikibaseApi
@@ -214,7 +216,7 @@ def load(
     Raises:
         ConfigurationError: A file cannot be read, or is no graph, or nothing can be kept in the store.
     """
-    graph = _loaded(source, progress, store)
+    graph = _loaded(source, progress, store, profile.files)
     max_bytes = profile.limits.body_megabytes * _MEGABYTE
     return InProcess(graph.engine, max_bytes=max_bytes, lease=graph.lease), graph.prefixes
 
@@ -250,13 +252,15 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     return WikibaseStore(store, ApiSearch(requests, store))
 
 
-def _loaded(source: Source | None, progress: Progress | None, store: str | Path | None) -> LoadedGraph:
+def _loaded(source: Source | None, progress: Progress | None, store: str | Path | None, limits: Files) -> LoadedGraph:
     if isinstance(source, rdflib.Graph):
         return load_rdflib(source)
     if source is None:
-        return load_files([resources.demo_graph()], progress)
+        return load_files([resources.demo_graph()], progress, limits)
     paths = [Path(source)] if isinstance(source, str | Path) else [Path(entry) for entry in source]
-    return load_files(paths, progress) if store is None or not paths else open_kept(paths, Path(store), progress)
+    if store is None or not paths:
+        return load_files(paths, progress, limits)
+    return open_kept(paths, Path(store), progress, limits)
 
 
 def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:

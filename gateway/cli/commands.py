@@ -12,6 +12,7 @@ from gateway.cli.options import (
     Endpoint,
     ExcludedTypes,
     Explain,
+    FileLimits,
     Graphs,
     Limit,
     MaxDegree,
@@ -103,6 +104,7 @@ def schema(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -113,7 +115,7 @@ def schema(
 
     Each with how often it occurs, and with its label where IDs say nothing.
     """
-    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact), whole)
+    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit), whole)
 
 
 @app.command(epilog=_example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
@@ -129,6 +131,7 @@ def search(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -140,7 +143,10 @@ def search(
     QUERY is a name, an alias or a part of one.
     """
     return Search(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact), query, node_type, limit
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
+        query,
+        node_type,
+        limit,
     )
 
 
@@ -169,6 +175,7 @@ def bfs(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -180,7 +187,7 @@ def bfs(
     SEED is an ID, as `search` tells it. Edges are followed in both directions.
     """
     return Bfs(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
         seeds,
         hops,
         Detail(
@@ -208,6 +215,7 @@ def describe(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -219,7 +227,9 @@ def describe(
     ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
     describe_entities.
     """
-    return Describe(Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact), ids, max_tokens)
+    return Describe(
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit), ids, max_tokens
+    )
 
 
 @app.command(
@@ -252,6 +262,7 @@ def intersect(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     json: AsJson = False,
@@ -264,7 +275,7 @@ def intersect(
     all edges among them.
     """
     return Intersect(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact),
+        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
         seeds,
         hops,
         via,
@@ -309,6 +320,7 @@ def serve(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     prefix: Prefixes = None,
     verbose: Verbose = 0,
@@ -322,7 +334,17 @@ def serve(
         raise ConfigurationError("--port and --host are nothing without --http.")
     if port is not None and not 0 <= port <= _LAST_PORT:
         raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
-    common = Common(graph, endpoint, profile, prefix, as_json=False, verbose=verbose, store=store, contact=contact)
+    common = Common(
+        graph,
+        endpoint,
+        profile,
+        prefix,
+        as_json=False,
+        verbose=verbose,
+        store=store,
+        contact=contact,
+        file_limits=file_limit,
+    )
     return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
 
 
@@ -334,6 +356,7 @@ def check(
     endpoint: Endpoint = None,
     contact: Contact = None,
     store: Store = None,
+    file_limit: FileLimits = None,
     profile: ProfileName = None,
     json: Annotated[
         bool,
@@ -348,7 +371,19 @@ def check(
     """
     if url is not None and endpoint is not None:
         raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
-    return Check(Common(graph, url or endpoint, profile, None, json, verbose, store=store, contact=contact))
+    return Check(
+        Common(
+            graph,
+            url or endpoint,
+            profile,
+            None,
+            json,
+            verbose,
+            store=store,
+            contact=contact,
+            file_limits=file_limit,
+        )
+    )
 
 
 @app.command(epilog=_example(f"{PROGRAM} index -e http://127.0.0.1:3030/ds/sparql", f"{PROGRAM} index -p films.toml"))

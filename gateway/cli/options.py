@@ -37,6 +37,16 @@ Store = Annotated[
         show_default=False,
     ),
 ]
+FileLimits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file-limit",
+        metavar="NAME=NUMBER",
+        help="What parsing a file may take: memory_megabytes, cpu_seconds (for each 100 MB), or growth (times the "
+        "file's size). Repeatable.",
+        show_default=False,
+    ),
+]
 Contact = Annotated[
     str | None,
     typer.Option(

@@ -19,6 +19,7 @@ class Common:
         explain: Say what the answer cost.
         store: The folder where parsed files are kept.
         contact: Who runs this gateway, for the endpoint; None: what the profile or the environment says.
+        file_limits: `NAME=NUMBER`, as given.
     """
 
     graph: list[str] | None
@@ -30,6 +31,7 @@ class Common:
     explain: bool = False
     store: str | None = None
     contact: str | None = None
+    file_limits: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 from gateway.cli.output import flush, louder, print_note
 from gateway.cli.prefixes import prefixes
+from gateway.cli.profiles import profile_of
 from gateway.cli.requests import Common
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.opening import Note, Opened, Opening
 from gateway.settings.address import url_problem
 from gateway.settings.contact import contact_for
-from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.transport.loading import check_files
 
@@ -62,8 +62,7 @@ def serve(common: Common, address: tuple[str, int] | None) -> int:
 
 def _opening(common: Common) -> tuple[Opening, str]:
     """Check what can be checked at once; return the gateway to be, and what it is of."""
-    named = common.profile or (DEFAULT if common.graph or common.endpoint else DEMO)
-    profile = with_contact(load_profile(named), common.contact)
+    profile = profile_of(common)
     if common.graph and common.endpoint:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     given = prefixes(common.prefix or ())

@@ -19,6 +19,7 @@ from gateway.cli import render, subgraph
 from gateway.cli.explained import print_explained
 from gateway.cli.output import louder, print_json, print_note
 from gateway.cli.prefixes import prefixes
+from gateway.cli.profiles import profile_of
 from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
@@ -26,7 +27,7 @@ from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, Fault, GatewayError
-from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.load import DEFAULT, load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record
 from gateway.transport.base import Transport
@@ -123,8 +124,7 @@ def _check(common: Common) -> int:
     from gateway.cli import checked  # noqa: PLC0415
 
     louder(common.verbose)
-    name = common.profile or (DEFAULT if common.graph or common.endpoint else DEMO)
-    profile = with_contact(load_profile(name), common.contact)
+    profile = profile_of(common)
     if common.graph and common.endpoint:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     url = common.endpoint or ("" if common.graph else profile.endpoint.url)
@@ -242,11 +242,10 @@ def _opened(common: Common, waiting: Waiting, on_record: OnRecord = ignored) -> 
     gateway = open_gateway(
         common.graph,
         endpoint=common.endpoint,
-        profile=common.profile,
+        profile=profile_of(common),
         prefixes=prefixes(common.prefix or ()),
         store=common.store,
         keep_schema=True,
-        contact=common.contact,
         progress=waiting.loading,
         on_record=on_record,
     )

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from gateway.settings.address import url_problem
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.evidence import Evidence
+from gateway.settings.files import Files
 from gateway.settings.secret import Unquoted
 from gateway.settings.section import Seconds, Section
 from gateway.terms.vocabulary import (
@@ -326,6 +327,7 @@ class Profile(Section):
     names: Names = Names()
     search: Search = Search()
     limits: Limits = Limits()
+    files: Files = Files()
     orientation: Orientation = Orientation()
     size: Size = Size()
     snapshots: Snapshots = Snapshots()

@@ -31,8 +31,10 @@ import portalocker
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
+from gateway.settings.files import Files
 from gateway.transport.fingerprint import Fingerprint
-from gateway.transport.loading import Content, LoadedGraph, Progress, check_files, fill
+from gateway.transport.loading import Content, LoadedGraph, check_files, fill
+from gateway.transport.parser_process import Progress
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +91,9 @@ def place_of(paths: Sequence[Path], directory: Path) -> Path:
     return directory / hashlib.sha256(os.fsencode(names)).hexdigest()[:_DIGITS]
 
 
-def open_kept(paths: Sequence[Path], directory: Path, progress: Progress | None = None) -> LoadedGraph:
+def open_kept(
+    paths: Sequence[Path], directory: Path, progress: Progress | None = None, limits: Files | None = None
+) -> LoadedGraph:
     """Open the store of graph files that is kept on disk, and make it first where there is none that is current.
 
     Several processes may do so at once: one parses, the others wait for it.
@@ -98,12 +102,13 @@ def open_kept(paths: Sequence[Path], directory: Path, progress: Progress | None 
         paths: As `load_files` takes them.
         directory: Where stores are kept.
         progress: Told while files are parsed, here or by another process; what it raises ends the load.
+        limits: As `load_files` takes them.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph, or nothing can be kept in the directory.
     """
     check_files(paths)
-    place = _Place(paths, place_of(paths, directory) / "graph")
+    place = _Place(paths, place_of(paths, directory) / "graph", limits or Files())
     try:
         return place.current() or place.renewed(progress)
     except (OSError, RuntimeError) as error:
@@ -131,8 +136,9 @@ class _Lease:
 class _Place:
     """The folder of one graph's store."""
 
-    def __init__(self, paths: Sequence[Path], folder: Path) -> None:
+    def __init__(self, paths: Sequence[Path], folder: Path, limits: Files) -> None:
         self._paths = paths
+        self._limits = limits
         self._folder = folder
         self._judged: _Manifest | None = None
         self._complained = False
@@ -262,7 +268,7 @@ class _Place:
 
         try:
             (self._folder / (folder.name + _LOCK)).touch()
-            content = _filled(folder, self._paths, note)
+            content = _filled(folder, self._paths, note, self._limits)
             parts = {path.name: _settled(path) for path in folder.iterdir()}
             manifest = _Manifest(self._files(content), content.version, folder.name, parts)
             self._write(manifest)
@@ -307,10 +313,10 @@ class _Place:
                 (self._folder / (store + _LOCK)).unlink(missing_ok=True)
 
 
-def _filled(folder: Path, paths: Sequence[Path], progress: Progress) -> Content:
+def _filled(folder: Path, paths: Sequence[Path], progress: Progress, limits: Files) -> Content:
     """Make a store; it is closed when this returns, because no name holds it."""
     engine = pyoxigraph.Store(str(folder))
-    content = fill(engine, paths, progress)
+    content = fill(engine, paths, progress, limits)
     engine.flush()
     return content
 

@@ -3,6 +3,7 @@ import gzip
 import random
 import re
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
 
 import pyoxigraph
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.transport.loading import LoadedGraph, load_files
+from gateway.settings.files import Files
+from gateway.transport.loading import LoadedGraph, format_of, load_files
+from gateway.transport.parsing import FileParser, RefusedError, Request
 from gateway.transport.rdflib_graphs import as_dataset, load_rdflib
 from tests.examples import examples
 
@@ -96,6 +99,15 @@ def refusal(path: Path) -> str:
     text = str(caught.value)
     assert text.startswith(f"{path}:")
     return text.removeprefix(str(path))
+
+
+def refusal_here(path: Path) -> str:
+    """Return what is said about a file as it is parsed, without a process for it: for very many files."""
+    suffix, zipped = format_of(path)
+    request = Request(suffix, zipped, path.as_uri(), **Files().model_dump())
+    with FileIO(path) as file, pytest.raises(RefusedError) as caught:
+        FileParser(file, request, lambda *_: None).parse()
+    return caught.value.content["place"] + caught.value.content["wrong"]
 
 
 def open_in(folder: Path) -> list[str]:
@@ -308,20 +320,21 @@ def test_bytes_that_are_no_text_are_refused(write: Write, suffix: str, content: 
 def test_a_format_that_shows_its_end_is_refused_when_cut_anywhere(write: Write, suffix: str) -> None:
     content = DOCUMENTS[suffix].strip().encode()
     for length in range(1, len(content)):
-        refusal(write(f"cut{suffix}", content[:length]))
+        refusal_here(write(f"cut{suffix}", content[:length]))
+    refusal(write(f"cut{suffix}", content[:-1]))
     assert len(load_files([write(f"whole{suffix}", content)]).engine) == 5
 
 
 def test_an_rdf_xml_file_without_a_prologue_is_refused_when_cut_anywhere(write: Write) -> None:
     content = f'<rdf:RDF xmlns:rdf="{RDF}">é<!-- é --><![CDATA[ ]]></rdf:RDF>'.encode()
     for length in range(1, len(content)):
-        refusal(write("cut.rdf", content[:length]))
+        refusal_here(write("cut.rdf", content[:length]))
 
 
 def test_a_turtle_file_cut_within_a_statement_is_refused(write: Write) -> None:
     prologue, statement = TURTLE.strip().encode().split(b"\n")
     for length in range(1, len(statement)):
-        refusal(write("cut.ttl", prologue + b"\n" + statement[:length]))
+        refusal_here(write("cut.ttl", prologue + b"\n" + statement[:length]))
 
 
 def test_a_cut_rdf_xml_file_is_told_as_cut_with_its_end(write: Write) -> None:
@@ -335,7 +348,8 @@ def test_a_gzip_file_cut_anywhere_is_refused(write: Write, suffix: str) -> None:
     path = write(f"cut{suffix}.gz", "")
     for length in range(1, len(packed)):
         path.write_bytes(packed[:length])
-        assert "gzip" in refusal(path)
+        assert "gzip" in refusal_here(path)
+    assert "gzip" in refusal(path)
 
 
 def test_a_large_gzip_file_is_refused_when_its_last_byte_is_missing(write: Write) -> None:
@@ -412,6 +426,37 @@ def test_the_second_of_two_files_is_named_when_it_is_the_bad_one(write: Write) -
     good, bad = write("good.ttl", TURTLE), write("bad.ttl", "oops")
     with pytest.raises(ConfigurationError, match=re.escape(f"{bad}:1:1: ")):
         load_files([good, bad])
+
+
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("suffix", DOCUMENTS)
+def test_a_byte_order_mark_of_utf_8_changes_nothing(write: Write, suffix: str, packed: str) -> None:
+    plain = load_files([write(f"plain{suffix}", DOCUMENTS[suffix])])
+    marked = load_files([write(f"marked{suffix}{packed}", MARK + DOCUMENTS[suffix].encode())])
+    assert triples(marked) == triples(plain)
+    assert marked.prefixes[0][1] == plain.prefixes[0][1]
+
+
+def test_a_mistake_after_a_byte_order_mark_has_its_place(write: Write) -> None:
+    assert refusal(write("bad.ttl", MARK + b"\n\n  oops .")).startswith(":3:3:")
+    assert "HTML page" in refusal(write("page.ttl", MARK + HTML.encode()))
+
+
+def test_a_file_of_a_byte_order_mark_alone_is_an_empty_graph(write: Write) -> None:
+    assert len(load_files([write("empty.ttl", MARK)]).engine) == 0
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("suffix", ONE_OF_EACH)
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
+def test_a_file_in_another_encoding_is_refused_by_its_name_with_what_to_do(
+    write: Write, encoding: str, suffix: str, packed: str
+) -> None:
+    text = refusal(write(f"graph{suffix}{packed}", DOCUMENTS[suffix].encode(encoding)))
+    assert f"the file is {encoding}. RDF files are UTF-8. Convert it, for example with iconv -f {encoding}" in text
 
 
 # Progress
