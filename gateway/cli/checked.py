@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gateway.checking.claims import Claim, Comparison, Report
 from gateway.cli.render import STRONG, WARNING, sections, warned
-from gateway.cli.text import clean
+from gateway.cli.text import clean, line
 from gateway.sparql.engines import HABITS
 
 _FAINT = "dim"
@@ -38,7 +38,7 @@ def report(answer: Report) -> RenderableType:
     table.add_column(overflow="fold", width=24)
     table.add_column(overflow="fold", style=_FAINT)
     for name, claim in answer.claims.by_name().items():
-        table.add_row(_TITLES[name], _value(name, claim), Text(clean(claim.why)))
+        table.add_row(_TITLES[name], _value(name, claim), Text(line(claim.why)))
     settings: list[RenderableType] = []
     if answer.settings:
         # Whole lines, however long: they are there to be copied.
@@ -78,12 +78,12 @@ def _number(name: str, value: int, *, at_least: bool) -> str:
 
 
 def _compared(comparison: Comparison) -> RenderableType:
-    about = clean(comparison.about)
+    about = line(comparison.about)
     if comparison.not_compared:
-        return Text.assemble(("? ", WARNING), f"{about}: not compared, {clean(comparison.not_compared)}")
+        return Text.assemble(("? ", WARNING), f"{about}: not compared, {line(comparison.not_compared)}")
     if not comparison.differences:
         return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, SPARQLWrapper has the same")
-    lines = "".join(f"\n    {clean(difference)}" for difference in comparison.differences)
+    lines = "".join(f"\n    {line(difference)}" for difference in comparison.differences)
     return Text.assemble(
         ("≠ ", f"{STRONG} red"),
         f"{about}: this gateway has {comparison.ours:,}, SPARQLWrapper {comparison.theirs:,}",

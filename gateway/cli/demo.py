@@ -5,7 +5,6 @@ The five steps are the protocol's own (reference, "Session workflow"), with an i
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -26,6 +25,7 @@ from gateway.engine.answers import (
     SearchResult,
 )
 from gateway.errors import GatewayError
+from gateway.escaping import json_text
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
@@ -130,4 +130,4 @@ async def _steps(session: Session) -> None:
 
 
 def _written(arguments: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
+    return ", ".join(f"{name}={json_text(value)}" for name, value in arguments.items())

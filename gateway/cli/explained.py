@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gateway.cli.render import STRONG, TYPE, WARNING, table_of
 from gateway.cli.text import clean, counted
+from gateway.escaping import printable
 from gateway.telemetry import Record, Sent
 
 
@@ -19,8 +20,8 @@ def print_explained(console: Console, record: Record) -> None:
     for place, sent in enumerate(record.sent, 1):
         console.print()
         console.print(_title(place, sent))
-        # A line that is wrapped would break an IRI; what is shown can be sent again.
-        console.print(Text("\n".join(map(clean, sent.sparql.splitlines()))), soft_wrap=True)
+        # A line that is wrapped would break an IRI; what is shown can be sent again: SPARQL reads these escapes.
+        console.print(Text("\n".join(map(printable, sent.sparql.split("\n")))), soft_wrap=True)
 
 
 def _summary(record: Record) -> RenderableType:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gateway.cli.text import clean, counted
+from gateway.cli.text import clean, counted, line
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
 
 ID = "cyan"
@@ -34,13 +34,13 @@ _STEPS: Mapping[str, tuple[str, str]] = {
 def schema(answer: SchemaResult) -> RenderableType:
     """Show types and predicates, the most frequent first."""
     return sections(
-        [Text(clean(answer.graph_description))],
+        [Text(line(answer.graph_description))],
         _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer),
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
         [
             *(warned(text) for text in answer.warnings or ()),
             *([Text("With --whole, all of it is read first.")] if "enumerated" not in answer.basis.methods else []),
-            Text.assemble(("Next steps, as a model is told: ", STRONG), clean(answer.next_steps)),
+            Text.assemble(("Next steps, as a model is told: ", STRONG), line(answer.next_steps)),
         ],
     )
 
@@ -66,7 +66,7 @@ def _count(count: int | None) -> str:
 def search(answer: SearchResult, query: str) -> RenderableType:
     """Show hits, the best first."""
     searched = answer.searched
-    how = f"Searched: {clean(searched.how)}."
+    how = f"Searched: {line(searched.how)}."
     warnings = [warned(text) for text in answer.warnings or ()]
     if searched.truncated:
         warnings.append(warned("There are more matches than could be read: search for more words."))
@@ -144,7 +144,7 @@ def _lines(value: Any) -> list[str]:
 
 def warned(text: str) -> Text:
     """Show something that the reader must not miss."""
-    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (clean(text), WARNING))
+    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (line(text), WARNING))
 
 
 def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:

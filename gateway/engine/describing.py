@@ -196,7 +196,7 @@ class Describer:
                 # An API of names may know the very entity that the graph has not.
                 others = [hit for hit in hits.hits if hit.iri != iri]
                 best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
-                nearest = [f"{self._prefixes.shorten(hit.iri)} ({hit.text})" for hit in best]
+                nearest = [f"{self._prefixes.shorten(hit.iri)} ({quoted(hit.text)})" for hit in best]
         where = self._profile.endpoint.other_graph
         doubt = "" if self._profile.endpoint.trusted else f" But this {UNTRUSTED}, so it may exist."
         return InputError(

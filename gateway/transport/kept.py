@@ -31,6 +31,7 @@ import portalocker
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
+from gateway.escaping import in_json
 from gateway.transport.fingerprint import Fingerprint
 from gateway.transport.loading import Content, LoadedGraph, Progress, check_files, fill
 
@@ -283,7 +284,7 @@ class _Place:
         """Put a whole manifest in the place of the one before."""
         new = self._folder / "manifest.new"
         with new.open("wb") as file:
-            file.write(msgspec.json.encode(manifest))
+            file.write(in_json(msgspec.json.encode(manifest).decode()).encode())
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._folder / "manifest.json")
