@@ -18,27 +18,28 @@ def print_json(text: str) -> None:
     """Print one line of JSON as UTF-8, whatever the terminal's encoding."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    _write(sys.stdout, f"{text}\n")
+    write(sys.stdout, f"{text}\n")
 
 
 def print_error(text: str) -> None:
     """Print one line on standard error; nobody hears of it where that is closed."""
     with contextlib.suppress(OSError):
-        _write(sys.stderr, f"error: {line(text)}\n")
+        write(sys.stderr, f"error: {line(text)}\n")
 
 
 def print_note(text: str) -> None:
     """Print one line on standard error that is no error."""
     with contextlib.suppress(OSError):
-        _write(sys.stderr, f"{line(text)}\n")
+        write(sys.stderr, f"{line(text)}\n")
 
 
 def flush() -> None:
     """Write out what was printed, so that a reader that went away is noticed here and not at exit."""
-    _write(sys.stdout, "")
+    write(sys.stdout, "")
 
 
-def _write(stream: TextIO | None, text: str) -> None:
+def write(stream: TextIO | None, text: str) -> None:
+    """Write text to a stream at once."""
     # A process may be started with a stream closed; then there is none.
     if stream is not None:
         stream.write(text)

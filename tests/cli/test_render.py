@@ -13,7 +13,7 @@ SLICE = ["-g", str(FIXTURES / "wikidata-slice.ttl"), "-p", "wikidata-local"]
 def shown(part: RenderableType) -> str:
     console = Console(width=80, color_system=None, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
-        console.print(part)
+        console.print(part, crop=False)
     return captured.get()
 
 
