@@ -26,13 +26,15 @@ header, an address inside the operator's network or a traceback: a language mode
 
 from __future__ import annotations
 
+from gateway.escaping import printable
+
 QUOTE_LIMIT = 80
 """Characters of a caller's own value that an error repeats."""
 
 
 def quoted(value: object) -> str:
-    """Return a caller's value as an error may repeat it: on one line, quoted, cut to `QUOTE_LIMIT`."""
-    text = repr(value)
+    """Return a caller's value as an error may repeat it: on one line, quoted and escaped, cut to `QUOTE_LIMIT`."""
+    text = printable(repr(value))
     return text if len(text) <= QUOTE_LIMIT else f"{text[: QUOTE_LIMIT - 1]}… ({len(text)} characters)"
 
 

@@ -7,13 +7,14 @@ seeds and words are the user's. They stand in the SPARQL that was sent, which is
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Literal, Self
+
+from gateway.escaping import json_text
 
 LOGGER = "gateway.calls"
 """The logger of calls: one line a call at INFO, one line a query at DEBUG."""
@@ -147,7 +148,7 @@ class _Query:
 
     @property
     def line(self) -> str:
-        text = json.dumps(self.sparql, ensure_ascii=False)
+        text = json_text(self.sparql)
         counts = f"again={int(self.again)} rows={self.rows} bytes={self.bytes} ms={self.ms} fault={self.fault}"
         return f"template={self.template} {counts} sparql={text}"
 

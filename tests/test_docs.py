@@ -379,7 +379,7 @@ CONSOLE: Final = [text.partition("\n") for _, text in fences(page("README.md"), 
 
 
 def printed(command: str) -> str:
-    """Return what a command of the readme prints on 80 columns, without blanks at the ends of lines."""
+    """Return what a command of the readme shows at a terminal of 80 columns, without blanks at the ends of lines."""
     prompt, program, *given = shlex.split(command)
     assert (prompt, program) == ("$", "bfsql-gateway")
     written = io.BytesIO()
@@ -389,7 +389,9 @@ def printed(command: str) -> str:
         contextlib.redirect_stdout(stdout),
     ):
         patch.chdir(ROOT)
-        patch.setenv("COLUMNS", "80")
+        # Of such a terminal rich knows that it has 80 columns and no colours.
+        patch.setattr(stdout, "isatty", lambda: True)
+        patch.setenv("TERM", "dumb")
         patch.delenv("FORCE_COLOR", raising=False)
         assert main(given) == 0
         stdout.flush()

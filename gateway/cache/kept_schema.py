@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gateway.errors import ConfigurationError
+from gateway.escaping import in_json
 from gateway.graph.values import Schema
 from gateway.settings import keeping
 
@@ -46,6 +47,6 @@ class KeptSchema:
     def save(self, schema: Schema) -> None:
         """Keep a schema in place of the one before."""
         try:
-            keeping.write(self._path, msgspec.json.encode(_Content(_FORMAT, schema)).decode())
+            keeping.write(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
         except ConfigurationError as error:
             _log.warning("the schema cannot be kept: %s", error)

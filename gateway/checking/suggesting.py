@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from gateway.checking.claims import Claim, Claims
+from gateway.escaping import visible
 from gateway.settings.endpoint import EngineName, Graphs
 from gateway.settings.profile import Limits
 from gateway.sparql.engines import HABITS
@@ -54,5 +53,8 @@ def _query_rows(engine: EngineName, cap: Claim) -> int | None:
 
 
 def _text(value: str | tuple[str, ...]) -> str:
-    # TOML writes strings and lists of them as JSON does.
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        # TOML has no surrogate pairs, so a character above U+FFFF has an escape of its own.
+        escaped = visible(value).replace('"', r"\"")
+        return f'"{escaped}"'
+    return f"[{', '.join(map(_text, value))}]"

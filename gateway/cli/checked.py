@@ -9,11 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.checking.claims import Claim, Comparison, Report
-from gateway.cli.render import STRONG, WARNING, sections, warned
-from gateway.cli.text import clean
+from gateway.cli.layout import STRONG, Whole
+from gateway.cli.render import WARNING, sections, warned
+from gateway.cli.text import clean, line
 from gateway.sparql.engines import HABITS
 
 _FAINT = "dim"
+_VALUE_CELLS = 24
 _TITLES: Mapping[str, str] = {
     "engine": "Engine",
     "version": "Version",
@@ -35,14 +37,14 @@ def report(answer: Report) -> RenderableType:
     """Show what a check found out."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style=STRONG, no_wrap=True)
-    table.add_column(overflow="fold", width=24)
+    table.add_column(overflow="fold", min_width=_VALUE_CELLS)
     table.add_column(overflow="fold", style=_FAINT)
     for name, claim in answer.claims.by_name().items():
-        table.add_row(_TITLES[name], _value(name, claim), Text(clean(claim.why)))
+        table.add_row(_TITLES[name], _value(name, claim), Text(line(claim.why)))
     settings: list[RenderableType] = []
     if answer.settings:
         # Whole lines, however long: they are there to be copied.
-        settings = [Text("For the profile:\n", STRONG), Text(answer.settings.rstrip(), no_wrap=True, overflow="ignore")]
+        settings = [Text("For the profile:", STRONG), Text(), Whole(Text(answer.settings.rstrip()))]
     return sections(
         [Text.assemble((clean(answer.place), STRONG), " answers SPARQL queries.")],
         [table],
@@ -78,12 +80,12 @@ def _number(name: str, value: int, *, at_least: bool) -> str:
 
 
 def _compared(comparison: Comparison) -> RenderableType:
-    about = clean(comparison.about)
+    about = line(comparison.about)
     if comparison.not_compared:
-        return Text.assemble(("? ", WARNING), f"{about}: not compared, {clean(comparison.not_compared)}")
+        return Text.assemble(("? ", WARNING), f"{about}: not compared, {line(comparison.not_compared)}")
     if not comparison.differences:
         return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, SPARQLWrapper has the same")
-    lines = "".join(f"\n    {clean(difference)}" for difference in comparison.differences)
+    lines = "".join(f"\n    {line(difference)}" for difference in comparison.differences)
     return Text.assemble(
         ("≠ ", f"{STRONG} red"),
         f"{about}: this gateway has {comparison.ours:,}, SPARQLWrapper {comparison.theirs:,}",

@@ -5,18 +5,18 @@ The five steps are the protocol's own (reference, "Session workflow"), with an i
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
-from rich.console import Console, RenderableType
-from rich.rule import Rule
+from rich.console import RenderableType
 from rich.text import Text
 
 from gateway.cli import render, subgraph
+from gateway.cli.layout import Whole
+from gateway.cli.screen import Screen
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -26,16 +26,19 @@ from gateway.engine.answers import (
     SearchResult,
 )
 from gateway.errors import GatewayError
+from gateway.escaping import json_text
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+
+_RULE = "─" * 80
 
 
 class Session:
     """A client in a session with a server; prints each call by its tool's name, and its answer."""
 
-    def __init__(self, client: Client, console: Console) -> None:
+    def __init__(self, client: Client, screen: Screen) -> None:
         self._client = client
-        self._console = console
+        self._screen = screen
 
     async def call(
         self,
@@ -50,19 +53,19 @@ class Session:
         Raises:
             GatewayError: The tool answered with an error.
         """
-        self._console.print()
-        self._console.print(Rule(Text(why, style="dim"), align="left", style="dim"))
-        self._console.print(Text(f"{tool}({_written(arguments)})", style="bold"))
-        self._console.print()
+        self._screen.show()
+        self._screen.show(Text(f"{why} {_RULE}"[: len(_RULE)], style="dim"))
+        self._screen.show(Whole(Text(f"{tool}({_written(arguments)})", style="bold")))
+        self._screen.show()
         result = await self._client.call_tool(tool, arguments)
         if result.is_error:
             raise GatewayError(" ".join(part.text for part in result.content if isinstance(part, TextContent)))
         answer = model.model_validate(result.structured_content)
-        self._console.print(show(answer))
+        self._screen.show(show(answer))
         return answer
 
 
-async def play(console: Console) -> None:
+async def play(screen: Screen) -> None:
     """Play the session on the demo graph.
 
     Raises:
@@ -71,9 +74,9 @@ async def play(console: Console) -> None:
     server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
     failed: GatewayError | BrokenPipeError | None = None
     async with Client(server) as client:
-        console.print(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
+        screen.show(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
         try:
-            await _steps(Session(client, console))
+            await _steps(Session(client, screen))
         except (GatewayError, BrokenPipeError) as error:
             # Raised in here, the client's own tasks would wrap it into a group.
             failed = error
@@ -130,4 +133,4 @@ async def _steps(session: Session) -> None:
 
 
 def _written(arguments: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
+    return ", ".join(f"{name}={json_text(value)}" for name, value in arguments.items())

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
-from gateway.cli.render import STRONG, TYPE, WARNING, table_of
+from gateway.cli.layout import STRONG, TYPE, Fields, Whole
+from gateway.cli.render import WARNING
+from gateway.cli.screen import Screen
 from gateway.cli.text import clean, counted
+from gateway.escaping import printable
 from gateway.telemetry import Record, Sent
 
 
-def print_explained(console: Console, record: Record) -> None:
+def print_explained(screen: Screen, record: Record) -> None:
     """Show a record below an answer."""
-    console.print()
-    console.print(_summary(record))
+    screen.show()
+    screen.show(_summary(record))
     for place, sent in enumerate(record.sent, 1):
-        console.print()
-        console.print(_title(place, sent))
-        # A line that is wrapped would break an IRI; what is shown can be sent again.
-        console.print(Text("\n".join(map(clean, sent.sparql.splitlines()))), soft_wrap=True)
+        screen.show()
+        screen.show(_title(place, sent))
+        # A line that is wrapped would break an IRI; what is shown can be sent again: SPARQL reads these escapes.
+        screen.show(Whole(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
 
 
 def _summary(record: Record) -> RenderableType:
@@ -41,7 +44,7 @@ def _summary(record: Record) -> RenderableType:
         ("Stages", " · ".join(f"{name} {value:,}" for name, value in stages.items())),
         ("Ended", ", ".join([record.outcome, *record.causes, *([record.error] if record.error else [])])),
     ]
-    return table_of([("", STRONG), ("", "")], rows, header=False)
+    return Fields([(title, [told]) for title, told in rows])
 
 
 def _title(place: int, sent: Sent) -> Text:

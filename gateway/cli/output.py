@@ -8,36 +8,38 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import Any, TextIO
 
-from gateway.cli.text import clean
+from gateway.cli.text import line
+from gateway.escaping import printable
 
 
 def print_json(text: str) -> None:
     """Print one line of JSON as UTF-8, whatever the terminal's encoding."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    _write(sys.stdout, f"{text}\n")
+    write(sys.stdout, f"{text}\n")
 
 
 def print_error(text: str) -> None:
     """Print one line on standard error; nobody hears of it where that is closed."""
     with contextlib.suppress(OSError):
-        _write(sys.stderr, f"error: {clean(text)}\n")
+        write(sys.stderr, f"error: {line(text)}\n")
 
 
 def print_note(text: str) -> None:
     """Print one line on standard error that is no error."""
     with contextlib.suppress(OSError):
-        _write(sys.stderr, f"{clean(text)}\n")
+        write(sys.stderr, f"{line(text)}\n")
 
 
 def flush() -> None:
     """Write out what was printed, so that a reader that went away is noticed here and not at exit."""
-    _write(sys.stdout, "")
+    write(sys.stdout, "")
 
 
-def _write(stream: TextIO | None, text: str) -> None:
+def write(stream: TextIO | None, text: str) -> None:
+    """Write text to a stream at once."""
     # A process may be started with a stream closed; then there is none.
     if stream is not None:
         stream.write(text)
@@ -56,7 +58,10 @@ class _OneLine(logging.Formatter):
     """Writes a record on one line; a traceback, of a defect, keeps its own."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
-        return clean(f"{record.levelname.lower()}: {record.getMessage()}")
+        return line(f"{record.levelname.lower()}: {record.getMessage()}")
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the same
+        return "\n".join(map(printable, super().formatException(ei).split("\n")))
 
 
 class Log(logging.StreamHandler[TextIO]):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from gateway.cli.text import clean, counted
+from gateway.cli.layout import ID, STRONG, TYPE, Fields, Rows, Whole, Words
+from gateway.cli.text import clean, counted, line
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
 
-ID = "cyan"
-TYPE = "dim"
-STRONG = "bold"
 WARNING = "yellow"
 
 _OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
@@ -34,13 +29,13 @@ _STEPS: Mapping[str, tuple[str, str]] = {
 def schema(answer: SchemaResult) -> RenderableType:
     """Show types and predicates, the most frequent first."""
     return sections(
-        [Text(clean(answer.graph_description))],
+        [Text(line(answer.graph_description))],
         _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer),
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
         [
             *(warned(text) for text in answer.warnings or ()),
             *([Text("With --whole, all of it is read first.")] if "enumerated" not in answer.basis.methods else []),
-            Text.assemble(("Next steps, as a model is told: ", STRONG), clean(answer.next_steps)),
+            Text.assemble(("Next steps, as a model is told: ", STRONG), line(answer.next_steps)),
         ],
     )
 
@@ -56,7 +51,7 @@ def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: Sche
     if not terms:
         return [Text(f"No {title.lower()}s are known.")]
     more = [Text(f"… {counted(total - len(terms), f'more {title.lower()}')}")] if total > len(terms) else []
-    return [table_of(columns, rows, numeric=unit), *more]
+    return [Rows(columns, rows, numeric=unit), *more]
 
 
 def _count(count: int | None) -> str:
@@ -66,14 +61,14 @@ def _count(count: int | None) -> str:
 def search(answer: SearchResult, query: str) -> RenderableType:
     """Show hits, the best first."""
     searched = answer.searched
-    how = f"Searched: {clean(searched.how)}."
+    how = f"Searched: {line(searched.how)}."
     warnings = [warned(text) for text in answer.warnings or ()]
     if searched.truncated:
         warnings.append(warned("There are more matches than could be read: search for more words."))
     if not searched.exhaustive:
         warnings.append(warned("Not every name was compared: there may be matches that were missed."))
     if not answer.result:
-        return Group(Text(f"Nothing is found for “{clean(query)}”. {how}"), *warnings)
+        return sections([Text(f"Nothing is found for “{clean(query)}”. {how}"), *warnings])
     columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
     if any(hit.matched for hit in answer.result):
         columns.append(("Matched", ""))
@@ -85,7 +80,7 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     ]
     left = searched.found - len(answer.result)
     more = [Text(f"… {left:,} more: search for more words, or raise --limit.")] if left > 0 else []
-    return sections([table_of(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
+    return sections([Rows(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
 
 
 def entity(answer: Entity) -> RenderableType:
@@ -114,12 +109,8 @@ def entities(answer: EntitiesResult) -> RenderableType:
 
 def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style=STRONG, overflow="fold", max_width=28)
-    table.add_column(overflow="fold")
-    for key, value in {"iri": own["iri"], **metadata}.items():
-        table.add_row(Text(clean(key)), Text("\n".join(_lines(value))))
-    return Group(title, Padding(table, (0, 0, 0, 2)))
+    rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **metadata}.items()]
+    return Group(Whole(title), Fields(rows, indent=2))
 
 
 def _lines(value: Any) -> list[str]:
@@ -144,7 +135,7 @@ def _lines(value: Any) -> list[str]:
 
 def warned(text: str) -> Text:
     """Show something that the reader must not miss."""
-    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (clean(text), WARNING))
+    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (line(text), WARNING))
 
 
 def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:
@@ -160,32 +151,9 @@ def _step(step: str, count: int) -> str:
 
 
 def sections(*parts: Sequence[RenderableType]) -> RenderableType:
-    """Put a blank line between the sections that have something to show."""
+    """Put a blank line between the sections that have something to show; no text in them breaks a word."""
     shown: list[RenderableType] = []
     for section in parts:
         if section:
             shown += [Text(), *section] if shown else section
-    return Group(*shown)
-
-
-def table_of(
-    columns: Sequence[tuple[str, str]],
-    rows: Iterable[Sequence[str]],
-    *,
-    numeric: str | None = None,
-    header: bool = True,
-) -> Table:
-    """Make a table of clean texts.
-
-    Args:
-        columns: Titles with styles.
-        rows: Cells, as many in a row as there are columns.
-        numeric: The title of a column of numbers.
-        header: Whether to show the titles.
-    """
-    table = Table(box=box.SIMPLE_HEAD if header else None, show_edge=False, pad_edge=False, show_header=header)
-    for title, style in columns:
-        table.add_column(title, style=style, overflow="fold", justify="right" if title == numeric else "left")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+    return Group(*(Words(part) if isinstance(part, Text) else part for part in shown))

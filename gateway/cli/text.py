@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-_BLANKS = frozenset("\t\n\v\f\r\x85\u2028\u2029")
-_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the text after them around, so that it reads as another."""
+from gateway.escaping import printable, visible
+
+_BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
 
 
-def clean(text: str) -> str:
-    """Return text on one line, with what a terminal would obey written out: an escape becomes four characters."""
-    written = "".join(_shown(character) for character in text)
-    return " ".join(written.split()) if any(character in _BLANKS for character in text) else written
+def clean(value: str) -> str:
+    """Return a value on one line, so that it can be read back: what a terminal would obey is escaped."""
+    return visible(value)
 
 
-def _shown(character: str) -> str:
-    if character in _BLANKS:
-        return " "
-    if character in _REORDERING or unicodedata.category(character) in {"Cc", "Cs"}:
-        return ascii(character)[1:-1]
-    return character
+def line(sentence: str) -> str:
+    """Return a sentence of this program on one line, with what a terminal would obey escaped."""
+    return printable(_BREAKS.sub(" ", sentence).strip())
 
 
 def local_part(term: str) -> str:
@@ -45,5 +41,5 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Return texts from a graph as one list."""
+    """Return values from a graph as one list."""
     return ", ".join(clean(text) for text in texts)

@@ -10,7 +10,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from gateway.cli.text import clean
+from gateway.cli.text import clean, line
 
 
 class Waiting:
@@ -53,7 +53,7 @@ class Waiting:
 
     async def asking(self, done: int, total: int, message: str) -> None:
         """Tell how many steps of a traversal are done."""
-        self._show("", clean(message), done, total)
+        self._show("", line(message), done, total)
 
     def _show(self, task: str, description: str, done: int, total: int) -> None:
         if task not in self._tasks:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from gateway.api import connect, load, make_label_index, open_gateway
 from gateway.cli import render, subgraph
 from gateway.cli.explained import print_explained
+from gateway.cli.layout import Whole
 from gateway.cli.output import louder, print_json, print_note
 from gateway.cli.prefixes import prefixes
 from gateway.cli.profiles import profile_of
 from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search
+from gateway.cli.screen import Screen
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult
 from gateway.engine.exploring import Progress
@@ -138,7 +138,7 @@ def _check(common: Common) -> int:
     if common.as_json:
         print_json(compact_json(report.as_json()))
     else:
-        _console().print(checked.report(report))
+        Screen().show(checked.report(report))
     return 0 if report.agrees else DIFFERENT
 
 
@@ -169,7 +169,7 @@ def _index(common: Common, *, afresh: bool) -> None:
     if schema is not None:
         whole = "all there are" if schema.comprehensive else "not all there are"
         lines.append(f"It has {schema.entity_types_total} types and {schema.predicates_total} predicates, {whole}.")
-    _console().print(Text("\n".join([*lines, f"Kept in {place}."]), overflow="fold"), soft_wrap=True)
+    Screen().show(Whole(Text("\n".join([*lines, f"Kept in {place}."]))))
     if not about.whole:
         print_note("Some names did not come, or came while the graph changed: `bfsql-gateway refresh` reads them anew.")
 
@@ -190,7 +190,7 @@ async def _closing(transport: AnyTransport, work: Callable[[AnyTransport], Await
 def _demo() -> None:
     from gateway.cli.demo import play  # noqa: PLC0415 - it needs the whole MCP library, as the server does
 
-    asyncio.run(play(_console()))
+    asyncio.run(play(Screen()))
 
 
 def _answer(
@@ -207,25 +207,11 @@ def _answer(
         if common.as_json:
             print_json(compact_json(answer.as_json()))
         else:
-            _console().print(show(answer))
+            Screen().show(show(answer))
     finally:
         if common.explain and not common.as_json:
             for record in records:
-                print_explained(_console(), record)
-
-
-def _console() -> Console:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that lacks a character shows a question mark for it.
-        sys.stdout.reconfigure(errors="replace")
-    return _Stdout(highlight=False, markup=False, emoji=False)
-
-
-class _Stdout(Console):
-    """Standard output; `main` deals with a reader that went away, where rich would end the process."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+                print_explained(Screen(), record)
 
 
 def _run(gateway: Gateway, work: Awaitable[Result]) -> Result:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from gateway.escaping import json_text
 
 BYTES_PER_TOKEN = 4
 SHORTER = ((1_000, 100), (200, 30), (80, 10))
@@ -15,8 +16,8 @@ Json = Any
 
 
 def compact_json(value: Json) -> str:
-    """Return JSON without indentation, with every character as itself."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Return JSON without indentation, as it is sent: characters that hide or reorder text are escaped."""
+    return json_text(value)
 
 
 def size_of(value: Json) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
-import json
 import logging
 import os
 import sqlite3
@@ -18,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from gateway.errors import ConfigurationError
+from gateway.escaping import json_text
 from gateway.graph.budget import Deadline
 from gateway.graph.names import NameReader
 from gateway.labels.building import Allowance, Told, read_names, told_nobody
@@ -82,7 +82,7 @@ class Kept:
             _log.warning("%s is broken, so reading begins anew: %s", self.draft, error)
             self.draft.unlink(missing_ok=True)
             about = await self._make(names, allowance, told, afresh=True)
-        write(self.place / "labels.json", json.dumps({**asdict(about), "of": self.identity.readable}, indent=1))
+        write(self.place / "labels.json", json_text({**asdict(about), "of": self.identity.readable}, indent=1))
         return about
 
     async def _make(self, names: NameReader, allowance: Allowance, told: Told, *, afresh: bool) -> About:

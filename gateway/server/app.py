@@ -27,6 +27,7 @@ from mcp_types import (
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
+from gateway.escaping import printable
 from gateway.server import texts, tools
 from gateway.server.audience import Audience, Context
 from gateway.server.opening import Opened, Opening
@@ -151,7 +152,7 @@ async def _called(opening: Opening, context: Context, params: CallToolRequestPar
 
 
 def _error(text: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=printable(text))], is_error=True)
 
 
 def _version() -> str:

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import portalocker
 
 from gateway.errors import ConfigurationError
+from gateway.escaping import json_text
 from gateway.settings.keeping import folder_for_all, make, write
 from gateway.transport.credentials import Access
 
@@ -133,7 +134,7 @@ class SharedAccount:
             yield account
             self._latest = account
             try:
-                write(self._path, json.dumps(asdict(account)))
+                write(self._path, json_text(asdict(account)))
                 self._is_written = True
             except ConfigurationError as error:
                 self._is_written = False

@@ -31,6 +31,7 @@ import portalocker
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
+from gateway.escaping import in_json
 from gateway.settings.files import Files
 from gateway.transport.fingerprint import Fingerprint
 from gateway.transport.loading import Content, LoadedGraph, check_files, fill
@@ -289,7 +290,7 @@ class _Place:
         """Put a whole manifest in the place of the one before."""
         new = self._folder / "manifest.new"
         with new.open("wb") as file:
-            file.write(msgspec.json.encode(manifest))
+            file.write(in_json(msgspec.json.encode(manifest).decode()).encode())
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._folder / "manifest.json")

@@ -52,7 +52,7 @@ def quick(folder: Path, text: str = "") -> Path:
     return path
 
 
-def test_an_endpoint_is_shown_as_a_table_of_80_columns_with_a_snippet_to_copy(run: Run, tmp_path: Path) -> None:
+def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(FUSEKI)) as url:
         ran = run("check", url, "--profile", quick(tmp_path))
     assert (ran.status, ran.err) == (0, "")
@@ -60,7 +60,6 @@ def test_an_endpoint_is_shown_as_a_table_of_80_columns_with_a_snippet_to_copy(ru
     assert "Engine            Apache Jena Fuseki" in ran.out
     assert "Time-out          not determined" in ran.out
     assert "the number of triples: 10, SPARQLWrapper has the same" in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 80
     snippet = ran.out.partition("For the profile:")[2]
     profile = Profile.model_validate_json(json.dumps(tomllib.loads(snippet)))
     assert (profile.endpoint.url, profile.endpoint.engine) == (url, "fuseki")

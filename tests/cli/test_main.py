@@ -249,11 +249,10 @@ def test_a_disk_that_is_full_is_one_line(run: Run, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("argv", ASKING)
-def test_nothing_is_coloured_or_wider_than_the_terminal_in_a_pipe(run: Run, argv: list[str]) -> None:
+def test_nothing_is_coloured_in_a_pipe(run: Run, argv: list[str]) -> None:
     ran = run(*argv)
     assert (ran.status, ran.err) == (0, "")
     assert "\x1b" not in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_no_color_is_honoured_on_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

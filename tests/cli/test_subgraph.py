@@ -152,7 +152,7 @@ def test_everything_that_an_answer_lacks_is_told() -> None:
         "not complete.",
         "! hub_not_expanded, 22 nodes: Degree 9,000. (e:h, e:i and 20 more)",
         "! What is not here may still be in the graph.",
-        "! Not in the graph: e:\\x1bz",
+        "! Not in the graph: e:\\u001bz",
         "! The answer is another one since the page before: start again at --offset 0.",
         "! Left out: 3 edges to blank nodes, which have no ID.",
         "! Two types are called T.",

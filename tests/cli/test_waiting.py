@@ -20,7 +20,7 @@ def test_a_person_sees_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeyp
     waited(quiet=False)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "Loading [red]big\\x1b.nt" in err
+    assert "Loading [red]big\\u001b.nt" in err
     assert "50%" in err
     assert "hop 1 of 2: 16 nodes" in err
 
