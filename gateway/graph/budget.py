@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.telemetry import Tally
 
 Clock = Callable[[], float]
+
+Item = TypeVar("Item")
+
+_UNCHECKED = 1_000
+"""Items of a long loop between two looks at the clock: some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,21 @@ class Deadline:
         """
         if self.seconds_left <= 0:
             raise deadline_passed()
+
+    def checking(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[Item]:
+        """Return an iterator over items, for a long loop that has to end when the time is up.
+
+        Args:
+            items: The items.
+            at_once: Items between two looks at the clock; fewer where one item may take long.
+
+        Raises:
+            DeadlinePassed: No time is left, at the first item or at a later one.
+        """
+        iterator = iter(items)
+        while some := list(islice(iterator, at_once)):
+            self.check()
+            yield from some
 
 
 def deadline_passed() -> DeadlinePassed:
