@@ -70,7 +70,6 @@ class Describer:
             Fault: It could not be looked up.
         """
         (iri,) = expanded("id", [arguments.id], self._prefixes)
-        deadline = budget.deadline
         found, notes = await self._look_up([iri], budget)
         if isinstance(found[iri], Fault):
             raise found[iri]
@@ -79,7 +78,9 @@ class Describer:
         record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         labels = await self._labels([record], budget)
-        (fitting,), degraded = _shortened([record], limit - size_of(notes.warnings) - _MARGIN, labels, deadline)
+        (fitting,), degraded = _shortened(
+            [record], limit - size_of(notes.warnings) - _MARGIN, labels, budget.call_deadline
+        )
         told = {
             "complete": iri not in notes.elsewhere and self._profile.endpoint.trusted,
             "warnings": [*notes.warnings, *warnings] or None,
@@ -93,7 +94,6 @@ class Describer:
         Raises:
             Fault: None could be looked up.
         """
-        deadline = budget.deadline
         found, notes = await self._look_up(expanded("ids", arguments.ids, self._prefixes), budget)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
@@ -108,8 +108,8 @@ class Describer:
         warnings = [*notes.warnings, *warnings]
         room = limit - size_of(told) - size_of(warnings) - _MARGIN
         labels = await self._labels(records, budget)
-        fitting, degraded = _shortened(records, room, labels, deadline)
-        count = _how_many(fitting, room, [record["id"] for record in records], labels, deadline)
+        fitting, degraded = _shortened(records, room, labels, budget.call_deadline)
+        count = _how_many(fitting, room, [record["id"] for record in records], labels, budget.call_deadline)
         return EntitiesResult.model_validate(
             {
                 **told,
@@ -127,11 +127,10 @@ class Describer:
 
     async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> tuple[dict[Iri, Any], _Notes]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
-        deadline = budget.deadline
         with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
             known, facts, described, existing, notes = await self._read(iris, budget)
         found: dict[Iri, Any] = {}
-        for iri in deadline.checking(iris, at_once=1):
+        for iri in budget.call_deadline.checking(iris, at_once=1):
             there = existing.get(iri)
             marks = [described[iri].mark, facts[iri].mark, *([there.mark] if there else [])]
             fault = next((mark.fault for mark in marks if mark.fault is not None), None)

@@ -12,7 +12,7 @@ from gateway.engine.known import Known
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
 from gateway.terms.prefixes import PrefixMap
@@ -127,13 +127,7 @@ class Sieve:
         self._writer = writer
 
     async def apply(
-        self,
-        topology: Topology,
-        filters: Filters,
-        min_mentions: int,
-        known: Known,
-        budget: Budget,
-        deadline: Deadline,
+        self, topology: Topology, filters: Filters, min_mentions: int, known: Known, budget: Budget
     ) -> Kept:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 
@@ -142,12 +136,12 @@ class Sieve:
             filters: The filters.
             min_mentions: Nodes that are mentioned less often are removed.
             known: The schema.
-            budget: Pays for what is fetched, and ends before the deadline.
-            deadline: When the call must have answered.
+            budget: The call's budget.
 
         Raises:
             DeadlinePassed: The time was not enough.
         """
+        deadline = budget.call_deadline
         warnings = list(filters.warnings)
         removed: dict[Iri, str] = {}
         if filters.excluded:
@@ -155,7 +149,7 @@ class Sieve:
                 if not filters.excluded.isdisjoint(known.chooser.filterable(topology.facts[node])):
                     removed[node] = "exclude_node_types"
         if min_mentions > 1:
-            few, unsure = await self._rarely_mentioned(topology, min_mentions, budget, deadline)
+            few, unsure = await self._rarely_mentioned(topology, min_mentions, budget)
             for node in few:
                 removed.setdefault(node, "min_mentions")
             if unsure:
@@ -174,16 +168,14 @@ class Sieve:
         ]
         return Kept(nodes, edges, _levels(topology, nodes), warnings, topology)
 
-    async def _rarely_mentioned(
-        self, topology: Topology, least: int, budget: Budget, deadline: Deadline
-    ) -> tuple[list[Iri], int]:
+    async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], int]:
         """Return the nodes that are mentioned too rarely, and how many could not be looked up."""
         if not topology.nodes:
             return [], 0
         with budget.tally.stage("metadata"):
             described = await self._store.mentions(list(topology.nodes), budget)
         few = []
-        for node, description in deadline.checking(described.items()):
+        for node, description in budget.call_deadline.checking(described.items()):
             mentions = self._writer.mentions(description.properties)
             # Of what was read in part, more may be known.
             if description.mark.whole and mentions is not None and mentions < least:

@@ -100,10 +100,10 @@ class Presenter:
         warnings: Sequence[str],
         budget: Budget,
     ) -> Json:
-        deadline = budget.deadline
+        deadline = budget.call_deadline
         # What is fetched here may take half of the time: what came has to be written.
         with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
-            kept, filters, known, unread = await self._filtered(topology, arguments, budget, deadline)
+            kept, filters, known, unread = await self._filtered(topology, arguments, budget)
             limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
             if unread:
                 warning.append(_UNREAD.format(unread))
@@ -125,13 +125,13 @@ class Presenter:
         return self._fitted(page, head, limit, kept, arguments, labels)
 
     async def _filtered(
-        self, topology: Topology, arguments: TraversalArguments, budget: Budget, deadline: Deadline
+        self, topology: Topology, arguments: TraversalArguments, budget: Budget
     ) -> tuple[Kept, Filters, Known, int]:
         """Return what the filters leave, the filters, the schema, and how many labels could not be read for them."""
         self._book.met(
             {
                 iri
-                for node, facts in deadline.checking(topology.facts.items())
+                for node, facts in budget.call_deadline.checking(topology.facts.items())
                 if topology.nodes[node]
                 for iri in facts.types
             },
@@ -140,7 +140,7 @@ class Presenter:
         known = await self._book.known(budget)
         named, unread = await self._labeller.named(topology, known, budget) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
-        kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget, deadline)
+        kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         return kept, filters, known, unread
 
     def _page(

@@ -132,7 +132,7 @@ class Cartographer:
             async with _together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
                 # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
-                layout = await asyncio.to_thread(self._laid_out, seeds, distance, found, budget.deadline)
+                layout = await asyncio.to_thread(self._laid_out, seeds, distance, found, budget.call_deadline)
         return self._drawn(seeds, layout, found, facts.result())
 
     async def intersection(
@@ -168,8 +168,8 @@ class Cartographer:
         async with _together() as tasks:
             facts = tasks.create_task(self._facts(common, budget))
             among = await self._among_the_unexpanded(common, found, budget)
-            layout = await asyncio.to_thread(self._laid_out, seeds, farthest, found, budget.deadline, among)
-        paths = paths_to_seeds(common, found.distances, found.neighbours, budget.deadline) if via else {}
+            layout = await asyncio.to_thread(self._laid_out, seeds, farthest, found, budget.call_deadline, among)
+        paths = paths_to_seeds(common, found.distances, found.neighbours, budget.call_deadline) if via else {}
         return self._drawn(seeds, layout, found, facts.result(), paths)
 
     async def _reached(

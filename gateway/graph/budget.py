@@ -86,6 +86,7 @@ class Budget:
         nodes: Nodes that a traversal may reach in all.
         sent: Queries sent so far.
         tally: What the call has cost.
+        call_deadline: When the call must have answered; `deadline` may be before that, where time is kept for later.
     """
 
     deadline: Deadline
@@ -94,6 +95,11 @@ class Budget:
     nodes: int
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
+    call_deadline: Deadline = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the deadline for that of the call."""
+        self.call_deadline = self.deadline
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.

@@ -32,9 +32,7 @@ STAR = engine(
 PROFILE = Profile(size=ROOM, limits=Limits(deadline_seconds=SECONDS))
 
 CALLS: dict[str, Callable[[Gateway], Any]] = {
-    "bfs_query": lambda gateway: gateway.bfs_query(
-        ["x:hub"], 1, limit=550, min_mentions=2, exclude_node_types=["x:U"]
-    ),
+    "bfs_query": lambda gateway: gateway.bfs_query(["x:hub"], 1, limit=550, min_mentions=2, exclude_node_types=["x:U"]),
     "intersect_subgraphs": lambda gateway: gateway.intersect_subgraphs(["x:hub", "x:n1"], 2, via=True, limit=550),
     "describe_entities": lambda gateway: gateway.describe_entities([f"x:n{number}" for number in range(200)]),
 }
