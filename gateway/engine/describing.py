@@ -18,9 +18,9 @@ from gateway.engine.ranking import ranked
 from gateway.engine.redirects import Redirects
 from gateway.engine.size import shorteners, size_of
 from gateway.errors import Fault, InputError, quoted
-from gateway.graph.budget import Budget
+from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Description, Iri, NodeFacts, Sought
+from gateway.graph.values import Description, Existence, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.prefixes import PrefixMap, in_prose
@@ -34,6 +34,9 @@ _NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not fou
 _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
 )
+_TIME_FOR_WRITING = 0.15
+"""Share of the time that is left for an answer which is not spent on reading."""
+
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
@@ -90,7 +93,9 @@ class Describer:
         record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         labels = await self._labels([record], budget)
-        (fitting,), degraded = _shortened([record], limit - size_of(notes.warnings) - _MARGIN, labels)
+        (fitting,), degraded = _shortened(
+            [record], limit - size_of(notes.warnings) - _MARGIN, labels, budget.call_deadline
+        )
         told = {
             "complete": iri not in notes.elsewhere and self._is_sure(notes),
             "warnings": [*notes.warnings, *warnings] or None,
@@ -118,8 +123,8 @@ class Describer:
         warnings = [*notes.warnings, *warnings]
         room = limit - size_of(told) - size_of(warnings) - _MARGIN
         labels = await self._labels(records, budget)
-        fitting, degraded = _shortened(records, room, labels)
-        count = _how_many(fitting, room, [record["id"] for record in records], labels)
+        fitting, degraded = _shortened(records, room, labels, budget.call_deadline)
+        count = _how_many(fitting, room, [record["id"] for record in records], labels, budget.call_deadline)
         return EntitiesResult.model_validate(
             {
                 **told,
@@ -135,10 +140,31 @@ class Describer:
         return self._profile.endpoint.trusted and not notes.names_in_doubt and not notes.left_out
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
-        return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
+        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+            return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
 
     async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> tuple[dict[Iri, Any], _Notes]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
+        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+            known, facts, described, existing, notes = await self._read(iris, budget)
+        found: dict[Iri, Any] = {}
+        for iri in budget.call_deadline.checking(iris, at_once=1):
+            there = existing.get(iri)
+            marks = [described[iri].mark, facts[iri].mark, *([there.mark] if there else [])]
+            fault = next((mark.fault for mark in marks if mark.fault is not None), None)
+            if fault is not None:
+                found[iri] = fault
+            elif there is not None and not there.exists:
+                found[iri] = None
+            else:
+                notes.left_out += facts[iri].left_out + described[iri].left_out
+                found[iri] = self._record(iri, facts[iri], described[iri], known)
+        return found, notes
+
+    async def _read(
+        self, iris: Sequence[Iri], budget: Budget
+    ) -> tuple[Known, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
+        """Return the schema, and what the graph says about each IRI; existence of those about which it says nothing."""
         known = await self._book.known(budget)
         with budget.tally.stage("facts"):
             facts = await self._store.nodes(iris, budget, names=False)
@@ -152,19 +178,7 @@ class Describer:
         if names_in_doubt(known, self._profile):
             notes.names_in_doubt = True
             notes.warnings.append(_NAMES_UNKNOWN)
-        found: dict[Iri, Any] = {}
-        for iri in iris:
-            there = existing.get(iri)
-            marks = [described[iri].mark, facts[iri].mark, *([there.mark] if there else [])]
-            fault = next((mark.fault for mark in marks if mark.fault is not None), None)
-            if fault is not None:
-                found[iri] = fault
-            elif there is not None and not there.exists:
-                found[iri] = None
-            else:
-                notes.left_out += facts[iri].left_out + described[iri].left_out
-                found[iri] = self._record(iri, facts[iri], described[iri], known)
-        return found, notes
+        return known, facts, described, existing, notes
 
     async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], budget: Budget) -> _Notes:
         """Return what to note about nodes that went elsewhere, or of which another part of a split graph knows more."""
@@ -270,8 +284,11 @@ def _labelled(records: Sequence[Json], labels: Labels, degraded: Json) -> Json:
     return {"labels": labels.of(mentioned) or None, "degraded": labels.degraded(mentioned, degraded) or None}
 
 
-def _shortened(records: Sequence[Json], limit: int, labels: Labels) -> tuple[list[Json], Json]:
+def _shortened(records: Sequence[Json], limit: int, labels: Labels, deadline: Deadline) -> tuple[list[Json], Json]:
     """Shorten long values, harder and harder, until the records fit; then leave out the last values of those too long.
+
+    Raises:
+        DeadlinePassed: The time was not enough.
 
     Returns:
         The records, and what was left out, with counts. They may together still be longer than the limit, each by
@@ -282,10 +299,12 @@ def _shortened(records: Sequence[Json], limit: int, labels: Labels) -> tuple[lis
     for shorter in shorteners():
         if _size(fitting, labels) <= limit:
             break
-        fitting = [{**record, "metadata": shorter(record["metadata"])} for record in records]
+        fitting = [
+            {**record, "metadata": shorter(record["metadata"])} for record in deadline.checking(records, at_once=1)
+        ]
         if shorter.shortened:
             degraded["values_shortened"] = shorter.shortened
-    left_out = sum(_cut_properties(record, limit, labels) for record in fitting)
+    left_out = sum(_cut_properties(record, limit, labels) for record in deadline.checking(fitting, at_once=1))
     if left_out:
         degraded["properties_left_out"] = left_out
     return fitting, degraded
@@ -302,12 +321,13 @@ def _cut_properties(record: Json, limit: int, labels: Labels) -> int:
     return left_out
 
 
-def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str], labels: Labels) -> int:
+def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str], labels: Labels, deadline: Deadline) -> int:
     """Return how many records fit together with the IDs of the others; at least one."""
     used, named = 0, 0
     left = sum(map(size_of, ids))
     mentioned = Mentioned()
-    for count, (record, short) in enumerate(zip(records, ids, strict=True)):
+    described = deadline.checking(zip(records, ids, strict=True), at_once=1)
+    for count, (record, short) in enumerate(described):
         left -= size_of(short)
         used += size_of(record)
         mentioned.add_records([record])

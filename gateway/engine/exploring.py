@@ -144,9 +144,11 @@ def _draw_nearer(distance: dict[Iri, int], near: Mapping[Iri, set[Iri]], hops: i
     reached = [node for node, steps in distance.items() if steps == 0]
     counted = dict.fromkeys(reached, 0)
     for node in reached:
-        for other in near[node] - counted.keys() if node in near and counted[node] < hops else ():
-            counted[other] = counted[node] + 1
-            reached.append(other)
+        # Not `near[node] - counted.keys()`, which goes over all that was counted.
+        for other in near[node] if node in near and counted[node] < hops else ():
+            if other not in counted:
+                counted[other] = counted[node] + 1
+                reached.append(other)
     distance.update(counted)
 
 

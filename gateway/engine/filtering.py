@@ -129,11 +129,23 @@ class Sieve:
     async def apply(
         self, topology: Topology, filters: Filters, min_mentions: int, known: Known, budget: Budget
     ) -> Kept:
-        """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed."""
+        """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
+
+        Args:
+            topology: The whole answer.
+            filters: The filters.
+            min_mentions: Nodes that are mentioned less often are removed.
+            known: The schema.
+            budget: The call's budget.
+
+        Raises:
+            DeadlinePassed: The time was not enough.
+        """
+        deadline = budget.call_deadline
         warnings = list(filters.warnings)
         removed: dict[Iri, str] = {}
         if filters.excluded:
-            for node in topology.nodes:
+            for node in deadline.checking(topology.nodes):
                 if not filters.excluded.isdisjoint(known.chooser.filterable(topology.facts[node])):
                     removed[node] = "exclude_node_types"
         if min_mentions > 1:
@@ -148,8 +160,12 @@ class Sieve:
             if seed in removed:
                 short = in_prose(self._prefixes.shorten(seed))
                 warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
-        nodes = [node for node in topology.nodes if node not in removed]
-        edges = [edge for edge in topology.edges if edge.subject not in removed and edge.object not in removed]
+        nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
+        edges = [
+            edge
+            for edge in deadline.checking(topology.edges)
+            if edge.subject not in removed and edge.object not in removed
+        ]
         return Kept(nodes, edges, _levels(topology, nodes), warnings, topology)
 
     async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], int]:
@@ -159,7 +175,7 @@ class Sieve:
         with budget.tally.stage("metadata"):
             described = await self._store.mentions(list(topology.nodes), budget)
         few = []
-        for node, description in described.items():
+        for node, description in budget.call_deadline.checking(described.items()):
             mentions = self._writer.mentions(description.properties)
             # Of what was read in part, more may be known.
             if description.mark.whole and mentions is not None and mentions < least:

@@ -47,6 +47,9 @@ from gateway.settings.profile import Profile
 from gateway.telemetry import Record, Tally
 from gateway.terms.prefixes import PrefixMap
 
+_TIME_FOR_PRESENTATION = 0.15
+"""Share of a call's time that a traversal leaves for filters, metadata and the writing of the answer."""
+
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
 
 OnRecord = Callable[[Record], object]
@@ -372,7 +375,7 @@ class Gateway:
         generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
         if topology is None:
-            with budget.tally.stage("expansion"):
+            with budget.tally.stage("expansion"), budget.reserving(requests=0.0, time=_TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
                     topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
                 else:

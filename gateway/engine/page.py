@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.engine.size import SHORTER, Shortener, largest_page, size_of
+from gateway.graph.budget import Deadline
 from gateway.graph.values import Edge, Iri
 
 Json = dict[str, Any]
+
+_AT_ONCE = 50
+"""Nodes or edges, whose metadata may be long, between two looks at the clock."""
 
 
 @dataclass(slots=True)
@@ -48,16 +52,18 @@ class Page:
         nodes: Nodes in order.
         edges: Edges in order.
         ends: For each edge the position of its later end among the nodes.
+        deadline: When the call must have answered; what takes long here raises `DeadlinePassed` after it.
     """
 
     nodes: list[Item]
     edges: list[Item]
     ends: list[int]
+    deadline: Deadline
 
     @property
     def size(self) -> int:
         """Bytes that nodes and edges take."""
-        return sum(item.size for item in self.nodes) + sum(item.size for item in self.edges)
+        return sum(item.size for item in self.deadline.checking((*self.nodes, *self.edges), _AT_ONCE))
 
     @property
     def degraded(self) -> dict[str, int]:
@@ -100,7 +106,7 @@ class Page:
         size = self.size
         if size > room:
             size = self._shorten(size, room)
-        for item in (*reversed(self.nodes), *reversed(self.edges)):
+        for item in self.deadline.checking((*reversed(self.nodes), *reversed(self.edges)), _AT_ONCE):
             if size <= room:
                 return
             if "metadata" in item.json:
@@ -110,7 +116,7 @@ class Page:
 
     def _shorten(self, size: int, room: int) -> int:
         for step in SHORTER:
-            for item in (*self.nodes, *self.edges):
+            for item in self.deadline.checking((*self.nodes, *self.edges), _AT_ONCE):
                 if "metadata" in item.json:
                     shorter = Shortener(*step)
                     item.json["metadata"] = shorter(item.json["metadata"])
@@ -125,8 +131,8 @@ class Page:
         if not self.nodes or self.size <= room:
             return
         count = largest_page(
-            [node.size for node in self.nodes],
-            [(end, edge.size) for end, edge in zip(self.ends, self.edges, strict=True)],
+            [node.size for node in self.deadline.checking(self.nodes, _AT_ONCE)],
+            [(end, edge.size) for end, edge in self.deadline.checking(zip(self.ends, self.edges, strict=True))],
             room,
         )
         del self.nodes[count:]
@@ -135,20 +141,20 @@ class Page:
         self.ends = [self.ends[position] for position in inside]
 
 
-def edges_within(window: Sequence[Iri], edges: Sequence[Edge]) -> list[tuple[int, Edge]]:
+def edges_within(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> list[tuple[int, Edge]]:
     """Return the edges with both ends in a window, each with the position of its later end."""
     position = {node: index for index, node in enumerate(window)}
     return [
         (max(position[edge.subject], position[edge.object]), edge)
-        for edge in edges
+        for edge in deadline.checking(edges)
         if edge.subject in position and edge.object in position
     ]
 
 
-def edges_across(window: Sequence[Iri], edges: Sequence[Edge]) -> int:
+def edges_across(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> int:
     """Count the edges with exactly one end in a window."""
     inside = set(window)
-    return sum((edge.subject in inside) != (edge.object in inside) for edge in edges)
+    return sum((edge.subject in inside) != (edge.object in inside) for edge in deadline.checking(edges))
 
 
 def _drop_metadata(item: Item, *, names_on_stubs: bool) -> None:

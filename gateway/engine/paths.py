@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from gateway.graph.budget import Deadline
 from gateway.graph.values import Iri
 
 Path = tuple[Iri, ...]
 
 
 def paths_to_seeds(
-    nodes: Iterable[Iri], distances: Sequence[Mapping[Iri, int]], neighbours: Mapping[Iri, Collection[Iri]]
+    nodes: Iterable[Iri],
+    distances: Sequence[Mapping[Iri, int]],
+    neighbours: Mapping[Iri, Collection[Iri]],
+    deadline: Deadline,
 ) -> dict[Iri, tuple[Path, ...]]:
     """Return one shortest path from each node to each seed, both ends included.
 
@@ -21,15 +25,21 @@ def paths_to_seeds(
         distances: For each seed, the distance of every node it reaches.
         neighbours: The neighbours of the expanded nodes, over the edges that the distances count: an edge that a node
             with a cap leaves out may be among the edges of its other end.
+        deadline: When the call must have answered.
+
+    Raises:
+        DeadlinePassed: The time was not enough.
     """
-    nearer = [_nearer(distance, neighbours) for distance in distances]
-    return {node: tuple(_walk(node, steps) for steps in nearer) for node in nodes}
+    nearer = [_nearer(distance, neighbours, deadline) for distance in distances]
+    return {node: tuple(_walk(node, steps) for steps in nearer) for node in deadline.checking(nodes)}
 
 
-def _nearer(distance: Mapping[Iri, int], neighbours: Mapping[Iri, Collection[Iri]]) -> dict[Iri, Iri]:
+def _nearer(
+    distance: Mapping[Iri, int], neighbours: Mapping[Iri, Collection[Iri]], deadline: Deadline
+) -> dict[Iri, Iri]:
     """Return, for each node, its first expanded neighbour that is one step nearer to the seed."""
     first: dict[Iri, Iri] = {}
-    for node, others in neighbours.items():
+    for node, others in deadline.checking(neighbours.items()):
         steps = distance.get(node)
         if steps is None:
             continue

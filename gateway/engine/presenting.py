@@ -18,9 +18,11 @@ from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.size import BYTES_PER_TOKEN, size_of
 from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
-from gateway.graph.budget import Budget
+from gateway.engine.types import UNKNOWN
+from gateway.errors import DeadlinePassed
+from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, Edge, Iri
+from gateway.graph.values import Degree, Edge, Iri, NodeFacts
 from gateway.settings.profile import Profile, Size
 from gateway.terms.prefixes import PrefixMap, in_prose
 
@@ -32,6 +34,9 @@ _SMALLEST_NODE = 25
 
 _LABEL_BYTES = 40
 """What an ID and its label take, about."""
+
+_TIME_FOR_WRITING = 0.5
+"""Share of the time that is left for an answer which is not spent on fetching metadata and labels for it."""
 
 _SUMMARIZED = (1_000_000, 200, 100, 50, 20, 5)
 """Types, and predicates, that `schema_summary` lists: all, or as many as fit."""
@@ -76,40 +81,82 @@ class Presenter:
 
         Raises:
             InputError: A filter names what the graph does not have.
+            DeadlinePassed: The time was not enough for writing the answer.
         """
+        try:
+            return await self._presented(topology, arguments, seeds, warnings, budget)
+        except DeadlinePassed as late:
+            raise DeadlinePassed(
+                f"The time of this call ended while the answer about {len(topology.nodes):,} nodes and "
+                f"{len(topology.edges):,} edges was being written.",
+                next_step="Ask for fewer seeds or hops, or ask again when the gateway has fewer calls to answer.",
+            ) from late
+
+    async def _presented(
+        self,
+        topology: Topology,
+        arguments: TraversalArguments,
+        seeds: Sequence[Iri],
+        warnings: Sequence[str],
+        budget: Budget,
+    ) -> Json:
+        deadline = budget.call_deadline
+        # What is fetched here may take half of the time: what came has to be written.
+        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+            kept, filters, known, unread = await self._filtered(topology, arguments, budget)
+            limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+            if unread:
+                warning.append(_UNREAD.format(unread))
+            if arguments.offset >= len(kept.nodes) > 0:
+                warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
+            head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
+            head |= {"schema_summary": self._summary(topology, known, limit - size_of(head), deadline)}
+            if isinstance(arguments, BfsQuery):
+                head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
+            else:  # a node of an intersection has one distance for each seed
+                head |= {"k": arguments.k}
+            room = limit - size_of(head)
+            page, window, edges = self._page(kept, arguments, known, room, deadline)
+            if not arguments.topology_only:
+                await self._detail(page, window, edges, filters, topology, known, room, budget)
+            mentioned = Mentioned.in_subgraph(head | self._body(page, kept, arguments))
+            deadline.check()
+            labels = await self._labeller.labels(mentioned, known, budget)
+        return self._fitted(page, head, limit, kept, arguments, labels)
+
+    async def _filtered(
+        self, topology: Topology, arguments: TraversalArguments, budget: Budget
+    ) -> tuple[Kept, Filters, Known, int]:
+        """Return what the filters leave, the filters, the schema, and how many labels could not be read for them."""
         self._book.met(
-            {iri for node, facts in topology.facts.items() if topology.nodes[node] for iri in facts.types},
+            {
+                iri
+                for node, facts in budget.call_deadline.checking(topology.facts.items())
+                if topology.nodes[node]
+                for iri in facts.types
+            },
             topology.predicates,
         )
         known = await self._book.known(budget)
         named, unread = await self._labeller.named(topology, known, budget) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
-        limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        if unread:
-            warning.append(_UNREAD.format(unread))
-        if arguments.offset >= len(kept.nodes) > 0:
-            warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
-        head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
-        head |= {"schema_summary": self._summary(topology, known, limit - size_of(head))}
-        if isinstance(arguments, BfsQuery):
-            head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
-        else:  # a node of an intersection has one distance for each seed
-            head |= {"k": arguments.k}
-        room = limit - size_of(head)
+        return kept, filters, known, unread
+
+    def _page(
+        self, kept: Kept, arguments: TraversalArguments, known: Known, room: int, deadline: Deadline
+    ) -> tuple[Page, Sequence[Iri], Sequence[Edge]]:
+        """Return the page without metadata, and its nodes and edges: no more of them than could fit."""
         stop = len(kept.nodes) if arguments.limit is None else arguments.offset + arguments.limit
         window = kept.nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
-        within = edges_within(window, kept.edges)
+        within = edges_within(window, kept.edges, deadline)
         page = Page(
-            [Item(self._stub(node, topology, known)) for node in window],
-            [Item(self._bare(edge)) for _, edge in within],
+            [Item(self._stub(node, kept.topology, known)) for node in deadline.checking(window)],
+            [Item(self._bare(edge)) for _, edge in deadline.checking(within)],
             [end for end, _ in within],
+            deadline,
         )
-        if not arguments.topology_only:
-            await self._detail(page, window, [edge for _, edge in within], filters, topology, known, room, budget)
-        mentioned = Mentioned.in_subgraph(head | self._body(page, kept, arguments))
-        labels = await self._labeller.labels(mentioned, known, budget)
-        return self._fitted(page, head, limit, kept, arguments, labels)
+        return page, window, [edge for _, edge in within]
 
     def _head(
         self,
@@ -133,13 +180,19 @@ class Presenter:
         always = {"seeds", "node_count", "edge_count", "complete"}
         return {key: value for key, value in head.items() if value or key in always}
 
-    def _summary(self, topology: Topology, known: Known, room: int) -> Json:
+    def _summary(self, topology: Topology, known: Known, room: int, deadline: Deadline) -> Json:
         """Return `schema_summary`, of which, with its labels, a third of the room is the limit.
 
         Where there are more types and predicates than that, the most frequent are listed and the totals told.
         """
-        types = Counter(known.chooser.shown(facts) for facts in topology.facts.values())
-        predicates = Counter(edge.predicate for edge in topology.edges)
+        # Many nodes have the same types.
+        alike: Counter[tuple[Iri, ...] | None] = Counter(
+            facts.types if facts.mark.fault is None else None for facts in deadline.checking(topology.facts.values())
+        )
+        types: Counter[str] = Counter()
+        for iris, count in deadline.checking(alike.items()):
+            types[UNKNOWN if iris is None else known.chooser.shown(NodeFacts(iris))] += count
+        predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
         summary: Json = {}
         for count in _SUMMARIZED:
             summary = self._summarized(types, predicates, count)
@@ -214,14 +267,14 @@ class Presenter:
         with budget.tally.stage("metadata"):
             described = await self._store.node_metadata([node for _, node in full_nodes], budget, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
-        for item, node in full_nodes:
+        for item, node in page.deadline.checking(full_nodes, at_once=1):
             item.failed = not described[node].mark.whole
             if not item.failed:
                 item.left_out = described[node].left_out + topology.facts[node].left_out
                 item.json.pop("name", None)
                 types = known.chooser.all_of(topology.facts[node])
                 item.json["metadata"] = self._writer.node(described[node].properties, types, known.schema.names or ())
-        for item, edge in full_edges:
+        for item, edge in page.deadline.checking(full_edges, at_once=1):
             item.failed = not evidence[edge].mark.whole
             item.left_out = evidence[edge].left_out
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
@@ -261,7 +314,8 @@ class Presenter:
         if end < len(kept.nodes):
             body["next_offset"] = end
         if arguments.offset or end < len(kept.nodes):
-            body["edges_across_pages"] = edges_across(kept.nodes[arguments.offset : end], kept.edges)
+            window = kept.nodes[arguments.offset : end]
+            body["edges_across_pages"] = edges_across(window, kept.edges, page.deadline)
             body["snapshot"] = kept.content
         if arguments.snapshot is not None and arguments.snapshot != kept.content:
             body["result_changed"] = True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -16,7 +17,7 @@ from gateway.engine.gaps import NOT_SENDABLE, UNTRUSTED, Gap, Gaps
 from gateway.engine.hubs import HubRule
 from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
-from gateway.graph.budget import Budget
+from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import GraphStore, Told
 from gateway.graph.values import Edge, Iri, NodeFacts
 from gateway.settings.profile import Profile
@@ -128,10 +129,10 @@ class Cartographer:
         async with asking_ahead(lambda nodes: self._facts(nodes, budget), self._facts_batch) as ahead:
             found = await self._explored([seeds], seeds, max_hops, rule, budget, progress, ahead.told)
             distance = found.distances[0]
-            async with asyncio.TaskGroup() as tasks:
+            async with _together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
                 # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
-                layout = await asyncio.to_thread(lambda: self._laid_out(seeds, distance, found.edges))
+                layout = await asyncio.to_thread(self._laid_out, seeds, distance, found, budget.call_deadline)
         return self._drawn(seeds, layout, found, facts.result())
 
     async def intersection(
@@ -164,12 +165,11 @@ class Cartographer:
             return self._drawn(seeds, _Layout(), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
-        async with asyncio.TaskGroup() as tasks:
+        async with _together() as tasks:
             facts = tasks.create_task(self._facts(common, budget))
             among = await self._among_the_unexpanded(common, found, budget)
-            edges = {edge for edge in found.edges if edge.subject in common and edge.object in common} | among
-            layout = await asyncio.to_thread(lambda: self._laid_out(seeds, farthest, edges))
-        paths = paths_to_seeds(common, found.distances, found.neighbours) if via else {}
+            layout = await asyncio.to_thread(self._laid_out, seeds, farthest, found, budget.call_deadline, among)
+        paths = paths_to_seeds(common, found.distances, found.neighbours, budget.call_deadline) if via else {}
         return self._drawn(seeds, layout, found, facts.result(), paths)
 
     async def _reached(
@@ -257,12 +257,35 @@ class Cartographer:
         with budget.tally.stage("facts"):
             return await self._store.nodes(list(nodes), budget, names=self._names_on_stubs)
 
-    def _laid_out(self, seeds: Sequence[Iri], distance: Mapping[Iri, int], edges: Iterable[Edge]) -> _Layout:
-        """Put nodes and edges in their order; no other thread may change them meanwhile."""
-        distinct = list(edges)
+    def _laid_out(
+        self,
+        seeds: Sequence[Iri],
+        distance: Mapping[Iri, int],
+        found: Exploration,
+        deadline: Deadline,
+        among: Collection[Edge] | None = None,
+    ) -> _Layout:
+        """Put nodes and edges in their order; no other thread may change them meanwhile.
+
+        Args:
+            seeds: The seeds.
+            distance: The nodes, each with its distance.
+            found: What was explored; its edges.
+            deadline: When the call must have answered.
+            among: Further edges, where only those with both ends among the nodes are wanted; None: all are.
+
+        Raises:
+            DeadlinePassed: The time was not enough.
+        """
+        edges = deadline.checking(chain(found.edges, among or ()))
+        distinct = list(
+            edges if among is None else {edge for edge in edges if edge.subject in distance and edge.object in distance}
+        )
         # Every IRI is placed once: then nodes need no further comparison, and an edge becomes one number, which sorts
         # in half the time of its three texts.
-        ordered = sorted({*distance, *chain.from_iterable(distinct)}, key=self._prefixes.shorten)
+        terms = {*distance, *chain.from_iterable(distinct)}
+        short = {iri: self._prefixes.shorten(iri) for iri in deadline.checking(terms)}
+        ordered = sorted(short, key=short.__getitem__)
         present = [seed for seed in seeds if seed in distance]
         nodes = {node: distance[node] for node in present}
         by_distance: dict[int, list[Iri]] = defaultdict(list)
@@ -272,7 +295,7 @@ class Cartographer:
         for steps in sorted(by_distance):
             # A seed stays where it is.
             nodes |= dict.fromkeys(by_distance[steps], steps)
-        return _Layout(tuple(present), nodes, _in_order(distinct, ordered))
+        return _Layout(tuple(present), nodes, _in_order(distinct, ordered, deadline))
 
     def _drawn(
         self,
@@ -297,12 +320,24 @@ class Cartographer:
         )
 
 
-def _in_order(edges: Sequence[Edge], ordered: Sequence[Iri]) -> tuple[Edge, ...]:
+@asynccontextmanager
+async def _together() -> AsyncIterator[asyncio.TaskGroup]:
+    """Run a block beside its tasks; where one fails, the others are stopped, and its error is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            yield tasks
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+def _in_order(edges: Sequence[Edge], ordered: Sequence[Iri], deadline: Deadline) -> tuple[Edge, ...]:
     """Return distinct edges by subject, predicate and object, as their IRIs are ordered."""
     many = len(ordered)
     place = dict(zip(ordered, range(many), strict=True))
-    placed = {(place[s] * many + place[p]) * many + place[o]: edge for edge in edges for s, p, o in [edge]}
-    return tuple(placed[key] for key in sorted(placed))
+    placed = {
+        (place[s] * many + place[p]) * many + place[o]: edge for edge in deadline.checking(edges) for s, p, o in [edge]
+    }
+    return tuple(placed[key] for key in deadline.checking(sorted(placed)))
 
 
 def _note_failed_types(gaps: Gaps, facts: Mapping[Iri, NodeFacts]) -> None:

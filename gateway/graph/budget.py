@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.telemetry import Tally
 
 Clock = Callable[[], float]
+
+Item = TypeVar("Item")
+
+_UNCHECKED = 1_000
+"""Items of a long loop between two looks at the clock: some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,21 @@ class Deadline:
         if self.seconds_left <= 0:
             raise deadline_passed()
 
+    def checking(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[Item]:
+        """Return an iterator over items, for a long loop that has to end when the time is up.
+
+        Args:
+            items: The items.
+            at_once: Items between two looks at the clock; fewer where one item may take long.
+
+        Raises:
+            DeadlinePassed: No time is left, at the first item or at a later one.
+        """
+        iterator = iter(items)
+        while some := list(islice(iterator, at_once)):
+            self.check()
+            yield from some
+
 
 def deadline_passed() -> DeadlinePassed:
     """Return the error that says the time of this call is up."""
@@ -64,6 +86,7 @@ class Budget:
         nodes: Nodes that a traversal may reach in all.
         sent: Queries sent so far.
         tally: What the call has cost.
+        call_deadline: When the call must have answered; `deadline` may be before that, where time is kept for later.
     """
 
     deadline: Deadline
@@ -72,6 +95,11 @@ class Budget:
     nodes: int
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
+    call_deadline: Deadline = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the deadline for that of the call."""
+        self.call_deadline = self.deadline
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.

@@ -126,7 +126,7 @@ def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_read_in_as_
             assert not distance
             assert not any(seed in pair for pair in shown)
     common = set.intersection(*map(set, found.distances))
-    paths = paths_to_seeds(common, found.distances, found.neighbours)
+    paths = paths_to_seeds(common, found.distances, found.neighbours, budget().deadline)
     assert paths.keys() == common
     for node, to_seeds in paths.items():
         for seed, distance, path in zip(seeds, found.distances, to_seeds, strict=True):

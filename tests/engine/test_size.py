@@ -1,6 +1,7 @@
 """How large an answer may be, and what it leaves out to stay so (contract, "Size")."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.page import Item, Page
 from gateway.engine.size import Shortener, compact_json, largest_page, size_of
+from gateway.graph.budget import Deadline
 from gateway.settings.profile import Names, Profile, Size
 from tests.engine.small import PREFIXES, X, engine, ids, over
 from tests.examples import examples
@@ -23,6 +25,7 @@ TYPE = pyoxigraph.NamedNode(f"{PREFIXES['rdf']}type")
 REIFIES = pyoxigraph.NamedNode(f"{PREFIXES['rdf']}reifies")
 ALPHABET = 'aé日😀\u202e"\\\n\u0301 z'
 CUT = "…"
+NEVER = Deadline(math.inf)
 
 
 def bytes_of(answer: Answer) -> int:
@@ -363,7 +366,7 @@ def test_shortening_counts_what_it_cuts_and_is_never_longer(value: Any) -> None:
 
 
 def test_a_page_that_has_room_is_left_alone() -> None:
-    page = Page([Item({"id": "a", "metadata": {"x:n": "n" * 5_000}})], [], [])
+    page = Page([Item({"id": "a", "metadata": {"x:n": "n" * 5_000}})], [], [], NEVER)
     page.shrink(6_000, names_on_stubs=False)
     page.cut(6_000)
     assert page.degraded == {}
@@ -372,7 +375,7 @@ def test_a_page_that_has_room_is_left_alone() -> None:
 
 def test_a_stub_keeps_its_name_where_ids_are_opaque() -> None:
     for names, expected in ((True, {"id": "a", "name": "A"}), (False, {"id": "a"})):
-        page = Page([Item({"id": "a", "metadata": {"name": "A", "x:n": 1}})], [], [])
+        page = Page([Item({"id": "a", "metadata": {"name": "A", "x:n": 1}})], [], [], NEVER)
         page.shrink(0, names_on_stubs=names)
         assert page.nodes[0].json == expected
 
