@@ -16,7 +16,7 @@ from gateway.checking.prober import SECONDS_EACH, Prober
 from gateway.checking.probes import determined
 from gateway.checking.suggesting import settings_for
 from gateway.checking.text_search import text_search
-from gateway.errors import NoQueryEndpoint
+from gateway.errors import Fault, NoQueryEndpoint
 from gateway.graph.budget import Deadline
 from gateway.settings.address import without_query
 from gateway.settings.endpoint import Endpoint, EngineName, Graphs
@@ -46,15 +46,15 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     evidence = await gather(http, prober)
     http.manners = manners(profile.endpoint, _asked_as(profile.endpoint, evidence))
     claims = await _claims(http, prober, profile, evidence)
-    wants_union = _wants_union(profile, evidence, claims)
+    graphs = await _graphs(prober, profile, evidence, claims)
     return Report(
         place=without_query(http.url),
         claims=claims,
         comparisons=await _comparer(http, prober, profile, evidence, claims).compared(
             claims.triples, several=_several(profile.endpoint, claims.named_graphs, claims.union_default_graph)
         ),
-        warnings=tuple(_warnings(profile, evidence, claims, wants_union=wants_union)),
-        settings=settings_for(http.url, evidence.recognised.engine, claims, _graphs(profile, wants_union=wants_union)),
+        warnings=tuple(_warnings(profile, evidence, claims)),
+        settings=settings_for(http.url, evidence.recognised.engine, claims, graphs),
     )
 
 
@@ -190,10 +190,6 @@ def _told_triples(triples: Claim, evidence: Evidence) -> Claim:
     return replace(triples, why=f"{triples.why}; the server's own number is {evidence.triples:,}")
 
 
-def _graphs(profile: Profile, *, wants_union: bool) -> Graphs:
-    return "union" if wants_union else profile.endpoint.graphs
-
-
 def _several(endpoint: Endpoint, graphs: Claim, union: Claim) -> bool:
     """Tell whether the graph that is asked may be put together of several: then a triple may come several times."""
     if endpoint.graphs == "default":
@@ -201,15 +197,26 @@ def _several(endpoint: Endpoint, graphs: Claim, union: Claim) -> bool:
     return endpoint.graphs == "union" or len(endpoint.graphs) > 1
 
 
-def _wants_union(profile: Profile, evidence: Evidence, claims: Claims) -> bool:
-    """Tell whether the graph that is asked is empty and Fuseki's name for all named graphs would help."""
+def _is_elsewhere(profile: Profile, claims: Claims) -> bool:
+    """Tell whether the graph that is asked is empty and the named graphs are not."""
     return (
-        evidence.recognised.engine == "fuseki"
-        and profile.endpoint.graphs == "default"
+        profile.endpoint.graphs == "default"
         and claims.triples.value == 0
         and bool(claims.named_graphs.value)
-        and claims.union_default_graph.value is False
+        and claims.union_default_graph.value is not True
     )
+
+
+async def _graphs(prober: Prober, profile: Profile, evidence: Evidence, claims: Claims) -> Graphs:
+    """Return the graphs to ask: where all triples are in named ones, their union on Fuseki, else these by name."""
+    if not _is_elsewhere(profile, claims):
+        return profile.endpoint.graphs
+    if evidence.recognised.engine == "fuseki":
+        return "union"
+    try:
+        return await probes.names_of_graphs(prober) or "default"
+    except Fault:
+        return "default"
 
 
 def _comparer(http: Http, prober: Prober, profile: Profile, evidence: Evidence, claims: Claims) -> Comparer:
@@ -223,7 +230,7 @@ def _comparer(http: Http, prober: Prober, profile: Profile, evidence: Evidence, 
     return Comparer(store, OtherClient(http), prober, profile)
 
 
-def _warnings(profile: Profile, evidence: Evidence, claims: Claims, *, wants_union: bool) -> Iterator[str]:
+def _warnings(profile: Profile, evidence: Evidence, claims: Claims) -> Iterator[str]:
     recognised, pinned = evidence.recognised.engine, profile.endpoint.engine
     if pinned not in {"auto", "unknown", recognised}:
         yield f"The profile says {pinned}; the evidence: {recognised} ({evidence.recognised.evidence})."
@@ -235,7 +242,7 @@ def _warnings(profile: Profile, evidence: Evidence, claims: Claims, *, wants_uni
         yield "The profile says that the engine takes LATERAL, and it does not."
     if HABITS[recognised].cuts_silently and profile.endpoint.trusted:
         yield f"A time-out of {HABITS[recognised].name} cuts answers without a sign, unless it is set otherwise."
-    if wants_union:
+    if _is_elsewhere(profile, claims):
         yield "The graph that is asked is empty; the triples are in named graphs."
     else:
         yield from _empty(claims.triples)

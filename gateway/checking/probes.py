@@ -9,6 +9,7 @@ from gateway.checking.prober import Prober, number_of, value_of
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
 from gateway.sparql.dialect import BOUND_ROWS
 from gateway.sparql.results import TripleTerm
+from gateway.terms.iri import is_iri
 
 _USUAL_CAP = 10_000
 _MOST_ROWS = 100_000
@@ -113,6 +114,13 @@ async def named_graphs(prober: Prober) -> Claim:
     many = len(names) > _GRAPHS
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - a few are enough to know it by
     return Claim(len(names), f"GRAPH finds {shown}", at_least=many)
+
+
+async def names_of_graphs(prober: Prober) -> tuple[str, ...]:
+    """Return the names of the named graphs; none where there are more than a profile should list."""
+    rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
+    names = sorted({value_of(row, "g") for row in rows if is_iri(value_of(row, "g"))})
+    return tuple(names) if len(names) <= _GRAPHS else ()
 
 
 async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:

@@ -185,7 +185,7 @@ class SchemaResult(Answer):
     comprehensive: bool = Field(description="True: the lists are complete; false: there may be more.")
     entity_types: list[str]
     predicates: list[str]
-    entity_types_total: int = Field(description="How many types are known; more than 200 are not all listed.")
+    entity_types_total: int = Field(description="How many types are known; as many as fit are listed, 200 at most.")
     predicates_total: int = Field(description="How many predicates are known.")
     counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
     labels: dict[str, str] | None = None
@@ -194,6 +194,7 @@ class SchemaResult(Answer):
     )
     basis: SchemaBasis = Field(description="How the lists were made, and when.")
     prefixes: dict[str, str]
+    degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     schema_version: str = Field(description="Changes when types, predicates or counts change.")
     warnings: list[str] | None = None
     next_steps: str
@@ -230,6 +231,7 @@ class SearchResult(Answer):
     )
     searched: Searched
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
+    degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     warnings: list[str] | None = None
     explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
 

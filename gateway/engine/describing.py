@@ -118,6 +118,8 @@ class Describer:
             "not_found": [shorten(iri) for iri, record in found.items() if record is None],
             "failed": [shorten(iri) for iri, record in found.items() if isinstance(record, Fault)] or None,
         }
+        if hint := self._prefixes.undeclared(iri for iri, record in found.items() if record is None):
+            notes.warnings.append(hint)
         records = [record for record in found.values() if isinstance(record, dict)]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         warnings = [*notes.warnings, *warnings]
@@ -239,7 +241,15 @@ class Describer:
         doubt = "" if self._profile.endpoint.trusted else f" But this {UNTRUSTED}, so it may exist."
         return InputError(
             f"There is no entity {quoted(asked)} in this graph{f'; it may be in {where}' if where else ''}.{doubt}",
-            valid=f"Nearest by name: {', '.join(nearest)}." if nearest else "",
+            valid=" ".join(
+                filter(
+                    None,
+                    [
+                        self._prefixes.undeclared([iri]),
+                        f"Nearest by name: {', '.join(nearest)}." if nearest else "",
+                    ],
+                )
+            ),
             next_step="Call search_entities with a name to find its ID.",
         )
 

@@ -27,6 +27,7 @@ from gateway.engine.arguments import (
     parse,
 )
 from gateway.engine.book import SchemaBook, Shelf
+from gateway.engine.bounding import bounded
 from gateway.engine.describing import Describer, expanded
 from gateway.engine.explaining import explained
 from gateway.engine.exploring import Progress, no_progress
@@ -331,6 +332,8 @@ class Gateway:
         except BaseException as error:
             self._on_record(tally.failed(error))
             raise
+        limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=arguments.explain)
+        answer = bounded(answer, limit)
         gaps = answer.incomplete or () if isinstance(answer, Subgraph) else ()
         record = tally.answered(complete=answer.complete, causes=[gap.cause for gap in gaps])
         self._on_record(record)

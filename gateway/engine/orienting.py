@@ -17,7 +17,7 @@ from gateway.graph.values import Basis, Schema
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
-LISTED = (200, 100, 50, 20, 5)
+LISTED = (200, 100, 50, 20, 5, 1, 0)
 """Types, and predicates, that are listed: as many as fit."""
 
 
@@ -77,7 +77,8 @@ class Orienter:
             basis=_basis(schema.basis),
             prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
             schema_version=schema.version,
-            warnings=None if known.comprehensive else [self._why_not_complete(schema)],
+            warnings=[*([] if known.comprehensive else [self._why_not_complete(schema)]), *_cut_lists(schema, count)]
+            or None,
             next_steps=guide.next_steps(
                 self._profile, schema, self._prefixes, closed=known.comprehensive and listed_all
             ),
@@ -87,6 +88,17 @@ class Orienter:
     def _why_not_complete(self, schema: Schema) -> str:
         later = " All of it is being read in the background: ask again in a while." if self._book.is_reading else ""
         return f"The lists are not complete: {schema.reason.rstrip('.')}.{later}"
+
+
+def _cut_lists(schema: Schema, count: int) -> list[str]:
+    """Say which lists are cut for room, and how to go on."""
+    totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
+    return [
+        f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "
+        "label; schema_summary of bfs_query shows those of a neighborhood."
+        for name, total in totals.items()
+        if total > count
+    ]
 
 
 def _basis(basis: Basis) -> SchemaBasis:

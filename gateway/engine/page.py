@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.engine.known import LONGEST_LABEL
 from gateway.engine.size import SHORTER, Shortener, largest_page, size_of
 from gateway.graph.budget import Deadline
 from gateway.graph.values import Edge, Iri
@@ -164,4 +165,4 @@ def _drop_metadata(item: Item, *, names_on_stubs: bool) -> None:
         # An edge that nobody asserts must not look like one that somebody does.
         item.json["metadata"] = {"negated": True}
     if names_on_stubs and "name" in metadata:
-        item.json["name"] = metadata["name"]
+        item.json["name"] = metadata["name"][:LONGEST_LABEL]

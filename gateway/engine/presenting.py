@@ -8,10 +8,11 @@ from typing import Any
 
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.book import SchemaBook
+from gateway.engine.bounding import cut_to
 from gateway.engine.explaining import room_for_explain
 from gateway.engine.filtering import Filters, Kept, Sieve, TraversalArguments, resolve, with_subclasses
 from gateway.engine.gaps import Gap
-from gateway.engine.known import Known
+from gateway.engine.known import LONGEST_LABEL, Known
 from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter, negations
 from gateway.engine.page import Item, Page, edges_across, edges_within
@@ -109,17 +110,21 @@ class Presenter:
                 warning.append(_UNREAD.format(unread))
             if arguments.offset >= len(kept.nodes) > 0:
                 warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
+            if hint := self._prefixes.undeclared(topology.missing):
+                warning.append(f"missing_seeds: {hint}")
             head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
             head |= {"schema_summary": self._summary(topology, known, limit - size_of(head), deadline)}
             if isinstance(arguments, BfsQuery):
                 head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
             else:  # a node of an intersection has one distance for each seed
                 head |= {"k": arguments.k}
+            # Of a small answer, what is said about it leaves half to nodes and edges.
+            head = cut_to(head, limit // 2)
             room = limit - size_of(head)
             page, window, edges = self._page(kept, arguments, known, room, deadline)
             if not arguments.topology_only:
                 await self._detail(page, window, edges, filters, topology, known, room, budget)
-            mentioned = Mentioned.in_subgraph(head | self._body(page, kept, arguments))
+            mentioned = Mentioned.in_subgraph(head | self._body(page, head, kept, arguments))
             deadline.check()
             labels = await self._labeller.labels(mentioned, known, budget)
         return self._fitted(page, head, limit, kept, arguments, labels)
@@ -227,7 +232,7 @@ class Presenter:
         facts = topology.facts[node]
         stub: Json = {"id": self._prefixes.shorten(node), "entity_type": known.chooser.shown(facts)}
         if facts.name:
-            stub["name"] = facts.name
+            stub["name"] = facts.name[:LONGEST_LABEL]
         if node in topology.paths:
             stub["via"] = [[self._prefixes.shorten(step) for step in path] for path in topology.paths[node]]
         return stub
@@ -295,7 +300,7 @@ class Presenter:
         while True:
             page.shrink(room, names_on_stubs=self._profile.names.on_stubs)
             page.cut(room)
-            answer = _labelled(head | self._body(page, kept, arguments), labels)
+            answer = _labelled(head | self._body(page, head, kept, arguments), labels)
             if negated := page.negated:
                 answer["warnings"] = [*answer.get("warnings", ()), negated]
             excess = size_of(answer) - limit
@@ -303,11 +308,11 @@ class Presenter:
                 return answer
             room = min(room, page.size) - excess
 
-    def _body(self, page: Page, kept: Kept, arguments: TraversalArguments) -> Json:
+    def _body(self, page: Page, head: Json, kept: Kept, arguments: TraversalArguments) -> Json:
         """Return nodes and edges, and what is to be told about them."""
         end = arguments.offset + len(page.nodes)
         body: Json = {"nodes": [node.json for node in page.nodes], "edges": [edge.json for edge in page.edges]}
-        if degraded := page.degraded:
+        if degraded := {**head.get("degraded", {}), **page.degraded}:
             body["degraded"] = degraded
         if omitted := page.omitted:
             body["omitted_texts"] = omitted

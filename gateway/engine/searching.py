@@ -11,7 +11,7 @@ from gateway.engine.arguments import SearchEntities
 from gateway.engine.book import SchemaBook
 from gateway.engine.gaps import NOT_SENDABLE, UNTRUSTED
 from gateway.engine.known import Known, names_in_doubt
-from gateway.engine.labelling import Labeller, Mentioned
+from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.ranking import Ranked, ranked, weighted, weights_of
@@ -49,6 +49,9 @@ _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
 
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
+
+
+_Entry = dict[str, str | None]
 
 
 class Searcher:
@@ -111,10 +114,11 @@ class Searcher:
         all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
+        fitting = _fitting(entries, limit - _HEAD, labels)
         return SearchResult.model_validate(
             {
-                "result": _fitting(entries, limit - _HEAD - size_of(labels.by_id)),
-                "labels": dict(sorted(labels.by_id.items())) or None,
+                "result": fitting,
+                "labels": labels.of(_types(fitting)) or None,
                 "complete": all_read and all(fact.mark.whole for fact in facts.values()),
                 "searched": {
                     "how": hits.how,
@@ -212,8 +216,13 @@ def _first_sentence(text: str) -> str:
     return " ".join((end[0] if end else text).split())
 
 
-def _fitting(entries: list[dict[str, str | None]], limit: int) -> list[dict[str, str | None]]:
+def _fitting(entries: Sequence[_Entry], limit: int, labels: Labels) -> list[_Entry]:
     """Leave out the last entries of an answer that would be too large; `found` tells how many there are."""
-    while len(entries) > 1 and size_of(entries) > limit:
-        entries.pop()
-    return entries
+    fitting = list(entries)
+    while len(fitting) > 1 and size_of(fitting) + size_of(labels.of(_types(fitting))) > limit:
+        fitting.pop()
+    return fitting
+
+
+def _types(entries: Sequence[_Entry]) -> Mentioned:
+    return Mentioned(nodes={entry["entity_type"] or "" for entry in entries})

@@ -237,6 +237,7 @@ class Cartographer:
             doubt = "" if self._trusted else f" But this {UNTRUSTED}, so they may exist."
             raise InputError(
                 f"None of the seeds exists in this graph: {shown}.{elsewhere}{doubt}",
+                valid=self._prefixes.undeclared(missing),
                 next_step="Call search_entities with a name to find an ID.",
             )
 

@@ -5,9 +5,11 @@ Why not the `curies` package: decision record 0003.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from gateway.errors import QUOTE_LIMIT, InputError, quoted
 from gateway.terms.iri import MAX_IRI, is_iri
@@ -15,7 +17,14 @@ from gateway.terms.iri import MAX_IRI, is_iri
 _SHOWN = 8
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
+_NAME = re.compile(r"[^\s:]{0,80}")
 _PLAIN_WORD = re.compile(r"[\x21-\x7e]+")
+
+_SCHEMES = frozenset(
+    {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
+    | {"news", "ni", "oid", "tag", "tel", "urn", "ws", "wss"}
+)
+"""Schemes of IRIs that have no `//`, which are no prefixes that somebody forgot to declare."""
 
 _REMEMBERED = 200_000
 """Short forms kept, so that a traversal shortens each IRI once; far above one answer, bounded for a long life."""
@@ -65,8 +74,13 @@ class PrefixMap:
     """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
-        # A name with a colon could not be told from its own first part.
-        self._namespaces = {name: namespace for name, namespace in prefixes.items() if ":" not in name}
+        # A name with a colon could not be told from its own first part; one that is long, or has a blank, makes no
+        # shorter ID that a caller can send back.
+        self._namespaces = {
+            name: namespace
+            for name, namespace in prefixes.items()
+            if _NAME.fullmatch(name) and name.isprintable() and len(namespace) <= MAX_IRI
+        }
         best: dict[str, str] = {}
         for name, namespace in self._namespaces.items():
             rival = best.get(namespace)
@@ -101,6 +115,24 @@ class PrefixMap:
             if name is not None and len(name) + len(iri) - length < MAX_IRI:
                 return f"{name}:{iri[length:]}"
         return f"<{iri}>" if iri.partition(":")[0] in self._namespaces else iri
+
+    def undeclared(self, iris: Iterable[str]) -> str:
+        """Return what to say of IRIs that read as CURIEs of prefixes that nobody declared; empty where none does.
+
+        Args:
+            iris: IRIs that callers asked for and that are not in the graph.
+        """
+        schemes = {iri.partition(":")[0] for iri in iris if ":" in iri and not iri.partition(":")[2].startswith("//")}
+        unknown = sorted(name for name in schemes - self._namespaces.keys() if name.lower() not in _SCHEMES)
+        if not unknown:
+            return ""
+        known = sorted(filter(None, self._namespaces))
+        near = dict.fromkeys(chain.from_iterable(difflib.get_close_matches(name, known, n=3) for name in unknown[:3]))
+        named = ", ".join(f"{name}:" for name in near or known[:_SHOWN])
+        which = f"Nearest declared: {named}." if near else f"Declared: {named}." if named else "No prefix is declared."
+        if len(unknown) == 1:
+            return f"The prefix {quoted(unknown[0])} is not declared. {which}"
+        return f"The prefixes {', '.join(map(quoted, unknown[:3]))} are not declared. {which}"
 
     def expand(self, text: str) -> str:
         """Return the IRI that a caller means by an ID, a whole IRI or ``<IRI>``.

@@ -12,7 +12,7 @@ import pyoxigraph
 import pytest
 
 from gateway import resources
-from gateway.api import connect, load
+from gateway.api import connect, load, open_gateway
 from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.claims import Report
 from gateway.settings.endpoint import Endpoint
@@ -196,6 +196,27 @@ async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
     }
     assert agrees_everywhere(found.report)
     assert snippet(found.report).endpoint == Endpoint(url=found.url, engine="oxigraph", lateral=True)
+
+
+@pytest.mark.server
+async def test_the_named_graphs_of_an_oxigraph_whose_default_graph_is_empty_are_printed(tmp_path: Path) -> None:
+    quads = tmp_path / "quads.nq"
+    # No object is an IRI, so no triple can be looked for in the default graph.
+    quads.write_text("".join(f'<{EX}a> <{EX}p> "text" <{EX}graph/{number}> .\n' for number in (0, 1)))
+    try:
+        with running_oxigraph([quads], workdir=tmp_path) as server:
+            found = await checked(server.endpoint)
+            async with open_gateway(endpoint=server.endpoint) as gateway:
+                schema = await gateway.describe_schema()
+            async with open_gateway(endpoint=server.endpoint, profile=snippet(found.report)) as gateway:
+                there = await gateway.describe_entity(f"{EX}a")
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert "The graph that is asked is empty; the triples are in named graphs." in found.report.warnings
+    assert snippet(found.report).endpoint.graphs == (f"{EX}graph/0", f"{EX}graph/1")
+    assert schema.comprehensive is False
+    assert "the endpoint has triples in named graphs" in (schema.warnings or [""])[0]
+    assert there.complete
 
 
 @pytest.mark.server

@@ -15,7 +15,8 @@ NAMESPACES = st.lists(st.sampled_from(["/", "#", ":", "a", "b", "_", "//", "\u00
 )
 NAMES = st.one_of(
     st.sampled_from(["", "a", "b", "aa", "http", "urn", "x.y", "a-b", "_"]),
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters=":"), max_size=3),
+    # An ID holds no blank, so no name does.
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters=": "), max_size=3).filter(str.isprintable),
 )
 TABLES = st.dictionaries(NAMES, st.one_of(NAMESPACES, st.just("")), max_size=8)
 LOCAL_PARTS = st.one_of(

@@ -32,12 +32,20 @@ class Counts:
         predicates: Edges by predicate.
         missing: Why these are not all; empty where they are.
         left_out: Types and predicates that are left out because they are not sendable.
+        is_part: Whether a scan failed or was cut, so that not all triples were counted.
     """
 
     types: dict[Iri, int] = field(default_factory=dict)
     predicates: dict[Iri, int] = field(default_factory=dict)
     missing: str = ""
     left_out: int = 0
+    is_part: bool = False
+
+    def cut(self, limit: int, found: Mapping[Iri, int], *, whole: bool) -> None:
+        """Note that a scan did not read everything, unless it did."""
+        if not whole:
+            self.missing = self.missing or stopped(limit, found)
+            self.is_part = True
 
 
 class Counter:
@@ -83,6 +91,7 @@ class Counter:
             if not partly:
                 raise
             counts.missing = fault.wrong
+            counts.is_part = True
         return counts
 
     async def _count_types(self, counts: Counts, triples: int, limit: int, budget: Budget) -> None:
@@ -90,14 +99,14 @@ class Counter:
         if triples <= _TRIPLES:
             found, whole = await self._scan("schema/types", "t", limit, budget, given)
             counts.types = _sendable(counts, _entity_types(found))
-            counts.missing = counts.missing or _cut(limit, whole=whole)
+            counts.cut(limit, found, whole=whole)
             return
         totals, whole = await self._scan("schema/type_totals", "t", limit, budget, {"types": self._types})
-        counts.missing = counts.missing or _cut(limit, whole=whole)
+        counts.cut(limit, totals, whole=whole)
         for wanted in _batches(await self._askable(counts, _entity_types(totals), budget)):
             found, whole = await self._scan("schema/nodes_of", "t", limit, budget, {**given, "wanted": wanted})
             counts.types |= found
-            counts.missing = counts.missing or _cut(limit, whole=whole)
+            counts.cut(limit, found, whole=whole)
 
     async def _count_predicates(self, counts: Counts, totals: Mapping[Iri, int], limit: int, budget: Budget) -> None:
         excepted = set(self._rule.excepted)
@@ -110,7 +119,7 @@ class Counter:
         for predicates in _batches(await self._askable(counts, wanted, budget)):
             found, whole = await self._scan("schema/edges", "p", limit, budget, {**given, "predicates": predicates})
             counts.predicates |= found
-            counts.missing = counts.missing or _cut(limit, whole=whole)
+            counts.cut(limit, found, whole=whole)
 
     async def _askable(self, counts: Counts, totals: Mapping[Iri, int], budget: Budget) -> Mapping[Iri, int]:
         """Return those terms that a query can name; where there are others, the counts are not all."""
@@ -159,10 +168,16 @@ def _sendable(counts: Counts, found: Mapping[Iri, int]) -> dict[Iri, int]:
     return kept
 
 
-def _cut(limit: int, *, whole: bool) -> str:
-    return (
-        "" if whole else f"the enumeration stopped after {limit:,} triples, or at more terms than one query may return"
-    )
+def stopped(limit: int, found: Mapping[Iri, int]) -> str:
+    """Return why a scan did not read everything, by what it found.
+
+    Args:
+        limit: Triples that it could read.
+        found: The counts of the terms that it returned.
+    """
+    if sum(found.values()) > limit:
+        return f"the enumeration stopped after {limit:,} triples"
+    return f"the graph has more types or predicates than one query may return, which was {len(found):,}"
 
 
 def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:

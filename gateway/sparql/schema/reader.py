@@ -14,12 +14,12 @@ from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.budget import Budget
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker
+from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.engines import HABITS
 from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
-from gateway.sparql.schema.counting import Counter
+from gateway.sparql.schema.counting import Counter, stopped
 from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_finder import NameFinder
@@ -44,6 +44,13 @@ _LABELS_SECONDS = 0.3
 _ONLY = "only {:,} triples of a large graph were read"
 
 _NOT_SENDABLE = f"{{:,}} types and predicates are left out: they are no IRIs, or have more than {MAX_IRI} characters"
+
+_NAMED_GRAPHS = 1
+
+_IN_NAMED_GRAPHS = (
+    "the graph that is asked is empty, and the endpoint has triples in named graphs; `endpoint.graphs` in the profile "
+    "of this gateway says which graphs are asked"
+)
 
 _DRAWING = 0.7
 """The share of the time for samples; the rest is for what is looked up because of them."""
@@ -112,13 +119,29 @@ class SchemaReader:
             naming = tasks.create_task(self._names.find(budget, sum(totals.values()) if whole else None))
             hubs = tasks.create_task(self._hubs.find(looked_at, budget))
         counts = counting.result()
-        reason = counts.missing or ("" if whole else f"the enumeration stopped after {limit:,} triples")
+        reason = counts.missing or ("" if whole else stopped(limit, totals))
+        if not reason and not totals:
+            reason = await self._elsewhere(budget)
         found = Described(_by_frequency(counts.types), _by_frequency(counts.predicates))
-        triples = sum(totals.values()) if whole else None
+        read = sum(totals.values())
+        method: Method = "enumerated" if whole and not counts.is_part else "sampled"
         # What was loaded while it was read may be missing.
-        basis = Basis(("enumerated",), began, 0 if whole else limit, triples)
+        basis = Basis((method,), began, 0 if whole else min(limit, read), read if whole else None)
         labelled = await self._labelled(found, basis, reason, budget, left_out=counts.left_out)
         return replace(labelled, names=naming.result(), hubs=hubs.result())
+
+    async def _elsewhere(self, budget: Budget) -> str:
+        """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""
+        if not self._asker.is_remote or self._profile.endpoint.graphs != "default":
+            return ""
+        try:
+            rows = await self._asker.rows("check/named_graphs", budget, {}, at_most=_NAMED_GRAPHS)
+        except Overflow:
+            return _IN_NAMED_GRAPHS
+        except Fault:
+            # An engine without named graphs refuses to be asked for them.
+            return ""
+        return _IN_NAMED_GRAPHS if rows else ""
 
     async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
         """Return what samples, descriptions and declarations show in so many seconds; none of them is a whole schema.
@@ -149,8 +172,11 @@ class SchemaReader:
         methods: list[Method] = ["sampled"]
         methods += ["published"] if published else []
         methods += ["declared"] if declared else []
-        basis = Basis(tuple(methods), time.time(), sample.triples, counting.result())
-        reason = _ONLY.format(sample.triples)
+        triples = counting.result()
+        # A window that goes beyond the last triple has fewer than it could.
+        read = sample.triples if triples is None else min(sample.triples, triples)
+        basis = Basis(tuple(methods), time.time(), read, triples)
+        reason = _ONLY.format(read)
         with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
             return replace(await self._labelled(found, basis, reason, beside), names=naming.result())
 

@@ -12,6 +12,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, GaveUp
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.values import Schema
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.evidence import Evidence
 from gateway.settings.profile import Edges, Limits, Orientation, Profile
 from gateway.sparql.store import SparqlStore
@@ -196,6 +197,27 @@ async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
     assert not schema.exact
     assert schema.reason == "Over."
     assert schema.types
+    # Not every triple was read to the end.
+    assert schema.basis.methods == ("sampled",)
+
+
+async def test_a_graph_with_more_predicates_than_one_query_may_return_says_so_and_how_much_was_read() -> None:
+    turtle = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
+    schema = await store(turtle, limits={"query_rows": 10}).schema(budget())
+    assert not schema.exact
+    assert schema.reason == "the graph has more types or predicates than one query may return, which was 10"
+    assert schema.basis.methods == ("sampled",)
+    assert schema.basis.sampled == 10
+
+
+async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_the_size() -> None:
+    profile = Profile(
+        orientation=Orientation(glance_triples=10, enumeration_seconds=0), endpoint=Endpoint(engine="qlever")
+    )
+    read = SparqlStore(Watched(engine("\n".join(f"x:a x:p x:b{number} ." for number in range(20))), _nothing), profile)
+    schema = await read.glance(budget())
+    assert (schema.basis.sampled, schema.basis.triples) == (20, 20)
+    assert "only 20 triples" in schema.reason
 
 
 async def test_a_rare_type_of_the_last_file_is_never_missing_from_a_list_that_is_called_complete() -> None:

@@ -1,0 +1,120 @@
+"""No answer and no error exceeds its bound, whatever the terms of the graph and the IDs of the call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.engine.gateway import Gateway
+from gateway.engine.size import compact_json
+from gateway.errors import GatewayError
+from gateway.settings.profile import Names, Profile, Server, Size
+from gateway.terms.prefixes import PrefixMap
+from tests.engine.small import X, over
+from tests.examples import examples
+from tests.hostile import LABEL, TEXTS, TRIPLES, hostile
+
+pytestmark = pytest.mark.anyio
+
+LEAST = 16_000
+"""Bytes that an answer may have though `max_tokens` is less: one node and what is said about it."""
+
+ERROR = 2_000
+"""Characters of an error."""
+
+TOKENS = st.sampled_from([200, 400, 1_000, 8_000])
+IDS = st.lists(
+    st.one_of(
+        st.sampled_from(["x:n0", "x:n1", "x:n2"]),
+        st.builds(lambda number, length: f"{X}{'字' * length}{number}", st.integers(0, 99), st.sampled_from([5, 970])),
+    ),
+    min_size=2,
+    max_size=50,
+    unique=True,
+)
+
+
+async def called(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer as it is sent; an error is looked at here."""
+    try:
+        return (await gateway.call(tool, arguments)).as_json()
+    except GatewayError as error:
+        text = str(error)
+    assert len(text) <= ERROR
+    assert text.isprintable()
+    return {}
+
+
+def bytes_of(written: object) -> int:
+    """Count the bytes of an answer as it is sent."""
+    return len(compact_json(written).encode())
+
+
+@settings(deadline=None, max_examples=examples(100))
+@given(st.lists(TRIPLES, max_size=8), st.lists(TEXTS, max_size=5), TOKENS, IDS, st.booleans(), st.booleans())
+async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(
+    triples: list[tuple[str, str, str]],
+    literals: list[tuple[str, str, str]],
+    tokens: int,
+    named: list[str],
+    opaque: bool,
+    explain: bool,
+) -> None:
+    profile = Profile(size=Size(max_tokens=tokens), names=Names(on_stubs=opaque), server=Server(explain=True))
+    also = {"max_tokens": tokens, "explain": explain}
+    async with over(hostile(triples, literals), profile) as gateway:
+        for tool, arguments in (
+            ("describe_schema", {"explain": explain}),
+            ("search_entities", {"query": "OBEY", "limit": 100, "explain": explain}),
+            ("search_entities", {"query": "n0", "node_types": named, "explain": explain}),
+            ("bfs_query", {"seeds": named, "max_hops": 2, **also}),
+            ("bfs_query", {"seeds": named, "max_hops": 1, "max_degree": 1, "exclude_node_types": named[:5], **also}),
+            ("intersect_subgraphs", {"seeds": named, "k": 2, "via": True, **also}),
+            ("intersect_subgraphs", {"seeds": ["x:n0", "x:n1"], "k": 3, "via": True, **also}),
+            ("describe_entity", {"id": named[0], **also}),
+            ("describe_entities", {"ids": named, **also}),
+        ):
+            answer = await called(gateway, tool, arguments)
+            assert bytes_of(answer) <= max(4 * tokens, LEAST), tool
+            if len(answer.get("nodes", ())) > 1:
+                assert bytes_of(answer) <= 4 * tokens, tool
+
+
+async def test_a_list_of_ids_that_is_too_large_for_an_answer_is_cut_and_counted() -> None:
+    named = [f"{X}{'n' * 960}{number:02}" for number in range(40)]
+    async with over("x:a a x:T .", Profile(size=Size(max_tokens=1_000))) as gateway:
+        answer = await gateway.describe_entities(["x:a", *named])
+        subgraph = await gateway.bfs_query(["x:a", *named], 1, max_tokens=1_000)
+    assert answer.degraded is not None
+    assert len(answer.not_found) + answer.degraded["ids_not_listed"] == 40
+    # Nobody knows of those that are not listed whether they were found.
+    assert answer.complete is False
+    assert subgraph.degraded is not None
+    # The missing ones stand in both lists.
+    listed = len(subgraph.seeds) + len(subgraph.missing_seeds or ())
+    assert listed + subgraph.degraded["ids_not_listed"] == 41 + 40
+    assert [node.id for node in subgraph.nodes] == ["x:a"]
+
+
+async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_are_left_out_and_counted() -> None:
+    loops = "\n".join(f"x:a x:{'p' * 200}{number} x:a ." for number in range(50))
+    async with over(loops, Profile(size=Size(max_tokens=500))) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+    assert (answer.edge_count, answer.edges) == (50, [])
+    assert answer.degraded is not None
+    assert answer.degraded["edges_left_out"] == 50
+
+
+async def test_a_name_on_a_stub_is_cut() -> None:
+    profile = Profile(names=Names(on_stubs=True))
+    async with over(hostile([], [("https://example.org/x/n1", LABEL, "n" * 50_000)]), profile) as gateway:
+        answer = await gateway.bfs_query(["x:n0"], 1, topology_only=True)
+    assert max(len(node.name or "") for node in answer.nodes) == 200
+
+
+def test_a_prefix_that_makes_no_shorter_id_is_none() -> None:
+    long = PrefixMap({"a" * 81: X, "a b": X, "n": f"{X}{'n' * 1_000}"})
+    assert long.prefixes == {}
+    assert long.shorten(f"{X}a") == f"{X}a"
