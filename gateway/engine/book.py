@@ -331,6 +331,7 @@ class SchemaBook:
             self._profile.types.preferred,
             self._prefixes,
             comprehensive=comprehensive,
+            has_types=bool(self._profile.edges.types),
             fault=fault,
             read=read,
             until=until,

@@ -55,6 +55,7 @@ class Known:
         prefixes: PrefixMap,
         *,
         comprehensive: bool,
+        has_types: bool = True,
         fault: Fault | None,
         read: float,
         until: float,
@@ -66,6 +67,7 @@ class Known:
             preferred: The types to choose first.
             prefixes: Short forms of IRIs.
             comprehensive: Whether these are all types and predicates.
+            has_types: Whether any predicate gives nodes a type; where none does, it is known that there are no types.
             fault: Why the schema could not be read, or None.
             read: When it was read.
             until: When it is to be read again.
@@ -76,7 +78,7 @@ class Known:
             schema,
             comprehensive,
             TypeChooser(schema, preferred, prefixes),
-            Vocabulary("type", schema.types, prefixes, comprehensive=closed, words=(UNTYPED, UNKNOWN)),
+            Vocabulary("type", schema.types, prefixes, comprehensive=closed or not has_types, words=(UNTYPED, UNKNOWN)),
             Vocabulary("predicate", schema.predicates, prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,

@@ -124,6 +124,11 @@ class KeptLabels:
         self._stamp: Stamp | None = None
         self._index: LabelIndex | None = None
 
+    @property
+    def is_coming(self) -> bool:
+        """None is: the index of an endpoint is made on request, and the old one serves until then."""
+        return False
+
     def begin(self) -> None:
         """Nothing to begin: the index of an endpoint is made on request."""
 

@@ -21,9 +21,22 @@ _log = logging.getLogger(__name__)
 _CANDIDATES = 1_000
 """Names that are ranked; the index has the nearest among them."""
 
+_ATTEMPTS = 3
+"""Indexes that one search asks, where the one before was replaced or broke."""
+
+_COMING = (
+    "The index of all names is not ready yet, so only names with these words were compared. Ask again in a minute: the "
+    "index also finds plurals, typos and words in another order."
+)
+
 
 class Labels(Protocol):
     """Where an index comes from."""
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether there is no index now, and there will be one: a later search may find more."""
+        ...
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
         """Return the index; None where there is none, or none yet."""
@@ -51,21 +64,31 @@ class IndexedStore(Passing):
 
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
-        index = await self._labels.index(budget.deadline)
-        if index is not None:
+        hits = await self._indexed(sought, types, budget)
+        if hits is not None and hits.exhaustive:
+            return hits
+        if hits is not None and hits.hits:
+            return await self._with_new_names(hits, sought, types, budget)
+        is_coming = hits is None and self._labels.is_coming
+        found = await self._inner.search(sought, types, budget)
+        if not is_coming:
+            return found
+        return replace(found, exhaustive=False, warnings=(*found.warnings, _COMING))
+
+    async def _indexed(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits | None:
+        """Search the index; None where there is none."""
+        for _ in range(_ATTEMPTS):
+            index = await self._labels.index(budget.deadline)
+            if index is None:
+                return None
             try:
-                hits = await index.find(sought, types, _CANDIDATES, budget.deadline)
+                return await index.find(sought, types, _CANDIDATES, budget.deadline)
             except ClosedError:
-                _log.debug("a search found its label index closed")
+                _log.debug("a search found its label index closed, because another one took its place")
             except sqlite3.Error as error:
                 _log.warning("the label index is not used any more, because it is broken: %s", error)
                 self._labels.distrust(index)
-            else:
-                if hits.exhaustive:
-                    return hits
-                if hits.hits:
-                    return await self._with_new_names(hits, sought, types, budget)
-        return await self._inner.search(sought, types, budget)
+        return None
 
     async def _with_new_names(self, hits: Hits, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Add what has this very name by now, where an index that may have grown old knows nothing of that name."""

@@ -122,6 +122,9 @@ def _with_whole_iris(profile: Profile, path: Path) -> Profile:
     return profile.model_copy(
         update={
             "endpoint": profile.endpoint.model_copy(update=reader.endpoint(profile.endpoint)),
+            "search": profile.search.model_copy(
+                update={"connector": reader.iri(profile.search.connector, "search.connector")}
+            ),
             "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
             "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
             "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
@@ -152,7 +155,7 @@ class _Iris:
         """Return the IRIs of the section about the endpoint that the profile itself gives."""
         given: dict[str, tuple[str, ...] | str] = {**self.lists("endpoint", section)}
         if "union_graph" in section.model_fields_set:
-            given["union_graph"] = self._whole(section.union_graph, "endpoint.union_graph")
+            given["union_graph"] = self.iri(section.union_graph, "endpoint.union_graph")
         return given
 
     def iris(self, entries: Sequence[str], key: str) -> tuple[str, ...]:
@@ -165,18 +168,18 @@ class _Iris:
         name, _, local = entry.partition(":")
         is_prefix = not local and name in self._declared
         if key == "edges.allowed":
-            return f"{self._declared[name]}{NAMESPACE_MARK}" if is_prefix else self._whole(entry, key)
+            return f"{self._declared[name]}{NAMESPACE_MARK}" if is_prefix else self.iri(entry, key)
         if key == "edges.objects":
             # Each entry is how IRIs begin, with the mark or without.
-            return self._whole(entry.removesuffix(NAMESPACE_MARK), key)
+            return self.iri(entry.removesuffix(NAMESPACE_MARK), key)
         if entry.endswith(NAMESPACE_MARK) or (is_prefix and key.startswith("edges.")):
             raise ConfigurationError(
                 f"The profile {self._path} is wrong: {key} names {entry!r}, a namespace, which matches nothing there.",
                 valid="Name each IRI. Only edges.allowed and edges.objects take all IRIs that begin alike.",
             )
-        return self._whole(entry, key)
+        return self.iri(entry, key)
 
-    def _whole(self, entry: str, key: str) -> str:
+    def iri(self, entry: str, key: str) -> str:
         """Return the IRI that an entry means; an empty entry stays empty.
 
         Raises:

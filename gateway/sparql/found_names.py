@@ -13,7 +13,6 @@ from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.naming import Naming
 from gateway.sparql.results import Row
 from gateway.sparql.template import Parameter
-from gateway.terms.vocabulary import RDF_TYPE
 
 _CANDIDATES = 5_000
 """Matches that are read before they are ranked; more is told as truncated."""
@@ -37,7 +36,7 @@ class FoundNames:
 
     def __init__(self, asker: Asker, profile: Profile, naming: Naming) -> None:
         self._asker = asker
-        self._type_predicates = profile.edges.types or (RDF_TYPE,)
+        self._type_predicates = profile.edges.types
         self._naming = naming
 
     async def matching(

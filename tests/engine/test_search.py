@@ -10,7 +10,7 @@ from gateway.engine.answers import SearchResult
 from gateway.engine.ranking import ranked
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hit
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import Edges, Limits, Profile
 from gateway.terms.render import string
 from gateway.terms.words import words_of
 from tests.engine.small import ROOM, Watched, X, engine, over
@@ -126,6 +126,18 @@ async def test_a_filter_by_a_name_is_not_complete_while_another_type_of_that_nam
     answer = await found("alpha", turtle, types, profile=Profile(size=ROOM, limits=Limits(scan_rows=1)))
     assert answer.complete is whole
     assert (answer.warnings is None) is whole
+
+
+@pytest.mark.parametrize("scan_rows", [1, 1_000])
+async def test_where_no_predicate_gives_types_every_node_is_untyped_and_no_type_is_searched_for(scan_rows: int) -> None:
+    profile = Profile(size=ROOM, edges=Edges(types=()), limits=Limits(scan_rows=scan_rows))
+    for named in ("x:Drug", "https://example.org/x/Disease", "Disease"):
+        with pytest.raises(InputError, match="untyped"):
+            await found("Cushing", types=[named], profile=profile)
+    answer = await found("Cushing", types=["untyped"], profile=profile)
+    assert {hit.entity_type for hit in answer.result} == {"untyped"}
+    assert answer.searched.found == 6
+    assert answer.complete
 
 
 async def test_a_type_given_by_its_id_works_where_the_schema_is_not_known() -> None:

@@ -10,6 +10,7 @@ from gateway.api import make_label_index, open_gateway
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.names import NamesPage
 from gateway.graph.values import Iri, Sought
+from gateway.labels.index import LabelIndex
 from gateway.labels.kept import Kept
 from gateway.labels.loaded import LoadedLabels
 from gateway.labels.store import IndexedStore
@@ -85,11 +86,113 @@ async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> N
             await asyncio.Event().wait()
             return await super().page(predicate, after, budget)
 
-    indexed = IndexedStore(store(), LoadedLabels(Slow({}), allowance))
-    brief = Budget(Deadline.after(2), 100, 100_000, 100)
-    hits = await indexed.search(Sought("node 7", ("node", "7")), (), brief)
-    assert f"{X}n07" in {hit.iri for hit in hits.hits}
-    assert hits.how.startswith("names and synonyms")
+    indexed = IndexedStore(store(), LoadedLabels(Slow({}, uncounted=1_000_000), allowance, patience=0))
+    for text, expected in (("node 7", {f"{X}n{ten}7" for ten in range(4)}), ("unheard", set())):
+        hits = await indexed.search(Sought(text, tuple(text.split())), (), allowance())
+        assert {hit.iri for hit in hits.hits} == expected
+        assert hits.how.startswith("names and synonyms")
+        assert not hits.exhaustive
+        assert "Ask again" in hits.warnings[-1]
+    await indexed.close()
+
+
+class Waiting(Listed):
+    """Names whose first page comes when it is let through."""
+
+    def wait(self) -> asyncio.Event:
+        """Make the pages wait for an event."""
+        self.let = asyncio.Event()
+        return self.let
+
+    async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+        """Return a page, once that is let through."""
+        await self.let.wait()
+        return await super().page(predicate, after, budget)
+
+
+async def test_a_search_of_a_small_graph_waits_for_the_index() -> None:
+    names = Waiting({"urn:a": ["some name"]})
+    let = names.wait()
+    indexed = IndexedStore(store(), LoadedLabels(names, allowance))
+    searching = asyncio.create_task(indexed.search(Sought("some nmae", ("some", "nmae")), (), allowance()))
+    asyncio.get_running_loop().call_later(0, let.set)
+    hits = await asyncio.wait_for(searching, 60)
+    assert [hit.iri for hit in hits.hits] == ["urn:a"]
+    assert (hits.exhaustive, hits.warnings) == (True, ())
+    await indexed.close()
+
+
+async def test_a_search_of_a_large_graph_does_not_wait_until_the_index_is_made() -> None:
+    names = Waiting({"urn:a": ["a name"]}, uncounted=1_000_000)
+    names.wait()
+    labels = LoadedLabels(names, allowance, patience=0.01)
+    indexed = IndexedStore(store(), labels)
+    hits = await indexed.search(Sought("warfarin", ("warfarin",)), (), Budget(Deadline.after(3_600), 100, 100_000, 100))
+    assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
+    assert not hits.exhaustive
+    assert labels.is_coming
+    await indexed.close()
+
+
+async def test_a_search_that_waits_for_an_index_that_is_replaced_gets_the_new_one() -> None:
+    below = store()
+    labels = LoadedLabels(below.names, allowance)
+    indexed = IndexedStore(below, labels)
+    indexed.prepare()
+    coumadin = Sought("coumadni", ("coumadni",))
+    first = asyncio.create_task(indexed.search(coumadin, (), allowance()))
+    await asyncio.sleep(0)
+    below.naming.use(["http://www.w3.org/2004/02/skos/core#altLabel"])
+    for hits in await asyncio.gather(first, indexed.search(coumadin, (), allowance())):
+        (hit,) = hits.hits
+        assert not hit.is_synonym
+        assert hits.exhaustive
+    await indexed.close()
+
+
+async def test_an_index_that_could_not_be_made_is_made_at_the_next_search() -> None:
+    names = Listed({"urn:a": ["some name"]}, pages_left=0)
+    indexed = IndexedStore(store(), LoadedLabels(names, allowance))
+    without = await indexed.search(Sought("some nmae", ("some", "nmae")), (), allowance())
+    assert not without.exhaustive
+    assert "Ask again" in without.warnings[-1]
+    names.pages_left = None
+    again = await indexed.search(Sought("some nmae", ("some", "nmae")), (), allowance())
+    assert [hit.iri for hit in again.hits] == ["urn:a"]
+    assert (again.exhaustive, again.warnings) == (True, ())
+    await indexed.close()
+
+
+async def test_an_index_that_broke_is_made_anew_for_the_same_search() -> None:
+    labels = LoadedLabels(store().names, allowance)
+    indexed = IndexedStore(store(), labels)
+    assert (await indexed.search(TYPO, (), allowance())).hits
+    index = await labels.index(Deadline.after(60))
+    assert index is not None
+    index.close()
+    labels.distrust(index)
+    hits = await indexed.search(TYPO, (), allowance())
+    assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
+    assert hits.exhaustive
+    await indexed.close()
+
+
+async def test_a_search_whose_index_was_closed_asks_the_one_that_took_its_place() -> None:
+    class Replaced(LoadedLabels):
+        closed = 0
+
+        async def index(self, deadline: Deadline) -> LabelIndex | None:
+            """Return an index that another search has just closed, once."""
+            index = await super().index(deadline)
+            if not self.closed and index is not None:
+                self.closed = 1
+                await self.close()
+            return index
+
+    indexed = IndexedStore(store(), Replaced(store().names, allowance))
+    hits = await indexed.search(TYPO, (), allowance())
+    assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
+    assert hits.exhaustive
     await indexed.close()
 
 
@@ -123,9 +226,10 @@ async def test_when_other_predicates_turn_out_to_be_the_names_the_index_is_made_
 
 async def test_where_no_index_can_be_made_the_graph_itself_is_searched(caplog: pytest.LogCaptureFixture) -> None:
     indexed = IndexedStore(store(), LoadedLabels(Listed({"urn:a": ["a"]}, pages_left=0), allowance))
-    for _ in range(2):
-        assert (await indexed.search(Sought("warfarin", ("warfarin",)), (), allowance())).hits
-    assert caplog.text.count("there is no label index") == 1
+    found = [await indexed.search(Sought("warfarin", ("warfarin",)), (), allowance()) for _ in range(5)]
+    assert all(hits.hits for hits in found)
+    assert caplog.text.count("there is no label index") == 3
+    assert [hits.exhaustive for hits in found] == [False, False, True, True, True]
     await indexed.close()
 
 
