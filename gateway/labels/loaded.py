@@ -1,20 +1,27 @@
-"""The label index of a graph in this process: made once, beside what else goes on, in a temporary database."""
+"""The label index of a graph in this process: made once, beside what else goes on.
+
+It is in a temporary database, or in a folder that belongs to exactly this graph, where the next run finds it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
+import os
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 
-from gateway.errors import GatewayError
+from gateway.errors import ConfigurationError, GatewayError
 from gateway.graph.budget import Deadline
 from gateway.graph.names import NameReader
 from gateway.graph.values import Iri
-from gateway.labels.building import Allowance, read_names
+from gateway.labels.building import Allowance, Told, read_names, told_nobody
 from gateway.labels.desk import ClosedError, Desk
-from gateway.labels.index import LabelIndex, make_index
+from gateway.labels.index import LabelIndex, WrongFormatError, make_index
+from gateway.settings.keeping import make
 
 _log = logging.getLogger(__name__)
 
@@ -24,11 +31,19 @@ _SECONDS = 2.0
 
 
 class LoadedLabels:
-    """Makes an index when it is first asked for one; see `gateway.labels.store.Labels`."""
+    """Makes an index when it is first asked for one; see `gateway.labels.store.Labels`.
 
-    def __init__(self, names: NameReader, allowance: Allowance) -> None:
+    Args:
+        names: Reads the graph.
+        allowance: What each page of names may spend.
+        place: A folder that belongs to exactly this graph, where the index is stored; it need not exist.
+    """
+
+    def __init__(self, names: NameReader, allowance: Allowance, place: Path | None = None) -> None:
         self._names = names
         self._allowance = allowance
+        self._place = place
+        self._told: Told = told_nobody
         self._making: asyncio.Task[LabelIndex | None] | None = None
         self._predicates: Sequence[Iri] = ()
         self._distrusted = False
@@ -47,6 +62,15 @@ class LoadedLabels:
     def begin(self) -> None:
         """Begin to make the index before anybody searches."""
         self._begun()
+
+    async def made(self, told: Told) -> None:
+        """Wait until the index is there, however long that takes.
+
+        Args:
+            told: Called after each page of names, with the entities read and all of them.
+        """
+        self._told = told
+        await asyncio.wait([self._begun()])
 
     def _begun(self) -> asyncio.Task[LabelIndex | None]:
         if self._making is None:
@@ -70,10 +94,19 @@ class LoadedLabels:
             if index is not None:
                 index.close()
 
+    async def _tell(self, read: int, total: int) -> None:
+        await self._told(read, total)
+
     async def _make(self) -> LabelIndex | None:
+        stored = None if self._place is None else self._place / f"labels-{_digest(self._predicates)}.sqlite"
+        if stored is not None and (index := await _opened(stored)) is not None:
+            return index
         desk = Desk()
         try:
-            missing = await read_names(self._names, desk, self._allowance)
+            missing = await read_names(self._names, desk, self._allowance, told=self._tell)
+            if stored is not None and not missing and await _stored(desk, stored):
+                desk.close()
+                return await _opened(stored)
             return await make_index(desk, date="", missing=missing)
         except (GatewayError, ClosedError, sqlite3.Error) as error:
             _log.warning("there is no label index, so searches scan all names: %s", error)
@@ -82,3 +115,37 @@ class LoadedLabels:
             raise
         desk.close()
         return None
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether there is a file."""
+    return path.is_file()
+
+
+async def _opened(path: Path) -> LabelIndex | None:
+    """Open a stored index; None where there is none that can be used."""
+    try:
+        return await LabelIndex.opened(path) if _is_there(path) else None
+    except (sqlite3.Error, WrongFormatError) as error:
+        _log.warning("%s is not used and is made again: %s", path, error)
+        return None
+
+
+async def _stored(desk: Desk, path: Path) -> bool:
+    """Make the index of the draft at a desk, whole in its place; return whether it could be written."""
+    new = path.with_suffix(f".{os.getpid()}.new")
+    try:
+        make(path.parent)
+        await make_index(desk, date="", missing=0, path=new)
+        new.replace(path)
+    except (OSError, sqlite3.OperationalError, ConfigurationError) as error:
+        _log.warning("the label index cannot be stored in %s: %s", path.parent, error)
+        return False
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+    return True
+
+
+def _digest(predicates: Sequence[Iri]) -> str:
+    return hashlib.sha256(" ".join(predicates).encode()).hexdigest()[:16]
