@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import time
@@ -19,10 +20,10 @@ from pathlib import Path
 import rdflib
 
 from gateway import resources
-from gateway.cache.kept_schema import KeptSchema
+from gateway.cache.kept_schema import KeptSchema, SchemaOfContent
 from gateway.cache.store import CachedStore
 from gateway.engine.book import Shelf
-from gateway.engine.gateway import Gateway, OnRecord, ignored
+from gateway.engine.gateway import Gateway, OnRecord, Reading, ignored, read_already
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.budget import Clock
 from gateway.graph.store import GraphStore
@@ -72,6 +73,9 @@ _CACHE_MEGABYTES = 64
 _COUNTED_AT_ONCE = 1_000_000
 """Triples of a graph in this process that is counted at the first look, in a second or two."""
 
+_PAGE_SECONDS = 600.0
+"""Time for a page of names of a graph in this process, which is nobody else's: no call waits for it."""
+
 Source = str | Path | Sequence[str | Path] | rdflib.Graph
 
 
@@ -97,8 +101,9 @@ def open_gateway(
         profile: The name of a built-in profile, the path of a TOML file, or a loaded profile; `local` where not
             given, and for the demo graph its own.
         prefixes: Names of namespaces; they win over the profile's, which win over the files'.
-        store: A folder where parsed files are kept between runs, for any number of graphs; they are parsed again when
-            one of them has changed. Without it, files are parsed into memory each time. What is no file is not kept.
+        store: A folder where parsed files are kept between runs, for any number of graphs, with their names and their
+            schema; they are parsed again when one of them has changed. Without it, files are parsed into memory each
+            time. What is no file is not kept.
             For an endpoint: where its label index is, if there is one; the user's cache directory where not given.
         keep_schema: Whether the schema of an endpoint is kept there too, for the next run to begin with.
         contact: An e-mail address or a URL of whoever runs this, for the endpoint; wins over the profile's.
@@ -127,19 +132,24 @@ def open_gateway(
         shelf = KeptSchema(kept.place) if keep_schema else None
         return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf, clock)
     settings = _oriented_at_once(_without_api(settings))
-    transport, declared = load(source, settings, progress, store)
+    graph = _loaded(source, progress, store, settings.files)
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
-    below = SparqlStore(transport, settings)
-    labels = LoadedLabels(below.names, allowance_of(settings))
-    return _over(
-        IndexedStore(_cached(below, below.naming, forever, 0), labels),
-        settings,
-        given,
-        declared,
-        on_record,
-        clock=clock,
-    )
+    below = SparqlStore(_in_process(graph, settings), settings)
+    place = None if graph.place is None else graph.place / _reading_of(settings)
+    labels = LoadedLabels(below.names, allowance_of(settings, _PAGE_SECONDS), place)
+    over = below if place is None else SchemaOfContent(below, KeptSchema(place), below.use_names)
+    indexed = IndexedStore(_cached(over, below.naming, forever, 0), labels)
+    return _over(indexed, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.made)
+
+
+def _reading_of(profile: Profile) -> str:
+    """Return a name for how a profile has a graph read; how its files are parsed makes no difference."""
+    return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:16]
+
+
+def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:
+    return InProcess(graph.engine, max_bytes=profile.limits.body_megabytes * _MEGABYTE, lease=graph.lease)
 
 
 def _oriented_at_once(profile: Profile) -> Profile:
@@ -217,8 +227,7 @@ def load(
         ConfigurationError: A file cannot be read, or is no graph, or nothing can be kept in the store.
     """
     graph = _loaded(source, progress, store, profile.files)
-    max_bytes = profile.limits.body_megabytes * _MEGABYTE
-    return InProcess(graph.engine, max_bytes=max_bytes, lease=graph.lease), graph.prefixes
+    return _in_process(graph, profile), graph.prefixes
 
 
 def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
@@ -323,11 +332,15 @@ def _over(
     on_record: OnRecord,
     shelf: Shelf | None = None,
     clock: Clock | None = None,
+    names_read: Reading = read_already,
 ) -> Gateway:
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    return Gateway(store, profile, PrefixMap(merged), clock or time.monotonic, on_record=on_record, shelf=shelf)
+    known = PrefixMap(merged)
+    return Gateway(
+        store, profile, known, clock or time.monotonic, on_record=on_record, shelf=shelf, names_read=names_read
+    )
 
 
 def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,15 +1,22 @@
-"""The schema of a graph, kept on disk between runs."""
+"""The schema of a graph, kept on disk between runs.
+
+That of an endpoint is where the next run begins; that of files belongs to their content, so it stays complete.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
-from gateway.graph.values import Schema
+from gateway.graph.budget import Budget
+from gateway.graph.passing import Passing
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, Schema
 from gateway.settings import keeping
 
 _log = logging.getLogger(__name__)
@@ -50,3 +57,31 @@ class KeptSchema:
             keeping.write(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
         except ConfigurationError as error:
             _log.warning("the schema cannot be kept: %s", error)
+
+
+class SchemaOfContent(Passing):
+    """A graph store whose content never changes, so that its complete schema is read once.
+
+    Args:
+        inner: The graph.
+        kept: Where the schema of exactly this content is kept.
+        use_names: Has the predicates that name nodes used, as the reading of a schema does.
+    """
+
+    def __init__(self, inner: GraphStore, kept: KeptSchema, use_names: Callable[[Sequence[Iri]], None]) -> None:
+        super().__init__(inner)
+        self._kept = kept
+        self._use_names = use_names
+        self.search = inner.search
+        self.glance = lambda budget: self._read(inner.glance, budget)
+        self.schema = lambda budget: self._read(inner.schema, budget)
+
+    async def _read(self, read: Callable[[Budget], Awaitable[Schema]], budget: Budget) -> Schema:
+        kept = self._kept.load()
+        if kept is not None and kept.exact and kept.labelled and kept.names is not None:
+            self._use_names(kept.names)
+            return kept
+        schema = await read(budget)
+        if schema.exact:
+            self._kept.save(schema)
+        return schema

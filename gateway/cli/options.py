@@ -32,7 +32,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR",
-        help="Folder of what is kept between runs: parsed files, and label indexes and schemas of endpoints."
+        help="Folder of what is kept between runs: parsed files, label indexes and schemas."
         " Without it, those of endpoints are in the user's cache directory.",
         show_default=False,
     ),

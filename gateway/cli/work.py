@@ -22,7 +22,7 @@ from gateway.cli.profiles import profile_of
 from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search
 from gateway.cli.screen import Screen
 from gateway.cli.waiting import Waiting
-from gateway.engine.answers import Answer, SchemaResult
+from gateway.engine.answers import Answer, SchemaResult, SearchResult
 from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
@@ -49,12 +49,14 @@ def do(request: Request) -> int:
     match request:
         case Schema(common, whole):
             _answer(
-                common, lambda gateway, _: _known_schema(gateway, explain=common.explain, whole=whole), render.schema
+                common,
+                lambda gateway, progress: _schema(gateway, common, progress, whole=whole),
+                render.schema,
             )
-        case Search(common, query, node_types, limit):
+        case Search(common, query):
             _answer(
                 common,
-                lambda gateway, _: gateway.search_entities(query, node_types, limit=limit, explain=common.explain),
+                lambda gateway, progress: _searched(gateway, request, progress),
                 lambda answer: render.search(answer, query),
             )
         case Bfs(common, seeds, hops, detail):
@@ -101,6 +103,23 @@ def _do_other(request: Check | Index | Demo) -> int:
             louder(verbose)
             _demo()
     return 0
+
+
+async def _schema(gateway: Gateway, common: Common, progress: Progress, *, whole: bool) -> SchemaResult:
+    await _prepare(gateway, common, progress)
+    return await _known_schema(gateway, explain=common.explain, whole=whole)
+
+
+async def _searched(gateway: Gateway, request: Search, progress: Progress) -> SearchResult:
+    await _prepare(gateway, request.common, progress)
+    explain = request.common.explain
+    return await gateway.search_entities(request.query, request.node_types, limit=request.limit, explain=explain)
+
+
+async def _prepare(gateway: Gateway, common: Common, progress: Progress) -> None:
+    """Have the names and the schema of files read where they are stored: the next run will find them."""
+    if common.graph and common.store is not None:
+        await gateway.prepared(progress)
 
 
 async def _known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:

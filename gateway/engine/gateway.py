@@ -61,6 +61,14 @@ def ignored(_: Record) -> None:
     """Tell nobody."""
 
 
+Reading = Callable[[Callable[[int, int], Awaitable[None]]], Awaitable[None]]
+"""Waits until something is read; calls its argument with how much is read, and of how much."""
+
+
+async def read_already(_: Callable[[int, int], Awaitable[None]]) -> None:
+    """Wait for nothing."""
+
+
 class Detail(TypedDict, total=False):
     """What `bfs_query` and `intersect_subgraphs` show, and how much of it.
 
@@ -112,8 +120,10 @@ class Gateway:
         clock: Clock = time.monotonic,
         on_record: OnRecord = ignored,
         shelf: Shelf | None = None,
+        names_read: Reading = read_already,
     ) -> None:
         self._store = store
+        self._names_read = names_read
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
@@ -163,6 +173,21 @@ class Gateway:
     async def oriented(self) -> None:
         """Wait until the schema was read in full, or as far as the profile allows; where it is not being read, not."""
         await self._book.settled()
+
+    async def prepared(self, progress: Progress = no_progress) -> None:
+        """Wait until the schema is read in full, as far as the profile allows, and the names for searches are.
+
+        Args:
+            progress: Called after each page of names.
+        """
+        self._book.start()
+        await progress(0, 1, "Reading types and predicates")
+        await self._book.settled()
+
+        async def told(read: int, total: int) -> None:
+            await progress(read, total, f"Reading names of {total:,} entities")
+
+        await self._names_read(told)
 
     async def close(self) -> None:
         """Stop what goes on in the background, and let go of connections."""

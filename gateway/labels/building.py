@@ -45,10 +45,16 @@ class _Progress:
         await self.told(self.read, max(self.read, self.total))
 
 
-def allowance_of(profile: Profile) -> Allowance:
-    """Return what a page may spend under a profile: the time of a call, and as many rows as it takes."""
+def allowance_of(profile: Profile, seconds: float | None = None) -> Allowance:
+    """Return what a page may spend under a profile: as many rows as it takes.
+
+    Args:
+        profile: The profile.
+        seconds: Time for a page; that of a call where not given.
+    """
     limits = profile.limits
-    return lambda: Budget(Deadline.after(limits.deadline_seconds), _REQUESTS, _ROWS, limits.nodes)
+    allowed = limits.deadline_seconds if seconds is None else seconds
+    return lambda: Budget(Deadline.after(allowed), _REQUESTS, _ROWS, limits.nodes)
 
 
 async def read_names(

@@ -123,8 +123,15 @@ def _write(
     attach(database, "made", path, writable=True)
     # Nobody reads it before it is whole, and one that did not become whole is thrown away.
     database.execute("PRAGMA made.journal_mode = OFF")
-    write_index(database, go_on)
-    database.executemany("INSERT INTO made.facts VALUES (?, ?)", facts.items())
+    try:
+        write_index(database, go_on)
+        database.executemany("INSERT INTO made.facts VALUES (?, ?)", facts.items())
+    except sqlite3.Error:
+        # The draft stays, so that another place may be tried.
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        database.execute("DETACH DATABASE made")
+        raise
     database.execute("DETACH DATABASE draft")
     return _about(database)
 

@@ -1,20 +1,27 @@
-"""The label index of a graph in this process: made once, beside what else goes on, in a temporary database."""
+"""The label index of a graph in this process: made once, beside what else goes on.
+
+It is in a temporary database, or in a folder that belongs to exactly this graph, where the next run finds it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
+import os
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 
-from gateway.errors import GatewayError
+from gateway.errors import ConfigurationError, GatewayError
 from gateway.graph.budget import Deadline
 from gateway.graph.names import NameReader
 from gateway.graph.values import Iri
-from gateway.labels.building import Allowance, read_names
+from gateway.labels.building import Allowance, Told, read_names, told_nobody
 from gateway.labels.desk import ClosedError, Desk
-from gateway.labels.index import LabelIndex, make_index
+from gateway.labels.index import LabelIndex, WrongFormatError, make_index
+from gateway.settings.keeping import make
 
 _log = logging.getLogger(__name__)
 
@@ -32,19 +39,23 @@ _ATTEMPTS = 3
 
 
 class LoadedLabels:
-    """Makes an index when it is first asked for one; see `gateway.labels.store.Labels`."""
+    """Makes an index when it is first asked for one; see `gateway.labels.store.Labels`.
 
-    def __init__(self, names: NameReader, allowance: Allowance, *, patience: float = _SECONDS) -> None:
-        """Make nothing yet.
+    Args:
+        names: Reads the graph.
+        allowance: What each page of names may spend.
+        place: A folder that belongs to exactly this graph, where the index is stored; it need not exist.
+        patience: Seconds that a search waits for the index of a graph that is not small.
+    """
 
-        Args:
-            names: Reads the graph.
-            allowance: What each page may spend.
-            patience: Seconds that a search waits for the index of a graph that is not small.
-        """
+    def __init__(
+        self, names: NameReader, allowance: Allowance, place: Path | None = None, *, patience: float = _SECONDS
+    ) -> None:
         self._names = names
         self._allowance = allowance
+        self._place = place
         self._patience = patience
+        self._told: Told = told_nobody
         self._making: asyncio.Task[LabelIndex | None] | None = None
         self._is_large = asyncio.Event()
         self._predicates: Sequence[Iri] = ()
@@ -74,6 +85,15 @@ class LoadedLabels:
         """Begin to make the index before anybody searches."""
         if self._making is None:
             self._begin()
+
+    async def made(self, told: Told) -> None:
+        """Wait until the index is there, however long that takes.
+
+        Args:
+            told: Called after each page of names, with the entities read and all of them.
+        """
+        self._told = told
+        await asyncio.wait([await self._begun()])
 
     @property
     def _is_outdated(self) -> bool:
@@ -122,14 +142,22 @@ class LoadedLabels:
             if index is not None:
                 index.close()
 
-    async def _told(self, _: int, total: int) -> None:
+    async def _tell(self, read: int, total: int) -> None:
         if total > _SMALL:
             self._is_large.set()
+        await self._told(read, total)
 
     async def _make(self) -> LabelIndex | None:
+        stored = None if self._place is None else self._place / f"labels-{_digest(self._predicates)}.sqlite"
+        # A stored index that was distrusted is not opened again.
+        if stored is not None and not self._failed and (index := await _opened(stored)) is not None:
+            return index
         desk = Desk()
         try:
-            missing = await read_names(self._names, desk, self._allowance, told=self._told)
+            missing = await read_names(self._names, desk, self._allowance, told=self._tell)
+            if stored is not None and not missing and await _stored(desk, stored):
+                desk.close()
+                return await _opened(stored)
             return await make_index(desk, date="", missing=missing)
         except (GatewayError, ClosedError, sqlite3.Error) as error:
             _log.warning("there is no label index, so searches scan all names: %s", error)
@@ -139,3 +167,37 @@ class LoadedLabels:
         self._failed += 1
         desk.close()
         return None
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether there is a file."""
+    return path.is_file()
+
+
+async def _opened(path: Path) -> LabelIndex | None:
+    """Open a stored index; None where there is none that can be used."""
+    try:
+        return await LabelIndex.opened(path) if _is_there(path) else None
+    except (sqlite3.Error, WrongFormatError) as error:
+        _log.warning("%s is not used and is made again: %s", path, error)
+        return None
+
+
+async def _stored(desk: Desk, path: Path) -> bool:
+    """Make the index of the draft at a desk, whole in its place; return whether it could be written."""
+    new = path.with_suffix(f".{os.getpid()}.new")
+    try:
+        make(path.parent)
+        await make_index(desk, date="", missing=0, path=new)
+        new.replace(path)
+    except (OSError, sqlite3.OperationalError, ConfigurationError) as error:
+        _log.warning("the label index cannot be stored in %s: %s", path.parent, error)
+        return False
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+    return True
+
+
+def _digest(predicates: Sequence[Iri]) -> str:
+    return hashlib.sha256(" ".join(predicates).encode()).hexdigest()[:16]

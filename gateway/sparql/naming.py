@@ -31,6 +31,11 @@ class Naming:
         """Both, the names first."""
         return (*self.names, *self.synonyms)
 
+    @property
+    def configured(self) -> tuple[Iri, ...]:
+        """The predicates of names that the profile gives."""
+        return self._roles.name
+
     def use(self, names: Iterable[Iri]) -> None:
         """Let other predicates be the names, and call the listeners if they differ from those in force.
 

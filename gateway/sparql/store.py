@@ -150,6 +150,11 @@ class SparqlStore:
         """Find out which predicates name nodes, for who reads names before a schema was read."""
         await self._schema.names(budget)
 
+    def use_names(self, found: Sequence[Iri]) -> None:
+        """Use the predicates that an earlier reading of the same graph found to name nodes, as it did itself."""
+        usual = self.naming.configured
+        self.naming.use((*(name for name in found if name not in usual), *usual))
+
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms."""
         return await self._search.find(sought, types, budget)

@@ -6,6 +6,7 @@
         manifest.json         what the current store was made of
         store-<random>/       an Oxigraph store; no one writes to it once a manifest names it
         store-<random>.lock   held, with others, by each process that reads the store
+        derived-<random>/     what was made of that store: label indexes and schemas; removed with it
 
 A store is used only where its manifest proves it current; whatever else is found there is made anew.
 """
@@ -44,6 +45,7 @@ _FORMAT = 1
 
 _DIGITS = 16
 _STORE = "store-"
+_DERIVED = "derived-"
 _LOCK = ".lock"
 _POLL_SECONDS = 0.2
 
@@ -228,7 +230,7 @@ class _Place:
             self._complain(error)
             return None
         prefixes = [(path.name, file.prefixes) for path, file in zip(self._paths, manifest.files, strict=True)]
-        return LoadedGraph(engine, prefixes, manifest.version, lease)
+        return LoadedGraph(engine, prefixes, manifest.version, lease, self._derived(manifest.store))
 
     def _update(self, before: _Manifest, after: _Manifest) -> None:
         """Note new times of unchanged files, so that they are not read again; another time will do as well."""
@@ -307,7 +309,11 @@ class _Place:
             except OSError as error:
                 _log.info("%s stays: %s", store, error)
 
+    def _derived(self, store: str) -> Path:
+        return self._folder / (_DERIVED + store.removeprefix(_STORE))
+
     def _remove(self, store: str) -> None:
+        shutil.rmtree(self._derived(store), ignore_errors=True)
         shutil.rmtree(self._folder / store, ignore_errors=True)
         if not (self._folder / store).exists():
             with suppress(OSError):

@@ -37,12 +37,14 @@ class LoadedGraph:
         prefixes: What each source declares, in the order given: the source's name and its prefixes.
         version: A hash of the content that was loaded.
         lease: What keeps a store on disk from being removed, as long as it is held.
+        place: A folder for what is made of this very graph, removed with its store; None where there is no such store.
     """
 
     engine: pyoxigraph.Store
     prefixes: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     version: str = ""
     lease: object = None
+    place: Path | None = None
 
 
 @dataclass(slots=True)

@@ -1,0 +1,164 @@
+"""The label index and the schema of files are stored beside their parsed store, and belong to exactly that content."""
+
+import gc
+import json
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from gateway.api import open_gateway
+from gateway.cli.main import main
+from gateway.engine.answers import SchemaResult, SearchResult
+from gateway.settings.profile import Orientation, Profile
+
+pytestmark = pytest.mark.anyio
+
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+GRAPH = "".join(f'<urn:n{n}> a <urn:T{n % 3}> ; <{LABEL}> "name {n}" ; <urn:p> <urn:n{n + 1}> .\n' for n in range(60))
+LARGE = Profile(orientation=Orientation(glance_triples=20))
+"""Under it, this graph is too large for a glance."""
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    path = tmp_path / "graph.ttl"
+    path.write_text(GRAPH, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "kept"
+
+
+def stored(kept: Path, pattern: str) -> list[Path]:
+    return sorted(kept.glob(f"*/graph/derived-*/*/{pattern}"))
+
+
+def derived(kept: Path) -> Path:
+    """Return the folder of what is made of the one store, which need not exist."""
+    (manifest,) = kept.glob("*/graph/manifest.json")
+    return manifest.with_name(json.loads(manifest.read_bytes())["store"].replace("store-", "derived-"))
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+async def asked(
+    graph: Path, kept: Path | None, query: str = "nmae 7", profile: Profile | None = None
+) -> tuple[SchemaResult, SearchResult]:
+    async with open_gateway(graph, store=kept, profile=profile) as gateway:
+        await gateway.prepared()
+        return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
+
+
+async def test_the_second_run_reads_neither_names_nor_schema_and_answers_the_same(graph: Path, kept: Path) -> None:
+    first_schema, first = await asked(graph, kept, profile=LARGE)
+    (index,), (schema,) = stored(kept, "labels-*.sqlite"), stored(kept, "schema.json")
+    stamps = (index.stat().st_mtime_ns, schema.stat().st_mtime_ns)
+    again_schema, again = await asked(graph, kept, profile=LARGE)
+    assert (index.stat().st_mtime_ns, schema.stat().st_mtime_ns) == stamps
+    assert again.as_json() == first.as_json()
+    assert again.complete
+    assert first.result[0].id == "urn:n7"
+    first_schema.explain = again_schema.explain = None
+    assert again_schema.as_json() == first_schema.as_json()
+    assert again_schema.comprehensive
+
+
+async def test_a_stored_schema_is_complete_at_once_although_the_graph_is_large(graph: Path, kept: Path) -> None:
+    await asked(graph, kept, profile=LARGE)
+    async with open_gateway(graph, store=kept, profile=LARGE) as gateway:
+        answer = await gateway.describe_schema(explain=True)
+    assert answer.comprehensive
+    assert answer.entity_types_total == 3
+    assert answer.explain is not None
+    assert answer.explain.queries == 0
+
+
+async def test_with_and_without_a_store_the_answers_are_the_same(graph: Path, kept: Path) -> None:
+    plain_schema, plain = await asked(graph, None)
+    for _ in range(2):
+        schema, found = await asked(graph, kept)
+        assert found.as_json() == plain.as_json()
+        schema.explain = plain_schema.explain = None
+        assert schema.as_json() == plain_schema.as_json()
+
+
+async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in_the_second_run(
+    graph: Path, kept: Path
+) -> None:
+    write(graph, GRAPH.replace(LABEL, "http://example.org/title"))
+    schema, first = await asked(graph, kept)
+    assert schema.names == ["http://example.org/title"]
+    assert first.result
+    async with open_gateway(graph, store=kept) as gateway:
+        again = await gateway.search_entities("nmae 7")
+    assert again.as_json() == first.as_json()
+    assert len(stored(kept, "labels-*.sqlite")) == 1
+
+
+async def test_what_was_stored_of_other_content_is_not_used_and_is_removed(graph: Path, kept: Path) -> None:
+    await asked(graph, kept)
+    (before,) = stored(kept, "labels-*.sqlite")
+    write(graph, GRAPH + f'<urn:new> <{LABEL}> "brand new" .')
+    # What the first gateway holds of its store is let go.
+    gc.collect()
+    _, found = await asked(graph, kept, "brand new")
+    assert [hit.id for hit in found.result] == ["urn:new"]
+    assert not before.exists()
+    assert len(stored(kept, "labels-*.sqlite")) == 1
+
+
+async def test_another_way_to_read_the_graph_has_an_index_of_its_own(graph: Path, kept: Path) -> None:
+    await asked(graph, kept)
+    await asked(graph, kept, profile=LARGE)
+    assert len(stored(kept, "labels-*.sqlite")) == len(stored(kept, "schema.json")) == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "no database", "another version"])
+async def test_a_stored_index_that_is_damaged_is_made_again(
+    graph: Path, kept: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, first = await asked(graph, kept)
+    (index,) = stored(kept, "labels-*.sqlite")
+    match damage:
+        case "cut":
+            index.write_bytes(index.read_bytes()[:-5_000])
+        case "no database":
+            index.write_bytes(b"this is no database" * 1_000)
+        case _:
+            database = sqlite3.connect(index)
+            database.execute("UPDATE facts SET value = '0' WHERE key = 'format'")
+            database.commit()
+            database.close()
+    with caplog.at_level(logging.WARNING):
+        _, again = await asked(graph, kept)
+    assert "is not used and is made again" in caplog.text
+    assert again.as_json() == first.as_json()
+    caplog.clear()
+    await asked(graph, kept)
+    assert caplog.text == ""
+
+
+async def test_an_index_that_cannot_be_stored_is_made_for_this_run(
+    graph: Path, kept: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_gateway(graph, store=kept):
+        pass
+    write(derived(kept), "not a folder")
+    _, found = await asked(graph, kept)
+    assert found.result[0].id == "urn:n7"
+    assert found.complete
+    assert "cannot be stored" in caplog.text
+
+
+def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
+    graph: Path, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["search", "nmae 7", "-g", str(graph), "--store", str(kept), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["complete"] is True
+    assert len(stored(kept, "labels-*.sqlite")) == len(stored(kept, "schema.json")) == 1
