@@ -130,8 +130,12 @@ class Asker:
         query = text.render({**parameters, "rows": limit + 1})
         trying = retrying(self._retries, budget.deadline, self.pace.sleep, pause=_PAUSE)
         rows: Sequence[Row]
+
+        def read(body: bytes) -> Sequence[Row]:
+            return self._decoded(body, text.variables, limit + 1)
+
         with budget.tally.asking(name, query) as asking:
-            rows = await trying(self._once, self._transport_for(text), query, text.variables, budget, asking)
+            rows = await trying(self._once, self._transport_for(text), query, read, budget, asking)
         budget.spend_rows(len(rows))
         if len(rows) > limit:
             budget.tally.overflows += 1
@@ -162,7 +166,12 @@ class Asker:
         return self._over_all_graphs
 
     async def _once(
-        self, transport: Transport, query: str, variables: Sequence[str], budget: Budget, asking: Asking
+        self,
+        transport: Transport,
+        query: str,
+        read: Callable[[bytes], Sequence[Row]],
+        budget: Budget,
+        asking: Asking,
     ) -> Sequence[Row]:
         """Send a query and decode its answer."""
         await self._breaker.admit(lambda: self._probe(budget))
@@ -174,7 +183,7 @@ class Asker:
                     body = await transport.select(query, budget.deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
-                    rows = self._decoded(body, variables)
+                    rows = read(body)
                     asking.read(len(rows))
             except Fault as fault:
                 self._breaker.failed(fault)
@@ -185,9 +194,9 @@ class Asker:
         self.pace.answered()
         return rows
 
-    def _decoded(self, body: bytes, variables: Sequence[str]) -> Sequence[Row]:
+    def _decoded(self, body: bytes, variables: Sequence[str], at_most: int) -> Sequence[Row]:
         try:
-            return decode(body, variables)
+            return decode(body, variables, at_most)
         except EndpointFault:
             self.pace.quota.failed_after_all()
             raise
