@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from sys import getsizeof
 
 from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
 from gateway.graph.budget import Budget, Deadline
@@ -19,12 +20,16 @@ from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Asking
 from gateway.terms.iri import composed, may_be_rewritten
+from gateway.terms.remembered import Remembered
 from gateway.transport.base import OverGraphs, Remote, Transport
 
 _log = logging.getLogger(__name__)
 
 _ECHOED = 200
 """IRIs in one query that asks how the engine reads them."""
+
+_ECHOES_BYTES = 4 << 20
+"""Of what is remembered of that."""
 
 
 class Overflow(AnswerCut):
@@ -67,7 +72,7 @@ class Asker:
         self._acquaintance = acquaintance
         self._retries = endpoint.retries
         self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, pace.clock)
-        self._kept_as_is: dict[str, bool] = {}
+        self._kept_as_is: Remembered[str, bool] = Remembered(_ECHOES_BYTES)
 
     @property
     def is_remote(self) -> bool:
@@ -231,16 +236,21 @@ class Asker:
         Only IRIs that some engine may rewrite are asked about, each once.
         """
         doubtful = list(filter(may_be_rewritten, dict.fromkeys(iris)))
-        new = [iri for iri in doubtful if iri not in self._kept_as_is]
+        known = self._kept_as_is.known
+        kept_as_is = {iri: known[iri] for iri in doubtful if iri in known}
+        new = [iri for iri in doubtful if iri not in kept_as_is]
         size = max(1, min(_ECHOED, self.query_rows // 2))
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
-            faults |= await self._echo(new[start : start + size], budget)
+            faults |= await self._echo(new[start : start + size], kept_as_is, budget)
+        for iri in new:
+            if iri in kept_as_is:
+                self._kept_as_is.keep(iri, kept_as_is[iri], getsizeof(iri))
         rewriting = QueryRefused("The endpoint reads an IRI of the graph as another one, so it cannot be asked for.")
-        return faults | {iri: rewriting for iri in doubtful if self._kept_as_is.get(iri) is False}
+        return faults | {iri: rewriting for iri, is_kept in kept_as_is.items() if not is_kept}
 
-    async def _echo(self, iris: Sequence[str], budget: Budget) -> dict[str, Fault]:
-        """Learn how the endpoint reads some IRIs; return those about which that could not be learnt, and why."""
+    async def _echo(self, iris: Sequence[str], kept_as_is: dict[str, bool], budget: Budget) -> dict[str, Fault]:
+        """Learn which IRIs the endpoint reads as they are; return those for which it did not tell, and why."""
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
@@ -250,11 +260,12 @@ class Asker:
             if len(iris) == 1:
                 return {iris[0]: refused}
             middle = len(iris) // 2
-            return {**await self._echo(iris[:middle], budget), **await self._echo(iris[middle:], budget)}
+            first = await self._echo(iris[:middle], kept_as_is, budget)
+            return {**first, **await self._echo(iris[middle:], kept_as_is, budget)}
         except Fault as fault:
             return dict.fromkeys(iris, fault)
         echoed = {row["n"].value for row in rows if "n" in row}
-        self._kept_as_is |= {iri: iri in echoed for iri in iris}
+        kept_as_is |= {iri: iri in echoed for iri in iris}
         return {}
 
     async def close(self) -> None:
