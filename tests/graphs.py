@@ -3,7 +3,7 @@
 import functools
 import gzip
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -134,7 +134,7 @@ def _random(folder: Path, *, triple_terms: bool = True) -> Path:
     return path
 
 
-def _lines(statements: Iterator[str] | Sequence[str]) -> str:
+def _lines(statements: Iterable[str]) -> str:
     return "".join(f"{statement} .\n" for statement in statements)
 
 

@@ -66,9 +66,15 @@ class Memory:
             return None
         return answer
 
-    def put(self, key: Key, answer: object) -> None:
-        """Remember an answer, unless it alone is larger than all that may be remembered."""
-        size = size_of(answer) + size_of(key[1]) + _ENTRY
+    def put(self, key: Key, answer: object, *, more: int = 0) -> None:
+        """Remember an answer, unless it alone is larger than all that may be remembered.
+
+        Args:
+            key: What it is about.
+            answer: The answer.
+            more: Bytes that the primitive's parameters take, where they are large.
+        """
+        size = size_of(answer) + size_of(key[1]) + more + _ENTRY
         if size <= self._entries.maxsize:
             self._entries[key] = (answer, size, self._clock() + self._ttl)
 

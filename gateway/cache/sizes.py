@@ -7,12 +7,11 @@ holds. `tests/cache/test_sizes.py` compares with what Python allocates.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from itertools import chain
 from sys import getsizeof
 from typing import Any
 
-from gateway.graph.values import WHOLE, Degree, Existence, Iri, Neighbourhood, NodeFacts
+from gateway.graph.values import WHOLE, Degree, Existence, Mark, Neighbourhood, NodeFacts
 
 _SMALL = 100
 """Bytes of an answer that is a number or a flag."""
@@ -27,7 +26,7 @@ _ROUNDED = 8
 """Bytes that an object takes beyond its size, because memory comes in pieces of 16."""
 
 _MARK = 450
-"""Bytes of a mark that is not `WHOLE`, with its fault."""
+"""Bytes of a mark that is not `WHOLE`, with its fault, without the fault's texts."""
 
 
 def size_of(answer: object) -> int:
@@ -38,21 +37,22 @@ def size_of(answer: object) -> int:
 def _of_edges(answer: Neighbourhood) -> int:
     texts = sum(map(getsizeof, set(chain.from_iterable(answer.edges))))
     left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out)
-    return _SMALL + _EDGE * len(answer.edges) + texts + left_out + (0 if answer.mark.whole else _MARK)
+    return _SMALL + _EDGE * len(answer.edges) + texts + left_out + _of_mark(answer.mark)
 
 
 def _of_facts(answer: NodeFacts) -> int:
-    return _SMALL + _of_types(answer.types) + getsizeof(answer.name)
+    texts = getsizeof(answer.name) + getsizeof(answer.description) + sum(map(getsizeof, answer.types))
+    return _SMALL + getsizeof(answer.types) + texts + _of_mark(answer.mark)
 
 
-@lru_cache(maxsize=4096)
-def _of_types(types: tuple[Iri, ...]) -> int:
-    """Return the bytes of a node's types; thousands of nodes have the same."""
-    return getsizeof(types) + sum(map(getsizeof, types))
+def _of_number(answer: Degree | Existence) -> int:
+    return _SMALL + _of_mark(answer.mark)
 
 
-def _of_number(_: Degree | Existence) -> int:
-    return _SMALL
+def _of_mark(mark: Mark) -> int:
+    if mark.fault is None:
+        return 0
+    return _MARK + sum(map(getsizeof, (mark.fault.wrong, mark.fault.valid, mark.fault.next_step, str(mark.fault))))
 
 
 def _of_any(answer: object) -> int:
@@ -79,8 +79,10 @@ def _walked(value: object, seen: set[int]) -> int:
         inner = ()
     elif isinstance(value, Mapping):
         inner = chain(value.keys(), value.values())
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple | list | set | frozenset):
         inner = value
+    elif isinstance(value, Mark):
+        return _SMALL + _of_mark(value)
     else:
         inner = [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
     return getsizeof(value) + _ROUNDED + sum(_walked(part, seen) for part in inner)

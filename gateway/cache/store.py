@@ -13,6 +13,7 @@ from typing import cast
 
 from gateway.cache.flights import Answer, Flights, Key, Question
 from gateway.cache.memory import Memory
+from gateway.cache.sizes import size_of
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.budget import Budget, Clock
 from gateway.graph.store import GraphStore, Told
@@ -258,7 +259,7 @@ class CachedStore:
 
         def keep(key: Sought, answer: _Found) -> None:
             if answer.mark.whole and answer.hits.fault is None:
-                self._memory.put((name, key), answer)
+                self._memory.put((name, key), answer, more=size_of(name))
 
         found = (await self._ask(name, [sought], find, _Found, budget, keep=keep))[sought]
         if found.mark.fault is not None:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from sys import getsizeof
 
 from gateway.engine.ahead import asking_ahead
 from gateway.engine.exploring import Exploration, Progress, explore
@@ -92,9 +93,14 @@ class Topology:
     @property
     def size_bytes(self) -> int:
         """About how much memory it takes; IRIs are shared between nodes and edges."""
-        texts = sum(map(len, self.nodes)) + sum(len(facts.name) for facts in self.facts.values())
+        texts = sum(map(getsizeof, self.nodes)) + sum(map(getsizeof, self.missing))
+        # Types and predicates are shared by many nodes and edges.
+        texts += sum(map(getsizeof, self.types)) + sum(map(getsizeof, self.predicates))
+        texts += sum(getsizeof(facts.name) + getsizeof(facts.description) for facts in self.facts.values())
+        types = sum(8 * len(facts.types) for facts in self.facts.values())
         steps = sum(100 + 8 * len(path) for paths in self.paths.values() for path in paths)
-        return 800 * len(self.nodes) + 250 * len(self.edges) + 2 * texts + steps + 2_000
+        missing = sum(100 + 100 * len(gap.ids) for gap in self.gaps)
+        return 800 * len(self.nodes) + 250 * len(self.edges) + texts + types + steps + missing + 2_000
 
 
 @dataclass(frozen=True, slots=True)

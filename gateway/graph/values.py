@@ -35,6 +35,11 @@ class Mark:
     fault: Fault | None = None
     at_least: int | None = None
 
+    def __post_init__(self) -> None:
+        """Drop the traceback of the fault: a mark may be kept for long, and frames hold the answers that were read."""
+        if self.fault is not None:
+            self.fault.__traceback__ = self.fault.__context__ = self.fault.__cause__ = None
+
     @property
     def whole(self) -> bool:
         """Whether nothing is missing."""

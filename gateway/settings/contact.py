@@ -35,11 +35,13 @@ _WIKIMEDIA = (
 """The projects (https://www.mediawiki.org/wiki/Wikimedia_projects), and what Wikimedia hosts for others."""
 
 _CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
+_LONGEST = 500
+"""Characters of a contact; an e-mail address has at most 254."""
 
 
 def is_contact(text: str) -> bool:
     """Tell whether a text can be sent as a contact: as a comment of `User-Agent` (RFC 9110, 10.1.5)."""
-    return _CONTACT.fullmatch(text) is not None
+    return len(text) <= _LONGEST and _CONTACT.fullmatch(text) is not None
 
 
 def contact_for(host: str, given: str) -> str:
@@ -83,6 +85,6 @@ def checked_contact(contact: str, given_by: str) -> str:
     if not is_contact(contact):
         raise ConfigurationError(
             f"{given_by} {quoted(contact)} is none.",
-            valid="It is an e-mail address or a URL, in ASCII and without brackets.",
+            valid=f"It is an e-mail address or a URL, in ASCII, without brackets, of {_LONGEST} characters at most.",
         )
     return contact

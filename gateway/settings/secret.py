@@ -12,7 +12,8 @@ from pydantic import AfterValidator, SecretStr
 from gateway.errors import ConfigurationError
 
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
-_LONGEST = 1 << 16
+_LONGEST = 1 << 13
+"""Characters of a secret; servers take no longer header."""
 
 
 def is_reference(text: str) -> bool:
@@ -42,7 +43,8 @@ def read(reference: str, setting: str) -> SecretStr:
         setting: The name of the setting, for the error.
 
     Raises:
-        ConfigurationError: There is no such variable or file, or it is empty.
+        ConfigurationError: There is no such variable or file, or it is empty, or it holds something else than one
+            printable line, so that it is probably no secret and must not be sent. The text holds nothing of it.
     """
     kind, _, place = reference.partition(":")
     if kind == "env":
@@ -55,13 +57,21 @@ def read(reference: str, setting: str) -> SecretStr:
         raise ConfigurationError(f"{setting} refers to {where}, which cannot be read.")
     if not secret:
         raise ConfigurationError(f"{setting} refers to {where}, which is empty or not set.")
+    if len(secret) > _LONGEST or not secret.isprintable():
+        raise ConfigurationError(
+            f"{setting} refers to {where}, which holds no secret; nothing of it is sent.",
+            valid=f"A secret is one line of printable characters, {_LONGEST:,} at most.",
+        )
     return SecretStr(secret)
 
 
 def _text_of(path: Path) -> str | None:
     """Return what a file holds, without the line's end; the error of one that is no text would show its bytes."""
     try:
-        with path.open(encoding="utf-8") as file:
-            return file.read(_LONGEST).rstrip("\r\n")
-    except (OSError, UnicodeDecodeError):
+        # Another kind of file may have no end, or wait for somebody who writes.
+        if not path.is_file():
+            return None
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read(_LONGEST + 3).removesuffix("\n").removesuffix("\r")
+    except (OSError, ValueError):
         return None

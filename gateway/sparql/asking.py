@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from sys import getsizeof
 
 from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
 from gateway.graph.budget import Budget, Deadline
@@ -19,12 +20,16 @@ from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Asking
 from gateway.terms.iri import composed, may_be_rewritten
+from gateway.terms.remembered import Remembered
 from gateway.transport.base import OverGraphs, Remote, Transport
 
 _log = logging.getLogger(__name__)
 
 _ECHOED = 200
 """IRIs in one query that asks how the engine reads them."""
+
+_ECHOES_BYTES = 4 << 20
+"""Of what is remembered of that."""
 
 
 class Overflow(AnswerCut):
@@ -67,7 +72,7 @@ class Asker:
         self._acquaintance = acquaintance
         self._retries = endpoint.retries
         self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, pace.clock)
-        self._kept_as_is: dict[str, bool] = {}
+        self._kept_as_is: Remembered[str, bool] = Remembered(_ECHOES_BYTES)
 
     @property
     def is_remote(self) -> bool:
@@ -130,8 +135,12 @@ class Asker:
         query = text.render({**parameters, "rows": limit + 1})
         trying = retrying(self._retries, budget.deadline, self.pace.sleep, pause=_PAUSE)
         rows: Sequence[Row]
+
+        def read(body: bytes) -> Sequence[Row]:
+            return self._decoded(body, text.variables, limit + 1)
+
         with budget.tally.asking(name, query) as asking:
-            rows = await trying(self._once, self._transport_for(text), query, text.variables, budget, asking)
+            rows = await trying(self._once, self._transport_for(text), query, read, budget, asking)
         budget.spend_rows(len(rows))
         if len(rows) > limit:
             budget.tally.overflows += 1
@@ -162,7 +171,12 @@ class Asker:
         return self._over_all_graphs
 
     async def _once(
-        self, transport: Transport, query: str, variables: Sequence[str], budget: Budget, asking: Asking
+        self,
+        transport: Transport,
+        query: str,
+        read: Callable[[bytes], Sequence[Row]],
+        budget: Budget,
+        asking: Asking,
     ) -> Sequence[Row]:
         """Send a query and decode its answer."""
         await self._breaker.admit(lambda: self._probe(budget))
@@ -174,7 +188,7 @@ class Asker:
                     body = await transport.select(query, budget.deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
-                    rows = self._decoded(body, variables)
+                    rows = read(body)
                     asking.read(len(rows))
             except Fault as fault:
                 self._breaker.failed(fault)
@@ -185,9 +199,9 @@ class Asker:
         self.pace.answered()
         return rows
 
-    def _decoded(self, body: bytes, variables: Sequence[str]) -> Sequence[Row]:
+    def _decoded(self, body: bytes, variables: Sequence[str], at_most: int) -> Sequence[Row]:
         try:
-            return decode(body, variables)
+            return decode(body, variables, at_most)
         except EndpointFault:
             self.pace.quota.failed_after_all()
             raise
@@ -222,16 +236,21 @@ class Asker:
         Only IRIs that some engine may rewrite are asked about, each once.
         """
         doubtful = list(filter(may_be_rewritten, dict.fromkeys(iris)))
-        new = [iri for iri in doubtful if iri not in self._kept_as_is]
+        known = self._kept_as_is.known
+        kept_as_is = {iri: known[iri] for iri in doubtful if iri in known}
+        new = [iri for iri in doubtful if iri not in kept_as_is]
         size = max(1, min(_ECHOED, self.query_rows // 2))
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
-            faults |= await self._echo(new[start : start + size], budget)
+            faults |= await self._echo(new[start : start + size], kept_as_is, budget)
+        for iri in new:
+            if iri in kept_as_is:
+                self._kept_as_is.keep(iri, kept_as_is[iri], getsizeof(iri))
         rewriting = QueryRefused("The endpoint reads an IRI of the graph as another one, so it cannot be asked for.")
-        return faults | {iri: rewriting for iri in doubtful if self._kept_as_is.get(iri) is False}
+        return faults | {iri: rewriting for iri, is_kept in kept_as_is.items() if not is_kept}
 
-    async def _echo(self, iris: Sequence[str], budget: Budget) -> dict[str, Fault]:
-        """Learn how the endpoint reads some IRIs; return those about which that could not be learnt, and why."""
+    async def _echo(self, iris: Sequence[str], kept_as_is: dict[str, bool], budget: Budget) -> dict[str, Fault]:
+        """Learn which IRIs the endpoint reads as they are; return those for which it did not tell, and why."""
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
@@ -241,11 +260,12 @@ class Asker:
             if len(iris) == 1:
                 return {iris[0]: refused}
             middle = len(iris) // 2
-            return {**await self._echo(iris[:middle], budget), **await self._echo(iris[middle:], budget)}
+            first = await self._echo(iris[:middle], kept_as_is, budget)
+            return {**first, **await self._echo(iris[middle:], kept_as_is, budget)}
         except Fault as fault:
             return dict.fromkeys(iris, fault)
         echoed = {row["n"].value for row in rows if "n" in row}
-        self._kept_as_is |= {iri: iri in echoed for iri in iris}
+        kept_as_is |= {iri: iri in echoed for iri in iris}
         return {}
 
     async def close(self) -> None:

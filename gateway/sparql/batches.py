@@ -197,7 +197,7 @@ class Batches(Generic[Key, Answer]):
 
     def _read_cut(self, batch: Sequence[Key], cut: Overflow) -> dict[Key, Answer]:
         try:
-            return self._read(batch, cut.rows, Mark(cut, at_least=len(cut.rows) + 1))
+            return self._read(batch, cut.rows, Mark(Overflow(()), at_least=len(cut.rows) + 1))
         except _ForeignRowsError as fault:
             return self._failed(batch, fault)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from sys import getsizeof
 
 from gateway.errors import EndpointFault
 from gateway.graph.budget import Budget
@@ -17,9 +18,10 @@ from gateway.sparql.asking import Asker
 from gateway.sparql.batches import batched
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.results import Row, is_iri
+from gateway.terms.remembered import Remembered
 
-_REMEMBERED = 10_000
-"""Nodes that are known to be near blank nodes, whose sets are then not asked for in vain."""
+_REMEMBERED_BYTES = 4 << 20
+"""Of nodes that are known to be near blank nodes, whose sets are then not asked for in vain."""
 
 
 class _BlankNodesError(EndpointFault):
@@ -45,7 +47,7 @@ class ReachReader:
         self._asker = asker
         self._rule = rule
         self._batch = batch
-        self._near_blanks: set[tuple[Iri, int]] = set()
+        self._near_blanks: Remembered[tuple[Iri, int], None] = Remembered(_REMEMBERED_BYTES)
 
     async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
@@ -54,7 +56,7 @@ class ReachReader:
         return {node: task.result() for node, task in running.items()}
 
     async def _around(self, node: Iri, hops: int, budget: Budget) -> Reach:
-        if (node, hops) in self._near_blanks:
+        if (node, hops) in self._near_blanks.known:
             return Reach(mark=Mark(_blanks()))
         distances = {node: 0}
         for hop in range(hops):
@@ -63,8 +65,8 @@ class ReachReader:
             for reached in neighbours.nodes:
                 distances.setdefault(reached, hop + 1)
             if not neighbours.mark.whole:
-                if isinstance(neighbours.mark.fault, _BlankNodesError) and len(self._near_blanks) < _REMEMBERED:
-                    self._near_blanks.add((node, hops))
+                if isinstance(neighbours.mark.fault, _BlankNodesError):
+                    self._near_blanks.keep((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
                 return Reach(distances, neighbours.mark)
         return Reach(distances)
 

@@ -5,19 +5,25 @@ A row is believed only when the whole body parsed. `gateway.transport.marks` has
 
 from __future__ import annotations
 
-import codecs
-import json
-import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Edge, Resource
+from gateway.sparql.envelope import Envelope, envelopes_of
+from gateway.sparql.repetition import has_repeated_names
+from gateway.sparql.surrogates import without_halves
 from gateway.terms.literals import Literal
 from gateway.terms.vocabulary import RDF, XSD
 from gateway.transport import marks
+from gateway.transport.json_names import RepeatedNameError
+
+if TYPE_CHECKING:
+    _Unread = Any
+else:
+    _Unread = msgspec.Raw
 
 
 class _Term(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
@@ -61,92 +67,120 @@ class TripleTerm(_Term, frozen=True, gc=False, tag="triple"):
         value: Its three terms as JSON, which nobody here reads.
     """
 
-    value: Any
+    value: _Unread
 
 
 Term = IriTerm | BlankTerm | LiteralTerm | TypedLiteralTerm | TripleTerm
 Row = dict[str, Term]
 
 
-class _Head(msgspec.Struct):
-    vars: list[str]
+_QUOTES_OF_A_TERM = 10
+"""Quotation marks in the JSON of a term: its variable, `type` and `value`."""
+_QUOTES_OF_A_FURTHER_NAME = 4
 
+_MANY_BYTES = 1 << 23
+"""Bytes of rows from which their quotation marks are counted before they are decoded."""
 
-class _Results(msgspec.Struct):
-    bindings: list[Row]
+_MOST_QUOTES = 1_000_000
+_MOST_QUOTES_OF_A_TERM = 40
+"""Quotation marks that many bytes may have: so many, or more where as many terms were asked for.
 
+Decoded, a term takes up to 300 bytes; so this bounds what an answer becomes, and for how long the event loop stands.
+"""
 
-class _Meta(msgspec.Struct):
-    total: Any = msgspec.field(default=None, name="result-size-total")
+_any_rows = msgspec.json.Decoder(list[Row])
+_rows = msgspec.json.Decoder(list[Annotated[Row, msgspec.Meta(min_length=1)]])
+"""Refuses the first row without a term: one row of an answer may have none, and 64 MB have 20 million of them."""
 
-
-class _Answer(msgspec.Struct):
-    head: _Head
-    results: _Results
-    meta: _Meta | None = None
-
-
-_decoder = msgspec.json.Decoder(_Answer)
+_FEW_BYTES = 1 << 14
+"""Of rows, any of which may be without a term."""
 
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
-_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LESS = "Ask for fewer seeds or hops, or try again later."
 _START = 64
 _LEADING = b"\xef\xbb\xbf \t\r\n"
 """What may stand before a JSON object."""
 
 
-def decode(body: bytes, variables: Iterable[str] = ()) -> list[Row]:
+class _Skipped(msgspec.Struct):
+    """Any JSON object, of which nothing is read."""
+
+
+def decode(body: bytes, variables: Sequence[str] = (), at_most: int = 0) -> list[Row]:
     """Parse a whole answer.
 
     Args:
         body: SPARQL JSON.
         variables: What the query projects, which the answer must know.
+        at_most: The rows that the query asks for, where these are many.
 
     Raises:
         EndpointFault: The body is no whole SPARQL JSON answer to such a query; `BrokenAnswer` where it began as one,
             `GaveUp` where the engine says why it ends.
-        AnswerCut: The engine itself says that there are more rows (QLever does).
+        AnswerCut: The engine itself says that there are more rows (QLever does), or there are far more than asked for.
     """
-    answer: _Answer | EndpointFault
-    try:
-        answer = _parsed(body)
-    except msgspec.ValidationError:
-        # JSON, and something else than rows of terms. A kind of term that nobody here knows is no answer either: it
-        # would be left out without a word.
-        answer = _no_answer()
-    except (ValueError, RecursionError):
-        answer = _unreadable(body)
-    if isinstance(answer, EndpointFault):
-        # Raised here and not where it was caught: the error of the parser holds the whole body.
-        raise answer
-    if not set(answer.head.vars).issuperset(variables):
+    most_quotes = max(_MOST_QUOTES, _MOST_QUOTES_OF_A_TERM * at_most * len(variables))
+    envelope, rows = _parsed(body, most_quotes)
+    if isinstance(rows, EndpointFault):
+        # Raised here and not where it was caught: the error of a parser holds the whole body.
+        raise rows
+    if envelope is None or not envelope.variables.issuperset(variables):
         raise _no_answer()
-    rows = answer.results.bindings
-    total = answer.meta.total if answer.meta else None
-    if isinstance(total, int) and total > len(rows):
+    if envelope.total is not None and envelope.total > len(rows):
         raise AnswerCut("The endpoint sent only a part of an answer and said so.", next_step=_LESS)
     return rows
 
 
-def _parsed(body: bytes) -> _Answer:
+def _parsed(body: bytes, most_quotes: int) -> tuple[Envelope | None, list[Row] | EndpointFault]:
     try:
-        return _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
+        for envelope in envelopes_of(body):
+            rows = _decoded(memoryview(body)[envelope.start : envelope.end], most_quotes)
+            if rows is not None:
+                return envelope, rows
+    except RepeatedNameError:
+        fault = _other(body)
+        return None, fault if isinstance(fault, BrokenAnswer | GaveUp) else _repeated()
+    return None, _other(body)
+
+
+def _decoded(text: memoryview, most_quotes: int) -> list[Row] | EndpointFault | None:
+    """Return the rows of a list of them; None where it is not one whole JSON list."""
+    if len(text) > _MANY_BYTES and bytes(text).count(b'"') > most_quotes:
+        return AnswerCut("One answer has more rows than were asked for.", next_step=_LESS)
+    try:
+        rows = (_rows if len(text) > _FEW_BYTES else _any_rows).decode(text)
     except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError:
-        if not _ESCAPED_SURROGATE.search(body):
-            raise
-    return _decoder.decode(_without_half_pairs(body))
+        # JSON, and something else than rows of terms. A kind of term that nobody here knows is no answer either: it
+        # would be left out without a word.
+        return _no_answer()
+    except (ValueError, RecursionError):
+        mended = without_halves(bytes(text))
+        return None if mended is None else _decoded(memoryview(mended), most_quotes)
+    return _repeated() if has_repeated_names(text, rows, _quotes_of) else rows
 
 
-def _without_half_pairs(body: bytes) -> str:
-    """Replace escaped surrogates that have no other half: JSON can say them and no encoding can write them.
+def _quotes_of(rows: Sequence[Row]) -> int:
+    """Return how many quotation marks the JSON of some rows has, if it says nothing more than they do."""
+    further = sum(
+        [
+            (term.datatype is not None) + (term.language is not None)
+            for row in rows
+            for term in row.values()
+            if isinstance(term, LiteralTerm)
+        ]
+    )
+    return _QUOTES_OF_A_TERM * sum(map(len, rows)) + _QUOTES_OF_A_FURTHER_NAME * further
 
-    `json` takes them, and its bytes are strictly UTF-8.
-    """
-    text = json.dumps(json.loads(body.decode("utf-8-sig")), ensure_ascii=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+def _other(body: bytes) -> EndpointFault:
+    """Say what a body is that has no rows."""
+    try:
+        msgspec.json.decode(body.decode("utf-8-sig"), type=_Skipped)
+    except msgspec.ValidationError:
+        return _no_answer()
+    except (ValueError, RecursionError):
+        return _unreadable(body)
+    return _no_answer()
 
 
 def _unreadable(body: bytes) -> EndpointFault:
@@ -162,6 +196,13 @@ def _unreadable(body: bytes) -> EndpointFault:
             next_step=_LESS,
         )
     return _no_answer()
+
+
+def _repeated() -> EndpointFault:
+    return EndpointFault(
+        "The endpoint's answer is no whole SPARQL JSON: a name occurs twice in one object.",
+        next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",
+    )
 
 
 def _no_answer() -> EndpointFault:

@@ -10,9 +10,11 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from sys import getsizeof
 
 from gateway.errors import QUOTE_LIMIT, InputError, quoted
 from gateway.terms.iri import MAX_IRI, is_iri
+from gateway.terms.remembered import Remembered
 
 _SHOWN = 8
 
@@ -26,8 +28,8 @@ _SCHEMES = frozenset(
 )
 """Schemes of IRIs that have no `//`, which are no prefixes that somebody forgot to declare."""
 
-_REMEMBERED = 200_000
-"""Short forms kept, so that a traversal shortens each IRI once; far above one answer, bounded for a long life."""
+_REMEMBERED_BYTES = 32 << 20
+"""Of short forms, so that a traversal shortens each IRI once: some 100,000 of ordinary length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class PrefixMap:
                 best[namespace] = name
         self._names = best
         self._lengths = sorted({len(namespace) for namespace in best}, reverse=True)
-        self._short: dict[str, str] = {}
+        self._short: Remembered[str, str] = Remembered(_REMEMBERED_BYTES)
 
     @property
     def prefixes(self) -> dict[str, str]:
@@ -102,11 +104,10 @@ class PrefixMap:
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI: a CURIE, the IRI itself, or ``<IRI>`` where it would read as a CURIE."""
-        short = self._short.get(iri)
+        short = self._short.known.get(iri)
         if short is None:
-            if len(self._short) >= _REMEMBERED:
-                self._short.clear()
-            short = self._short[iri] = self._shorten(iri)
+            short = self._shorten(iri)
+            self._short.keep(iri, short, getsizeof(iri) + getsizeof(short))
         return short
 
     def _shorten(self, iri: str) -> str:

@@ -11,7 +11,6 @@ import copy
 import hashlib
 import json
 import logging
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
@@ -29,6 +28,12 @@ from gateway.transport.credentials import Access
 _log = logging.getLogger(__name__)
 
 _DIGITS = 16
+
+_MOST_BYTES = 1 << 16
+"""Of a file; one of a gateway has some hundred."""
+
+_LARGEST = 1e12
+"""The largest figure in a file: seconds since the epoch in 30,000 years. What is not a number is not within it."""
 
 _LOCK_SECONDS = 0.1
 """How long another process is waited for, which has the file for a millisecond; the event loop stands meanwhile."""
@@ -142,14 +147,15 @@ class SharedAccount:
 
     def _read(self) -> Account | None:
         try:
-            found = json.loads(self._path.read_bytes())
+            with self._path.open("rb") as file:
+                found = json.loads(file.read(_MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return None
         names = {each.name for each in fields(Account)}
         if not isinstance(found, dict) or found.keys() != names or not isinstance(found["given_up"], list):
             return None
         figures = [*(value for name, value in found.items() if name != "given_up"), *found["given_up"]]
-        if not all(isinstance(value, int | float) and math.isfinite(value) for value in figures):
+        if not all(isinstance(value, int | float) and abs(value) <= _LARGEST for value in figures):
             return None
         return Account(**found)
 

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from gateway.errors import Banned
 
 _UNTIL = re.compile(rb"banned until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z")
-_SECONDS = 86_400.0
-"""A ban whose end cannot be read lasts as long as that service's do."""
+DAY = 86_400.0
+"""A ban lasts a day at most, as that service's do, and so does one whose end cannot be read."""
 
 
 def seconds_of_ban(text: bytes, now: datetime) -> float:
-    """Return how long a ban lasts.
+    """Return how long a ban lasts, in seconds, a day at most.
 
     Args:
         text: The body of the answer that tells of it.
@@ -26,13 +26,13 @@ def seconds_of_ban(text: bytes, now: datetime) -> float:
     """
     found = _UNTIL.search(text)
     if found is None:
-        return _SECONDS
+        return DAY
     try:
         until = datetime.fromisoformat(found[1].decode()).replace(tzinfo=UTC)
     except ValueError:
-        return _SECONDS
+        return DAY
     # The fraction that was cut off is less than this.
-    return max(0.0, (until - now).total_seconds()) + 1.0
+    return min(DAY, max(0.0, (until - now).total_seconds()) + 1.0)
 
 
 def banned(seconds: float) -> Banned:

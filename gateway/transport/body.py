@@ -15,6 +15,14 @@ _CHUNK = 1 << 16
 _GZIP_WINDOW = 31
 """What zlib calls a gzip header and trailer around the largest window."""
 
+_PIECE = 1 << 20
+"""Bytes unpacked at once."""
+
+_DENSE = 300
+_MANY_BYTES = 1 << 22
+"""From so many bytes on, an answer is no more than so many times as long as it was packed: 20 is usual, 1,000 is all
+that gzip can do."""
+
 _ERROR_BYTES = 1 << 20
 """Of an error's text, more is not read: Blazegraph repeats the whole query before it says what was wrong."""
 _HEAD = 1 << 12
@@ -29,7 +37,7 @@ async def whole_body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     Raises:
         BrokenAnswer: It broke off, or is damaged.
         AnswerCut: It is larger than allowed.
-        EndpointFault: It is packed in a way that was not asked for.
+        EndpointFault: It is packed in a way that was not asked for, or far more densely than an answer is.
     """
     body = _Gunzipped(max_bytes) if _is_zipped(response) else _Plain(max_bytes)
     if not await _all_read(response, body):
@@ -96,16 +104,23 @@ class _Gunzipped(_Plain):
     def __init__(self, max_bytes: int) -> None:
         super().__init__(max_bytes)
         self._member = zlib.decompressobj(_GZIP_WINDOW)
+        self._packed = 0
 
     def add(self, chunk: bytes) -> None:
+        self._packed += len(chunk)
         try:
             while chunk:
                 if self._member.eof:
                     self._member = zlib.decompressobj(_GZIP_WINDOW)
-                self._keep(self._member.decompress(chunk, self._room))
-                chunk = self._member.unused_data
+                self._keep(self._member.decompress(chunk, min(self._room, _PIECE)))
+                self._check_density()
+                chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
             raise BrokenAnswer("The endpoint sent a damaged gzip body.", next_step=LATER) from error
+
+    def _check_density(self) -> None:
+        if len(self._bytes) > max(_MANY_BYTES, _DENSE * self._packed):
+            raise EndpointFault("The endpoint sent a body that is next to nothing, packed.", next_step=OPERATOR)
 
     def whole(self) -> bytes:
         if not self._member.eof:

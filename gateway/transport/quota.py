@@ -14,6 +14,7 @@ c010618, ``throttling/ThrottlingFilter.java`` and ``ThrottlingState.java``; fiel
 from __future__ import annotations
 
 import bisect
+import copy
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -26,7 +27,7 @@ from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.graph.budget import Clock, Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.transport.account import Account, Accounts, OwnAccount
-from gateway.transport.ban import banned
+from gateway.transport.ban import DAY, banned
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -42,8 +43,16 @@ _LONGEST_PAUSE = 300.0
 _FLOORED = 1.0
 """The service cuts the fraction off its Retry-After, so that who comes back in time comes too early."""
 
+_LONGEST_REQUEST = 3600.0
+"""Seconds that one request is charged at most; a clock that was set forward shows more."""
+
+_MOST_GIVEN_UP = 1000
+"""Requests that nobody waits for any more, of which it is remembered when they end."""
+
 _CLOCKS_DIFFER = 1.0
 """Seconds that an account may be ahead of the clock: another process wrote it a moment ago."""
+
+_MOST_OVERLOADS = 10
 
 _MINUTE = 60.0
 
@@ -70,6 +79,11 @@ class _Bucket:
     def level(self, then: float, seconds: float) -> float:
         """Return what there is some seconds after there was so much."""
         return min(self.capacity, then + seconds * self.a_second) if self.is_limited else 0.0
+
+    @property
+    def largest_debt(self) -> float:
+        """What a day brings: more is not owed."""
+        return DAY * self.a_second
 
     def seconds_until(self, wanted: float, level: float) -> float:
         """Return how long it takes until there is as much as is wanted."""
@@ -170,7 +184,7 @@ class Quota:
         """Obey what the endpoint said about being asked; whoever asks it next does too."""
         if isinstance(fault, Banned):
             with self._changing() as account:
-                account.closed_until, account.banned = account.at + fault.retry_after, True
+                account.closed_until, account.banned = account.at + min(DAY, fault.retry_after), True
         elif isinstance(fault, Throttled) and (self.is_limited or fault.retry_after is not None):
             with self._changing() as account:
                 account.closed_until = max(account.closed_until, account.at + self._pause(fault, account))
@@ -189,13 +203,13 @@ class Quota:
         # Of several that were under way, one counts.
         if account.at >= account.closed_until:
             account.overloads += 1
-        return float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(account.overloads - 1, 10)))
+        return float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (account.overloads - 1)))
 
     def _charge(self, asked: Asked) -> None:
         if not self.is_limited:
             return
         with self._changing() as account:
-            seconds = account.at - asked.began
+            seconds = min(max(0.0, account.at - asked.began), _LONGEST_REQUEST)
             self.typical_seconds = (self.typical_seconds + seconds) / 2
             if not asked.ended and seconds < self._longest:
                 # It goes on over there, as far as anybody here knows, and is charged at its end.
@@ -209,7 +223,8 @@ class Quota:
 
     def _look(self) -> Account:
         account = self._accounts.look()
-        if account.at > self._clock() + _CLOCKS_DIFFER:
+        if self._repair(account, self._clock()):
+            # Written down: what is too much by a day each time it is read would never end.
             with self._changing() as changed:
                 return changed
         return self._brought_up_to_now(account)
@@ -220,12 +235,9 @@ class Quota:
             yield self._brought_up_to_now(account)
 
     def _brought_up_to_now(self, account: Account) -> Account:
+        """Return an account as it is now."""
         now = self._clock()
-        if (ahead := account.at - now) > _CLOCKS_DIFFER:
-            # The clock was set back. What is left counts from now on, and not from a time to come.
-            account.closed_until -= ahead
-            account.given_up = [end - ahead for end in account.given_up]
-            account.at = now
+        self._repair(account, now)
         while account.given_up and account.given_up[0] <= now:
             self._refill(account, account.given_up.pop(0))
             account.query_seconds -= self._longest
@@ -234,6 +246,22 @@ class Quota:
         account.at = now
         account.banned = account.banned and now < account.closed_until
         return account
+
+    def _repair(self, account: Account, now: float) -> bool:
+        """Take out of an account what shuts everybody out for more than a day; return whether there was anything."""
+        before = copy.deepcopy(account)
+        if (ahead := account.at - now) > _CLOCKS_DIFFER:
+            # The clock was set back. What is left counts from now on, and not from a time to come.
+            account.closed_until -= ahead
+            account.given_up = [end - ahead for end in account.given_up]
+            account.at = now
+        account.closed_until = min(account.closed_until, now + DAY)
+        account.query_seconds = max(account.query_seconds, -self._time.largest_debt)
+        account.errors = max(account.errors, -self._errors.largest_debt)
+        account.overloads = max(0, min(account.overloads, _MOST_OVERLOADS))
+        latest = now + self._longest + _CLOCKS_DIFFER
+        account.given_up = sorted(end for end in account.given_up if end <= latest)[-_MOST_GIVEN_UP:]
+        return account != before
 
     def _refill(self, account: Account, now: float) -> None:
         passed = max(0.0, now - account.at)
@@ -245,12 +273,13 @@ class Quota:
         now = account.at
         began = [asked.began for asked in self._under_way] + [end - self._longest for end in account.given_up]
         running = sum(max(_LEAST_SECONDS, now - each) for each in began)
-        return max(
+        wait = max(
             0.0,
             account.closed_until - now,
             self._time.seconds_until(_LEAST_SECONDS + running, account.query_seconds),
             self._errors.seconds_until(1 + len(began), account.errors),
         )
+        return min(DAY, wait)
 
     def _refusal(self, account: Account, wait: float) -> Fault:
         seconds = math.ceil(wait)

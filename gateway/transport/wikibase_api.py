@@ -7,7 +7,6 @@ https://www.mediawiki.org/wiki/Manual:Maxlag_parameter).
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +23,18 @@ from gateway.transport.advice import LATER
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
 from gateway.transport.failures import within
+from gateway.transport.json_names import loads
 from gateway.transport.verdict import seconds_to_wait
 
 _log = logging.getLogger(__name__)
 
 _JSON = "application/json"
+
+_MOST_BYTES = 1 << 23
+"""Bytes of one answer: MediaWiki's own bound on what it sends ($wgAPIMaxResultSize)."""
+
+_MOST_BRACKETS = 200_000
+"""Objects and lists of one answer: 50 entities in all languages have some 50,000."""
 
 _SETTING = "Whoever runs this gateway should check search.api in its profile."
 _CONTACT = "Whoever runs this gateway should check endpoint.contact in its profile, and ask less."
@@ -85,7 +91,7 @@ class WikibaseApi:
 
     def __init__(self, url: str, *, max_bytes: int, access: Access | None = None) -> None:
         self.url = url
-        self._max_bytes = max_bytes
+        self._max_bytes = min(max_bytes, _MOST_BYTES)
         self._access = access or Access()
         self._session: aiohttp.ClientSession | None = None
 
@@ -163,8 +169,10 @@ def _no_answer(status: int, wait: float | None) -> Fault:
 
 
 def _object(body: bytes, wait: float | None) -> Mapping[str, Any]:
+    if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
+        raise EndpointFault("The Wikibase API answered with more than was asked for.", next_step=_SETTING)
     try:
-        content = json.loads(body)
+        content = loads(body)
     except (ValueError, RecursionError) as error:
         raise BrokenAnswer("The Wikibase API broke off in the middle of an answer.", next_step=LATER) from error
     if not isinstance(content, dict):

@@ -210,7 +210,7 @@ def test_a_binding_that_is_none_makes_the_body_no_answer(binding: object) -> Non
 def test_a_triple_term_is_a_binding_though_it_has_no_value_of_its_own() -> None:
     term = {"type": "triple", "value": {"subject": IRI, "predicate": IRI, "object": TEXT}}
     (row,) = decode(body([{"s": term}]))
-    assert row == {"s": TripleTerm(term["value"])}
+    assert isinstance(row["s"], TripleTerm)
     assert value(row["s"]) is None
 
 

@@ -1,3 +1,4 @@
+import tracemalloc
 from collections.abc import Mapping
 
 import pytest
@@ -119,11 +120,25 @@ def test_every_name_of_a_namespace_is_understood_though_only_one_is_written() ->
     assert prefixes.expand("short:x") == prefixes.expand("a:x") == prefixes.expand("http://example.org/x")
 
 
-def test_shortening_stays_the_same_when_more_is_shortened_than_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.terms.prefixes._REMEMBERED", 2)
+def test_shortening_stays_the_same_when_more_is_shortened_than_is_remembered() -> None:
     prefixes = PrefixMap({"e": "http://example.org/"})
+    long = "x" * 300_000
     for _ in range(2):
-        assert [prefixes.shorten(f"http://example.org/{n}") for n in range(5)] == [f"e:{n}" for n in range(5)]
+        assert [prefixes.shorten(f"http://example.org/{n}{long}") for n in range(100)] == [
+            f"e:{n}{long}" for n in range(100)
+        ]
+
+
+def test_what_is_remembered_of_short_forms_is_bounded_in_bytes() -> None:
+    prefixes = PrefixMap({"e": "http://example.org/"})
+    tracemalloc.start()
+    try:
+        for number in range(1_000):
+            prefixes.shorten(f"http://example.org/{number}{'x' * 100_000}")
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 33 << 20
 
 
 @pytest.mark.parametrize(

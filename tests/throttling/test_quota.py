@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gateway.settings.load import with_contact
 from gateway.transport.account import Account, SharedAccount
 from gateway.transport.ban import banned
 from gateway.transport.quota import Quota
+from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now
 from tests.throttling.service import Bucket, Refill
@@ -246,3 +248,69 @@ async def test_a_clock_that_was_ahead_for_a_while_shuts_nobody_out(tmp_path: Pat
     assert 0 < corrected.seconds_to_wait() <= 11
     time += 12
     assert corrected.seconds_to_wait() == 0
+
+
+DAY = 86_400.0
+
+figures: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from([0, 1, -1, 60, 1e3, -1e3, 1e9, -1e9, 2e11, 253_402_300_799, 1e12, -1e12, 1e300, -1e300, 10**400]),
+    st.sampled_from([float("nan"), float("inf"), float("-inf"), True, "60", "9999-12-31T23:59:59Z", None, [], {}]),
+    st.floats(-1e10, 1e10),
+)
+contents = st.fixed_dictionaries(
+    {
+        "at": figures,
+        "query_seconds": figures,
+        "errors": figures,
+        "closed_until": figures,
+        "banned": st.one_of(st.booleans(), figures),
+        "overloads": figures,
+        "given_up": st.one_of(st.lists(figures, max_size=5), st.lists(st.floats(0, 1e6), max_size=2_000), figures),
+    }
+)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(content=contents)
+def test_whatever_is_in_the_file_a_request_may_be_sent_within_two_days(
+    content: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("quota") / "quota.json"
+    path.write_text(json.dumps(content))
+    time = 1_000_000.0
+
+    def quota() -> Quota:
+        return Quota(WIKIDATA, accounts=lambda account: SharedAccount(path, account), clock=lambda: time)
+
+    assert 0 <= quota().seconds_to_wait() <= DAY
+    for _ in range(48):
+        time += 3_600
+        assert 0 <= quota().seconds_to_wait() <= DAY
+    assert quota().seconds_to_wait() == 0
+    quota().heard(Throttled("later"))
+    assert 0 < quota().seconds_to_wait() <= 300
+
+
+@pytest.mark.parametrize("end", [b"9999-12-31T23:59:59Z", b"2027-11-22T10:00:00Z"])
+async def test_a_ban_ends_after_a_day_whatever_it_says(end: bytes) -> None:
+    time = 1_000_000.0
+    quota = Quota(WIKIDATA, clock=lambda: time)
+    said = b"You have been banned until " + end
+    quota.heard(Reply(403, {}, "text/plain", 0).fault(said))
+    assert quota.seconds_to_wait() == DAY
+    quota.heard(Banned("long", retry_after=1e12))
+    time += DAY
+    assert quota.seconds_to_wait() == 0
+
+
+@pytest.mark.parametrize("jump", [-1e9, -3_600.0, 3_600.0, 1e9])
+async def test_a_clock_that_jumps_while_a_request_is_under_way_closes_for_a_day_at_most(jump: float) -> None:
+    time = 2e9
+    quota = Quota(WIKIDATA, clock=lambda: time)
+    async with quota.asking(Deadline.after(1e9, now)) as asked:
+        time += jump
+        asked.answered(failed=True)
+    assert quota.seconds_to_wait() <= DAY
+    time += DAY
+    assert quota.seconds_to_wait() == 0
+    assert quota.typical_seconds < DAY

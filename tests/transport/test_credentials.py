@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import os
 import re
 import ssl
 import tomllib
@@ -21,7 +22,7 @@ from gateway.cli.main import main
 from gateway.errors import ConfigurationError, EndpointFault, Fault, NetworkFault
 from gateway.graph.budget import Deadline
 from gateway.settings.endpoint import Endpoint
-from gateway.settings.load import load_profile
+from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.sparql.results import Row, decode
 from gateway.transport.credentials import access_to
@@ -329,8 +330,10 @@ def test_wikimedia_is_not_asked_without_a_contact(host: str) -> None:
         ('token = "env:TEST_EMPTY"', "endpoint.token refers to the environment variable TEST_EMPTY"),
         ('token = "file:/does/not/exist"', "endpoint.token refers to the file /does/not/exist"),
         ('token = "file:/"', "endpoint.token refers to the file /"),
-        ('token = "env:TEST_LINES"', "endpoint.token is wrong"),
-        ('secret_headers = { X-Key = "env:TEST_LINES" }', "X-Key is wrong"),
+        ('token = "env:TEST_LINES"', "endpoint.token refers to the environment variable TEST_LINES, which holds no"),
+        ('token = "env:TEST_ACCENT"', "endpoint.token is wrong"),
+        ('secret_headers = { X-Key = "env:TEST_LINES" }', "X-Key refers to"),
+        ('secret_headers = { X-Key = "env:TEST_ACCENT" }', "X-Key is wrong"),
         ('user = "s3cret:user"\npassword = "env:TEST_KEY"', "cannot hold a colon"),
         ('proxy = "env:TEST_TOKEN"', "proxy that endpoint.proxy refers to is wrong"),
         ('proxy = "env:TEST_BAD_PROXY"', "proxy that endpoint.proxy refers to is wrong"),
@@ -343,10 +346,53 @@ def test_what_cannot_be_read_or_sent_is_told_at_the_start_without_the_secret(
 ) -> None:
     monkeypatch.setenv("TEST_EMPTY", "")
     monkeypatch.setenv("TEST_LINES", "s3cret\r\nX-Other: s3cret")
+    monkeypatch.setenv("TEST_ACCENT", "s3cr\u00e9t s3cret")
     monkeypatch.setenv("TEST_BAD_PROXY", "http://bob:12/s3cret@proxy.example:3128")
     with pytest.raises(ConfigurationError, match=re.escape(told)) as caught:
         open_gateway(endpoint=LOCAL, profile=Profile(endpoint=settings(given)))
     assert_hidden(everything_about(caught.value))
+
+
+NO_SECRETS = {
+    "a private key": b"-----BEGIN OPENSSH PRIVATE KEY-----\ns3cret\n-----END OPENSSH PRIVATE KEY-----\n",
+    "a list of accounts": b"root:x:0:0:s3cret:/root:/bin/bash\ndaemon:x:1:1\n",
+    "variables of a process": b"HOME=/root\0KEY=s3cret\0",
+    "a very long line": b"s3cret" * 5_000,
+    "an escape sequence": b"s3cret\x1b[2J",
+    "two line ends": b"s3cret\n\n",
+}
+
+
+@pytest.mark.parametrize("content", NO_SECRETS.values(), ids=NO_SECRETS.keys())
+@pytest.mark.parametrize(
+    "given",
+    [
+        'user = "alice"\npassword = "{}"',
+        'user = "{}"\npassword = "env:TEST_KEY"',
+        'token = "{}"',
+        'secret_headers = {{ X-Key = "{}" }}',
+        'proxy = "{}"',
+    ],
+)
+def test_a_file_that_holds_something_else_than_one_line_is_not_sent_and_not_shown(
+    given: str, content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(ConfigurationError, match="holds no secret; nothing of it is sent") as caught:
+        access_to(LOCAL, settings(given.format(f"file:{tmp_path}/file")))
+    assert_hidden(everything_about(caught.value))
+
+
+def test_a_file_that_has_no_end_or_waits_for_a_writer_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in ("/dev/zero", f"{tmp_path}/pipe"):
+        with pytest.raises(ConfigurationError, match="cannot be read"):
+            access_to(LOCAL, settings(f'token = "file:{place}"'))
+
+
+def test_a_contact_is_of_bounded_length() -> None:
+    with pytest.raises(ConfigurationError, match="500 characters"):
+        with_contact(Profile(), f"{'x' * 500}@example.org")
 
 
 def test_a_secret_file_that_is_no_text_is_told_without_its_bytes(tmp_path: Path) -> None:

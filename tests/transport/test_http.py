@@ -294,6 +294,31 @@ async def test_a_small_body_that_unpacks_to_a_huge_one_is_not_unpacked() -> None
     assert peak < huge / 10
 
 
+async def test_a_body_that_is_far_more_densely_packed_than_an_answer_is_refused_before_it_is_unpacked() -> None:
+    rows = b'{"head":{"vars":["s"]},"results":{"bindings":[' + b"{}," * 20_000_000
+    async with (
+        fake_endpoint(answering(gzip.compress(rows), headers=ZIPPED)) as endpoint,
+        asking(endpoint.url, max_bytes=64 << 20) as transport,
+    ):
+        tracemalloc.start()
+        try:
+            with pytest.raises(EndpointFault, match="next to nothing"):
+                await ask(transport)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < len(rows) / 2
+
+
+async def test_an_answer_of_many_like_rows_is_unpacked() -> None:
+    rows = b"".join(b'{"s":{"type":"uri","value":"http://example.org/%d"}},' % number for number in range(150_000))
+    async with (
+        fake_endpoint(answering(gzip.compress(rows), headers=ZIPPED)) as endpoint,
+        asking(endpoint.url, max_bytes=64 << 20) as transport,
+    ):
+        assert await ask(transport) == rows
+
+
 # What is refused
 
 

@@ -153,6 +153,8 @@ async def test_a_ban_says_who_must_act() -> None:
     [
         (b"You have been banned until 2026-11-22T10:00:00Z, please respect throttling", 3601),
         (b"You have been banned until 2026-11-22T10:00:00.123456Z, please", 3601),
+        (b"You have been banned until 9999-12-31T23:59:59Z, please", 86_400),
+        (b"You have been banned until 2026-11-24T08:00:00Z, please", 86_400),
         (b"You have been banned until 2026-11-22T08:00:00Z, please", 1),
         (b"You have been banned until +1000000000-12-31T23:59:59Z, please", 86_400),
         (b"You have been banned until 2026-13-99T10:00:00Z, please", 86_400),

@@ -147,6 +147,20 @@ async def test_json_that_is_cut_is_a_broken_answer(body: bytes) -> None:
     assert type(await fault_of(answering(body, content_type=JSON_TYPE))) is BrokenAnswer
 
 
+async def test_an_answer_that_has_a_name_twice_is_a_broken_answer() -> None:
+    body = b'{"search": [{"id": "Q1"}], "search": []}'
+    assert type(await fault_of(answering(body, content_type=JSON_TYPE))) is BrokenAnswer
+
+
+async def test_an_answer_of_far_more_objects_than_were_asked_for_is_not_read() -> None:
+    body = b'{"search": [' + b"{}," * 300_000 + b"{}]}"
+    async with fake_endpoint(answering(body, content_type=JSON_TYPE)) as server:
+        api = WikibaseApi(server.url, max_bytes=1 << 26)
+        with pytest.raises(EndpointFault, match="more than was asked for"):
+            await api.get(FIELDS, Deadline.after(10))
+        await api.close()
+
+
 @pytest.mark.parametrize("body", [b"[]", b"1", b"null", b'"text"'])
 async def test_json_that_is_no_object_is_a_fault(body: bytes) -> None:
     assert type(await fault_of(answering(body, content_type=JSON_TYPE))) is EndpointFault
