@@ -3,7 +3,7 @@
 import functools
 import gzip
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Final, cast
 

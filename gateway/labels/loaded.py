@@ -190,6 +190,7 @@ async def _stored(desk: Desk, path: Path) -> bool:
         make(path.parent)
         await make_index(desk, date="", missing=0, path=new)
         new.replace(path)
+        _remove_others(path)
     except (OSError, sqlite3.OperationalError, ConfigurationError) as error:
         _log.warning("the label index cannot be stored in %s: %s", path.parent, error)
         return False
@@ -197,6 +198,15 @@ async def _stored(desk: Desk, path: Path) -> bool:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
     return True
+
+
+def _remove_others(path: Path) -> None:
+    """Remove the indexes of names by other predicates: they were made before it was known what names this graph."""
+    for other in path.parent.glob("labels-*.sqlite"):
+        if other != path:
+            # Another process may have it open, and some systems then refuse.
+            with contextlib.suppress(OSError):
+                other.unlink()
 
 
 def _digest(predicates: Sequence[Iri]) -> str:
