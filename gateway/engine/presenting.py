@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gateway.engine.arguments import BfsQuery
@@ -140,6 +141,8 @@ class Presenter:
         known = await self._book.known(budget)
         named, unread = await self._labeller.named(topology, known, budget) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
+        if unread:
+            filters = replace(filters, excludes_all=False)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         return kept, filters, known, unread
 
@@ -173,6 +176,7 @@ class Presenter:
             "edge_count": len(kept.edges),
             "complete": topology.complete,
             "incomplete": [self._incomplete(gap) for gap in topology.gaps],
+            "undecided": kept.undecided,
             "missing_seeds": [shorten(seed) for seed in topology.missing],
             "blank_node_edges": topology.blank_edges,
             "warnings": list(warnings),
