@@ -44,10 +44,17 @@ class _Notes:
     Attributes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
+        unrefined: Nodes whose dates and quantities lack what could not be read of them.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
+    unrefined: list[Iri] = field(default_factory=list)
+
+    @property
+    def all_read(self) -> bool:
+        """Whether the graph asked said all that there is."""
+        return not self.elsewhere and not self.unrefined
 
 
 class Describer:
@@ -82,7 +89,7 @@ class Describer:
             [record], limit - size_of(notes.warnings) - _MARGIN, labels, budget.call_deadline
         )
         told = {
-            "complete": iri not in notes.elsewhere and self._profile.endpoint.trusted,
+            "complete": notes.all_read and self._profile.endpoint.trusted,
             "warnings": [*notes.warnings, *warnings] or None,
             **_labelled([fitting], labels, degraded),
         }
@@ -113,7 +120,7 @@ class Describer:
         return EntitiesResult.model_validate(
             {
                 **told,
-                "complete": not told["failed"] and not notes.elsewhere and self._profile.endpoint.trusted,
+                "complete": not told["failed"] and notes.all_read and self._profile.endpoint.trusted,
                 "result": fitting[:count],
                 "warnings": warnings or None,
                 **_labelled(fitting[:count], labels, degraded),
@@ -164,6 +171,12 @@ class Describer:
         notes = _Notes([text for text in advice if text])
         if not self._profile.endpoint.trusted:
             notes.warnings.append(_NOT_TRUSTED)
+        notes.unrefined = [iri for iri, description in described.items() if not description.refined]
+        if notes.unrefined:
+            notes.warnings.append(
+                f"The precision of dates and the units of quantities of {self._listed(notes.unrefined)} could not be "
+                "read: a first of January may be a year only. Ask again."
+            )
         if silent and (where := self._profile.endpoint.other_graph):
             subjects = await self._store.subjects(silent, budget)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]

@@ -24,6 +24,7 @@ class Item:
         json: As it will be written.
         lost: Whether metadata that was asked for is left out to save room.
         failed: Whether metadata that was asked for could not be fetched.
+        unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
         shortened: How many values of the metadata were shortened.
         omitted: Quotes left out of the metadata, by predicate.
         negated: How many assertions of an edge deny it, of how many.
@@ -32,6 +33,7 @@ class Item:
     json: Json
     lost: bool = False
     failed: bool = False
+    unrefined: bool = False
     shortened: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
     negated: tuple[int, int] = (0, 0)
@@ -70,6 +72,7 @@ class Page:
             "values_shortened": sum(item.shortened for item in (*self.nodes, *self.edges)),
             "nodes_as_stubs": sum(node.lost for node in self.nodes),
             "edges_bare": sum(edge.lost for edge in self.edges),
+            "precision_failed": sum(item.unrefined and not item.lost for item in (*self.nodes, *self.edges)),
             "metadata_failed": sum(item.failed for item in (*self.nodes, *self.edges)),
         }
         return {step: count for step, count in steps.items() if count}

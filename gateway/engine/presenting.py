@@ -273,12 +273,14 @@ class Presenter:
             evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
         for item, node in page.deadline.checking(full_nodes, at_once=1):
             item.failed = not described[node].mark.whole
+            item.unrefined = not item.failed and not described[node].refined
             if not item.failed:
                 item.json.pop("name", None)
                 types = known.chooser.all_of(topology.facts[node])
                 item.json["metadata"] = self._writer.node(described[node].properties, types, known.schema.names or ())
         for item, edge in page.deadline.checking(full_edges, at_once=1):
             item.failed = not evidence[edge].mark.whole
+            item.unrefined = not item.failed and not evidence[edge].refined
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
                 item.json["metadata"] = metadata
                 item.negated = negations(metadata)

@@ -145,7 +145,20 @@ class NoValue:
     unknown: bool
 
 
-Value = Literal | Resource | BlankNode | NoValue
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit.
+
+    Attributes:
+        amount: The number.
+        unit: The entity that is the unit.
+    """
+
+    amount: Literal
+    unit: Iri
+
+
+Value = Literal | Resource | BlankNode | NoValue | Quantity
 Properties = Mapping[Iri, tuple[Value, ...]]
 
 
@@ -169,10 +182,12 @@ class Description:
     Attributes:
         properties: Values by predicate.
         mark: Whether they could be fetched.
+        refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
     """
 
     properties: Properties = field(default_factory=dict)
     mark: Mark = WHOLE
+    refined: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +210,12 @@ class Evidence:
     Attributes:
         assertions: One for each statement of the edge; identical ones are all kept.
         mark: Whether they could be fetched.
+        refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
     """
 
     assertions: tuple[Assertion, ...] = ()
     mark: Mark = WHOLE
+    refined: bool = True
 
 
 @dataclass(frozen=True, slots=True)
