@@ -139,7 +139,7 @@ async def test_a_slice_of_wikidata_tells_its_statements_under_the_profile_that_c
         "source_documents": ["wd:Q36578"],
         "pq:P512": "wd:Q1765120",
         "pq:P580": "1971-01-01T00:00:00Z",
-        "pq:P582": "1974-01-01T00:00:00Z",
+        "pq:P582": "1974",
         "prov:wasDerivedFrom": book,
         **normal,
     }

@@ -82,12 +82,14 @@ class Sample:
         triples: The triples of three such IRIs.
         rules: Edge rules: the default one, and one with an allow-list.
         names: Texts and language tags of some names.
+        with_values: The subjects and predicates of dates and decimals.
     """
 
     nodes: Sequence[str]
     triples: Sequence[Triple]
     rules: Sequence[Values]
     names: Sequence[tuple[str, str]]
+    with_values: Sequence[tuple[str, str]]
 
     @property
     def batches(self) -> list[list[str]]:
@@ -135,7 +137,22 @@ def sample(file: Path, left_out: frozenset[str]) -> Sample:
     if file.stem == "wikidata-slice":
         allowing = load_profile("wikidata-local").edges
     rules = [EdgeRule.of(edges).parameters for edges in (Edges(), allowing)]
-    return Sample(nodes, plain, rules, _some_names(file))
+    return Sample(nodes, plain, rules, _some_names(file), _with_values(file))
+
+
+def _with_values(file: Path) -> list[tuple[str, str]]:
+    """Return the subjects and predicates of dates and decimals."""
+    return sorted(
+        {
+            (quad.subject.value, quad.predicate.value)
+            for quad in read(file)
+            if isinstance(quad.subject, pyoxigraph.NamedNode)
+            and isinstance(quad.object, pyoxigraph.Literal)
+            and quad.object.datatype.value.endswith(("#dateTime", "#decimal"))
+            and is_plain_iri(quad.subject.value)
+            and is_plain_iri(quad.predicate.value)
+        }
+    )
 
 
 def _some_names(file: Path) -> list[tuple[str, str]]:
@@ -168,6 +185,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "edges_page": [{**values, "after": after} for values in there.single for after in ([], [middle])],
         "edges_some": there.bounded,
         **_about_edges(there),
+        **_about_values(there),
         "evidence/in_use": once,
         "existing": about,
         "subjects": about,
@@ -237,6 +255,13 @@ def _about_edges(there: Sample) -> dict[str, Sequence[Values]]:
         "evidence/singletons": batches,
         "evidence/wikibase": [{"edges": direct}, *batches] if direct else batches,
     }
+
+
+def _about_values(there: Sample) -> dict[str, Sequence[Values]]:
+    """Ask about dates and numbers of items, statements and references, and about predicates that have none."""
+    others = [(subject, predicate) for subject, predicate, _ in there.triples[:50]]
+    batches = (there.with_values[:150], there.with_values[:1], others)
+    return {"wikibase/value_nodes": [{"pairs": pairs} for pairs in batches if pairs]}
 
 
 def _about_names(there: Sample) -> dict[str, Sequence[Values]]:

@@ -211,21 +211,27 @@ class CachedStore:
         return await self._ask("mentions", ids, lambda nodes: self._inner.mentions(nodes, budget), Description, budget)
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
         return await self._ask(
-            ("node_metadata", blank_nodes),
+            ("node_metadata", blank_nodes, precise),
             ids,
-            lambda nodes: self._inner.node_metadata(nodes, budget, blank_nodes=blank_nodes),
+            lambda nodes: self._inner.node_metadata(nodes, budget, blank_nodes=blank_nodes, precise=precise),
             Description,
             budget,
+            worth=lambda answer: answer.refined,
         )
 
     async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
         return await self._ask(
-            "edge_metadata", edges, lambda wanted: self._inner.edge_metadata(wanted, budget), Evidence, budget
+            "edge_metadata",
+            edges,
+            lambda wanted: self._inner.edge_metadata(wanted, budget),
+            Evidence,
+            budget,
+            worth=lambda answer: answer.refined,
         )
 
     async def glance(self, budget: Budget) -> Schema:
@@ -284,6 +290,7 @@ class CachedStore:
         budget: Budget,
         known: Callable[[Key], Answer | None] | None = None,
         keep: Callable[[Key, Answer], None] | None = None,
+        worth: Callable[[Answer], bool] = lambda _: True,
     ) -> Mapping[Key, Answer]:
         """Ask a question; see `Question`.
 
@@ -295,13 +302,14 @@ class CachedStore:
             budget: The call's budget.
             known: Where another place than the question's own is to be looked into.
             keep: Where other answers than whole ones are to be remembered.
+            worth: Which of the whole answers are to be remembered.
         """
 
         def remembered(key: Key) -> Answer | None:
             return cast("Answer | None", self._memory.get((name, key)))
 
         def remember(key: Key, answer: Answer) -> None:
-            if answer.mark.whole:
+            if answer.mark.whole and worth(answer):
                 self._memory.put((name, key), answer)
 
         question = Question(name, known or remembered, fetch, keep or remember, lambda mark: kind(mark=mark))

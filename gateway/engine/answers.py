@@ -103,6 +103,7 @@ _FRONT = (
     "incomplete",
     "missing_seeds",
     "levels",
+    "undecided",
 )
 """What a reader wants first; a long answer may be read in part."""
 
@@ -116,6 +117,11 @@ class Subgraph(Answer):
     complete: bool = Field(description="True: nothing was cut, and an absence is a fact.")
     incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
+    undecided: dict[str, int] | None = Field(
+        default=None,
+        description="Nodes to which a filter could not be applied, because what it needs could not be read; they are "
+        "kept, so `node_count` and `edge_count` may be too large.",
+    )
     blank_node_edges: int | None = Field(
         default=None, description="Triples left out because one end is a blank node, which has no ID."
     )

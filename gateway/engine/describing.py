@@ -53,12 +53,19 @@ class _Notes:
         elsewhere: Nodes of which another part of a split graph knows more, or may.
         names_in_doubt: Whether what carries names is not known.
         left_out: Types and values that are left out because no caller could send their IDs back.
+        unrefined: Nodes whose dates and quantities lack what could not be read of them.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
     names_in_doubt: bool = False
     left_out: int = 0
+    unrefined: list[Iri] = field(default_factory=list)
+
+    @property
+    def all_read(self) -> bool:
+        """Whether the graph asked said all that there is."""
+        return not (self.elsewhere or self.unrefined or self.names_in_doubt or self.left_out)
 
     def with_left_out(self, degraded: Json) -> Json:
         """Return what was left out for size, and that."""
@@ -97,7 +104,7 @@ class Describer:
             [record], limit - size_of(notes.warnings) - _MARGIN, labels, budget.call_deadline
         )
         told = {
-            "complete": iri not in notes.elsewhere and self._is_sure(notes),
+            "complete": notes.all_read and self._profile.endpoint.trusted,
             "warnings": [*notes.warnings, *warnings] or None,
             **_labelled([fitting], labels, notes.with_left_out(degraded)),
         }
@@ -130,16 +137,13 @@ class Describer:
         return EntitiesResult.model_validate(
             {
                 **told,
-                "complete": not told["failed"] and not notes.elsewhere and self._is_sure(notes),
+                "complete": not told["failed"] and notes.all_read and self._profile.endpoint.trusted,
                 "result": fitting[:count],
                 "warnings": warnings or None,
                 **_labelled(fitting[:count], labels, notes.with_left_out(degraded)),
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )
-
-    def _is_sure(self, notes: _Notes) -> bool:
-        return self._profile.endpoint.trusted and not notes.names_in_doubt and not notes.left_out
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
         with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
@@ -188,6 +192,12 @@ class Describer:
         notes = _Notes([text for text in advice if text])
         if not self._profile.endpoint.trusted:
             notes.warnings.append(_NOT_TRUSTED)
+        notes.unrefined = [iri for iri, description in described.items() if not description.refined]
+        if notes.unrefined:
+            notes.warnings.append(
+                f"The precision of dates and the units of quantities of {self._listed(notes.unrefined)} could not be "
+                "read: a first of January may be a year only. Ask again."
+            )
         if silent and (where := self._profile.endpoint.other_graph):
             subjects = await self._store.subjects(silent, budget)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]

@@ -12,6 +12,7 @@ from gateway.engine.known import Known
 from gateway.engine.metadata import MetadataWriter
 from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
+from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
@@ -31,12 +32,14 @@ class Filters:
         predicates: Predicates whose edges come in full; None for all.
         excluded: Types whose nodes are removed.
         warnings: What a reader should know about the names used.
+        excludes_all: Whether the types to remove are all that are meant: no subclass and no label could be unread.
     """
 
     node_types: frozenset[str] | None
     predicates: frozenset[str] | None
     excluded: frozenset[str]
     warnings: tuple[str, ...]
+    excludes_all: bool = True
 
     def details_node(self, types: Sequence[str]) -> bool:
         """Tell whether a node with these types comes in full."""
@@ -91,6 +94,7 @@ class Kept:
         edges: Edges in order.
         levels: Nodes by distance.
         warnings: What a reader should know.
+        undecided: How many nodes are left because a filter could not be applied to them, by filter.
         topology: What they were applied to.
     """
 
@@ -98,6 +102,7 @@ class Kept:
     edges: list[Edge]
     levels: list[int]
     warnings: list[str]
+    undecided: dict[str, int]
     topology: Topology
 
     @cached_property
@@ -115,7 +120,9 @@ async def with_subclasses(filters: Filters, taxonomy: Taxonomy, budget: Budget) 
         node_types, more = await taxonomy.widened("node_types", node_types, budget)
         warnings += more
     excluded, more = await taxonomy.widened("exclude_node_types", filters.excluded, budget)
-    return replace(filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more))
+    return replace(
+        filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
+    )
 
 
 class Sieve:
@@ -144,18 +151,19 @@ class Sieve:
         deadline = budget.call_deadline
         warnings = list(filters.warnings)
         removed: dict[Iri, str] = {}
+        unsure: dict[str, set[Iri]] = {}
         if filters.excluded:
+            doubtful = unsure["exclude_node_types"] = set()
             for node in deadline.checking(topology.nodes):
-                if not filters.excluded.isdisjoint(known.chooser.filterable(topology.facts[node])):
+                types = known.chooser.filterable(topology.facts[node])
+                if not filters.excluded.isdisjoint(types):
                     removed[node] = "exclude_node_types"
+                elif types == (UNKNOWN,) or not (filters.excludes_all or types == (UNTYPED,)):
+                    doubtful.add(node)
         if min_mentions > 1:
-            few, unsure = await self._rarely_mentioned(topology, min_mentions, budget)
+            few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, budget)
             for node in few:
                 removed.setdefault(node, "min_mentions")
-            if unsure:
-                warnings.append(
-                    f"min_mentions: the mentions of {unsure} nodes could not be fetched; they were not removed."
-                )
         for seed in topology.seeds:
             if seed in removed:
                 short = in_prose(self._prefixes.shorten(seed))
@@ -166,12 +174,19 @@ class Sieve:
             for edge in deadline.checking(topology.edges)
             if edge.subject not in removed and edge.object not in removed
         ]
-        return Kept(nodes, edges, _levels(topology, nodes), warnings, topology)
+        undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
+        undecided = {name: count for name, count in undecided.items() if count}
+        warnings += [
+            f"{name}: what {count} nodes are judged by could not all be fetched; they were not removed, so node_count "
+            "and edge_count may be too large."
+            for name, count in undecided.items()
+        ]
+        return Kept(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)
 
-    async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], int]:
-        """Return the nodes that are mentioned too rarely, and how many could not be looked up."""
+    async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], set[Iri]]:
+        """Return the nodes that are mentioned too rarely, and those that could not be looked up."""
         if not topology.nodes:
-            return [], 0
+            return [], set()
         with budget.tally.stage("metadata"):
             described = await self._store.mentions(list(topology.nodes), budget)
         few = []
@@ -180,7 +195,7 @@ class Sieve:
             # Of what was read in part, more may be known.
             if description.mark.whole and mentions is not None and mentions < least:
                 few.append(node)
-        return few, sum(not description.mark.whole for description in described.values())
+        return few, {node for node, description in described.items() if not description.mark.whole}
 
 
 def _levels(topology: Topology, nodes: Sequence[Iri]) -> list[int]:

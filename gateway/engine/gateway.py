@@ -411,7 +411,8 @@ class Gateway:
             topology = followed.doubted(topology)
             self._snapshots.put(question, topology, generation)
         await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
-        return await self._presenter.present(topology, arguments, seeds, [*followed.warnings, *rule.warnings], budget)
+        warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
+        return await self._presenter.present(topology, arguments, seeds, warnings, budget)
 
     def _budget(self, tally: Tally) -> Budget:
         limits = self._profile.limits

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from gateway.engine.size import Id
-from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Resource, Value
+from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
 from gateway.terms.folding import compact
 from gateway.terms.iri import is_skolem, local_name
@@ -100,6 +100,8 @@ class MetadataWriter:
                 return value.json
             case Resource():
                 return dict(_UNKNOWN) if is_skolem(value.iri) else Id(self._prefixes.shorten(value.iri))
+            case Quantity():
+                return {"amount": value.amount.json, "unit": Id(self._prefixes.shorten(value.unit))}
             case NoValue():
                 return dict(_UNKNOWN) if value.unknown else {"no_value": True}
             case BlankNode():

@@ -25,6 +25,7 @@ class Item:
         json: As it will be written.
         lost: Whether metadata that was asked for is left out to save room.
         failed: Whether metadata that was asked for could not be fetched.
+        unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
         shortened: How many values of the metadata were shortened.
         omitted: Quotes left out of the metadata, by predicate.
         left_out: How many types and values were left out because no caller could send their IDs back.
@@ -34,6 +35,7 @@ class Item:
     json: Json
     lost: bool = False
     failed: bool = False
+    unrefined: bool = False
     shortened: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
     left_out: int = 0
@@ -74,6 +76,7 @@ class Page:
             "nodes_as_stubs": sum(node.lost for node in self.nodes),
             "edges_bare": sum(edge.lost for edge in self.edges),
             "ids_left_out": sum(item.left_out for item in (*self.nodes, *self.edges)),
+            "precision_failed": sum(item.unrefined and not item.lost for item in (*self.nodes, *self.edges)),
             "metadata_failed": sum(item.failed for item in (*self.nodes, *self.edges)),
         }
         return {step: count for step, count in steps.items() if count}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gateway.engine.arguments import BfsQuery
@@ -145,6 +146,8 @@ class Presenter:
         known = await self._book.known(budget)
         named, unread = await self._labeller.named(topology, known, budget) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
+        if unread:
+            filters = replace(filters, excludes_all=False)
         kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
         return kept, filters, known, unread
 
@@ -178,6 +181,7 @@ class Presenter:
             "edge_count": len(kept.edges),
             "complete": topology.complete,
             "incomplete": [self._incomplete(gap) for gap in topology.gaps],
+            "undecided": kept.undecided,
             "missing_seeds": [shorten(seed) for seed in topology.missing],
             "blank_node_edges": topology.blank_edges,
             "warnings": list(warnings),
@@ -274,6 +278,7 @@ class Presenter:
             evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
         for item, node in page.deadline.checking(full_nodes, at_once=1):
             item.failed = not described[node].mark.whole
+            item.unrefined = not item.failed and not described[node].refined
             if not item.failed:
                 item.left_out = described[node].left_out + topology.facts[node].left_out
                 item.json.pop("name", None)
@@ -282,6 +287,7 @@ class Presenter:
         for item, edge in page.deadline.checking(full_edges, at_once=1):
             item.failed = not evidence[edge].mark.whole
             item.left_out = evidence[edge].left_out
+            item.unrefined = not item.failed and not evidence[edge].refined
             if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
                 item.json["metadata"] = metadata
                 item.negated = negations(metadata)

@@ -18,6 +18,9 @@ from gateway.terms.prefixes import PrefixMap, in_prose
 _STEPS = 5
 """Merged nodes that are followed from one to the next; a wiki repairs double redirects."""
 
+_SHOWN = 5
+"""Further targets of one merged node that a warning lists."""
+
 _TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
 
 
@@ -39,8 +42,7 @@ class Followed:
 
     def doubted(self, topology: Topology) -> Topology:
         """Return the topology with a gap for each seed that was merged, or perhaps was: without outgoing edges."""
-        # What links to a node that was merged may do so for a while; of itself it mostly says nothing any more.
-        speaking = {edge.subject for edge in topology.edges}
+        speaking = _speaking(topology)
         gaps = tuple(
             Gap(cause_of(fault), frozenset({seed}), fault.wrong)
             for seed, fault in self.unread.items()
@@ -49,6 +51,11 @@ class Followed:
         if self.astray:
             gaps += (Gap("endpoint_failed", self.astray, _TOO_FAR),)
         return replace(topology, gaps=topology.gaps + gaps)
+
+
+def _speaking(topology: Topology) -> set[Iri]:
+    """Return the nodes with outgoing edges: a merged node may still be linked to, but has mostly none itself."""
+    return {edge.subject for edge in topology.edges}
 
 
 class Redirects:
@@ -64,20 +71,24 @@ class Redirects:
 
         Args:
             seeds: The seeds of a question.
-            budget: The call's budget. What is asked here is remembered: it is asked for again with the seeds' metadata.
+            budget: The call's budget.
         """
         ways: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
+        forks: list[str] = []
         unread: dict[Iri, Fault] = {}
         astray: set[Iri] = set()
         going_on = list(seeds) if self._predicates else []
         while going_on:
             ends = list(dict.fromkeys(ways[seed][-1] for seed in going_on))
             with budget.tally.stage("metadata"):
-                described = await self._store.node_metadata(ends, budget, blank_nodes=False)
+                described = await self._store.node_metadata(ends, budget, blank_nodes=False, precise=False)
             moved = []
             for seed in going_on:
                 way, description = ways[seed], described[ways[seed][-1]]
-                target = self.target(description.properties)
+                targets = self._targets(description.properties)
+                target = targets[0] if targets else None
+                if len(targets) > 1:
+                    forks.append(f"seeds: {self._fork(way[-1], targets[1:])}")
                 if target is None and description.mark.fault is not None:
                     unread[way[-1]] = description.mark.fault
                 elif target in way or (target is not None and len(way) > _STEPS):
@@ -90,20 +101,36 @@ class Redirects:
             f"seeds: {self._sentence(seed, way[-1])}, which was asked for instead."
             for seed, way in ways.items()
             if len(way) > 1
-        ]
+        ] + list(dict.fromkeys(forks))
         return Followed(list(dict.fromkeys(way[-1] for way in ways.values())), warnings, unread, frozenset(astray))
 
-    def target(self, properties: Properties) -> Iri | None:
-        """Return the node that a node was merged into, by its properties; None where it was not."""
+    def doubts(self, followed: Followed, topology: Topology) -> list[str]:
+        """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
+        speaking = _speaking(topology)
+        return [
+            f"seeds: whether {self._prefixes.shorten(seed)} was merged into another node could not be read: "
+            f"{fault.wrong} It has edges of its own, so it probably was not."
+            for seed, fault in followed.unread.items()
+            if seed in speaking
+        ]
+
+    def _targets(self, properties: Properties) -> list[Iri]:
+        """Return the nodes that a node was merged into, by its properties, sorted; the first one is followed."""
         targets = (value for predicate in self._predicates for value in properties.get(predicate, ()))
-        return min(
-            (value.iri for value in targets if isinstance(value, Resource) and is_sendable(value.iri)), default=None
-        )
+        return sorted({value.iri for value in targets if isinstance(value, Resource) and is_sendable(value.iri)})
 
     def advice(self, node: Iri, properties: Properties) -> str:
-        """Return what to tell of a node that was merged into another one; nothing where it was not."""
-        target = self.target(properties)
-        return "" if target is None else f"{self._sentence(node, target)}; describe that one."
+        """Return what to report of a node that was merged into others; nothing where it was not."""
+        targets = self._targets(properties)
+        if not targets:
+            return ""
+        fork = f" {self._fork(node, targets[1:])}" if len(targets) > 1 else ""
+        return f"{self._sentence(node, targets[0])}; describe that one.{fork}"
+
+    def _fork(self, node: Iri, others: Sequence[Iri]) -> str:
+        shown = ", ".join(map(self._prefixes.shorten, others[:_SHOWN]))
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        return f"By this graph {self._prefixes.shorten(node)} was also merged into {shown}{more}: ask for that too."
 
     def _sentence(self, node: Iri, target: Iri) -> str:
         merged, into = in_prose(self._prefixes.shorten(node)), in_prose(self._prefixes.shorten(target))

@@ -89,9 +89,16 @@ class GraphStore(Protocol):
         ...
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
-        """Return what is known about each node beside its edges, blank nodes' content only on request."""
+        """Return what is known about each node beside its edges.
+
+        Args:
+            ids: The nodes.
+            budget: The call's budget.
+            blank_nodes: Whether the content of blank nodes is wanted.
+            precise: Whether the precisions of dates and the units of quantities are wanted, where the graph has some.
+        """
         ...
 
     async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:

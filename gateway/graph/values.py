@@ -159,7 +159,20 @@ class NoValue:
     unknown: bool
 
 
-Value = Literal | Resource | BlankNode | NoValue
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit.
+
+    Attributes:
+        amount: The number.
+        unit: The entity that is the unit.
+    """
+
+    amount: Literal
+    unit: Iri
+
+
+Value = Literal | Resource | BlankNode | NoValue | Quantity
 Properties = Mapping[Iri, tuple[Value, ...]]
 
 
@@ -184,11 +197,13 @@ class Description:
         properties: Values by predicate.
         mark: Whether they could be fetched.
         left_out: Predicates and values that are left out because they are no IRIs, or too long to be IDs.
+        refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
     """
 
     properties: Properties = field(default_factory=dict)
     mark: Mark = WHOLE
     left_out: int = 0
+    refined: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +227,13 @@ class Evidence:
         assertions: One for each statement of the edge; identical ones are all kept.
         mark: Whether they could be fetched.
         left_out: Predicates, values and sources that are left out because they are no IRIs, or too long to be IDs.
+        refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
     """
 
     assertions: tuple[Assertion, ...] = ()
     mark: Mark = WHOLE
     left_out: int = 0
+    refined: bool = True
 
 
 @dataclass(frozen=True, slots=True)

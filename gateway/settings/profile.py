@@ -279,6 +279,16 @@ class Size(Section):
         return self
 
 
+class Values(Section):
+    """Values of nodes and of what is stated about edges."""
+
+    wikibase: bool = Field(
+        default=False,
+        description="Whether the graph is a Wikibase: precisions of dates and units of quantities are read from its "
+        "value nodes, by one more query for a batch of nodes or edges that have dates or quantities.",
+    )
+
+
 class Snapshots(Section):
     """Whole answers kept for their pages."""
 
@@ -325,6 +335,7 @@ class Profile(Section):
     roles: Roles = Roles()
     evidence: Evidence = Evidence()
     names: Names = Names()
+    values: Values = Values()
     search: Search = Search()
     limits: Limits = Limits()
     files: Files = Files()

@@ -7,7 +7,17 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from sys import getsizeof
 
-from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
+from gateway.errors import (
+    AnswerCut,
+    Banned,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    QueryRefused,
+    QuotaSpent,
+    Throttled,
+    quoted,
+)
 from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
@@ -32,6 +42,12 @@ _ECHOES_BYTES = 4 << 20
 """Of what is remembered of that."""
 
 
+_OF_ONE = (
+    "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
+    "`limits.query_rows`."
+)
+
+
 class Overflow(AnswerCut):
     """There are more rows than one query may return.
 
@@ -39,10 +55,13 @@ class Overflow(AnswerCut):
         rows: The rows that came; they are true, but not all.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        super().__init__(
-            "The answer has more rows than one query may return.", next_step="Ask for fewer entities at once."
+    def __init__(self, rows: Sequence[Row], *, about_one: bool = False) -> None:
+        what, next_step = (
+            ("What there is about one entity", _OF_ONE)
+            if about_one
+            else ("The answer", "Ask for fewer entities at once.")
         )
+        super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
         self.rows = rows
 
 
@@ -51,6 +70,21 @@ _PAUSE = 0.2
 
 _PROBE_SECONDS = 3.0
 """Time for the query that finds out whether an endpoint is alive."""
+
+
+def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
+    """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
+    return QueryRefused(
+        f"The engine refused a query about {quoted(iri)}, which may be no IRI by the engine's rules.",
+        valid="Engines differ: some refuse [ and ], or a % that two hexadecimal digits do not follow.",
+        next_step=refused.next_step or "Ask without it.",
+    )
+
+
+def _rewritten(iri: str) -> QueryRefused:
+    return QueryRefused(
+        f"The endpoint reads {quoted(iri)} as another IRI, so it cannot be asked for.", next_step="Ask without it."
+    )
 
 
 class Asker:
@@ -246,8 +280,7 @@ class Asker:
         for iri in new:
             if iri in kept_as_is:
                 self._kept_as_is.keep(iri, kept_as_is[iri], getsizeof(iri))
-        rewriting = QueryRefused("The endpoint reads an IRI of the graph as another one, so it cannot be asked for.")
-        return faults | {iri: rewriting for iri, is_kept in kept_as_is.items() if not is_kept}
+        return faults | {iri: _rewritten(iri) for iri, is_kept in kept_as_is.items() if not is_kept}
 
     async def _echo(self, iris: Sequence[str], kept_as_is: dict[str, bool], budget: Budget) -> dict[str, Fault]:
         """Learn which IRIs the endpoint reads as they are; return those for which it did not tell, and why."""
@@ -258,7 +291,7 @@ class Asker:
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:
-                return {iris[0]: refused}
+                return {iris[0]: refused_iri(iris[0], refused)}
             middle = len(iris) // 2
             first = await self._echo(iris[:middle], kept_as_is, budget)
             return {**first, **await self._echo(iris[middle:], kept_as_is, budget)}

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.budget import Budget, Clock
 from gateway.graph.values import Mark
-from gateway.sparql.asking import Asker, Overflow
+from gateway.sparql.asking import Asker, Overflow, refused_iri
 from gateway.sparql.pace import BatchSize
 from gateway.sparql.results import Row
 from gateway.sparql.template import Parameter
@@ -175,6 +175,9 @@ class Batches(Generic[Key, Answer]):
         Only an ID that some engine may refuse is suspected; where none is, the refusal is about the query itself.
         """
         suspects = [key for key in batch if not all(is_plain_iri(iri) for iri in _iris(key))]
+        if suspects and len(batch) == 1 and isinstance(refused, QueryRefused):
+            odd = next(iri for iri in _iris(batch[0]) if not is_plain_iri(iri))
+            return self._failed(batch, refused_iri(odd, refused))
         if not suspects or len(batch) == 1:
             return self._failed(batch, refused)
         if len(suspects) < len(batch):
@@ -196,8 +199,9 @@ class Batches(Generic[Key, Answer]):
             raise _ForeignRowsError from error
 
     def _read_cut(self, batch: Sequence[Key], cut: Overflow) -> dict[Key, Answer]:
+        mark = Mark(Overflow((), about_one=True), at_least=len(cut.rows) + 1)
         try:
-            return self._read(batch, cut.rows, Mark(Overflow(()), at_least=len(cut.rows) + 1))
+            return self._read(batch, cut.rows, mark)
         except _ForeignRowsError as fault:
             return self._failed(batch, fault)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from gateway.graph.budget import Budget
 from gateway.graph.values import (
@@ -24,6 +25,7 @@ from gateway.sparql.facts import Facts
 from gateway.sparql.naming import Naming
 from gateway.sparql.results import Row, Term, is_blank, value
 from gateway.sparql.template import Parameter
+from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.folding import compact
 from gateway.terms.vocabulary import REIFICATION
 
@@ -34,8 +36,11 @@ Found = dict[Iri, dict[Iri, dict[Value, None]]]
 class NodeReader:
     """Asks about nodes."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile, naming: Naming) -> None:
+    def __init__(
+        self, asker: Asker, rule: EdgeRule, profile: Profile, naming: Naming, value_nodes: ValueNodeReader
+    ) -> None:
         self._asker = asker
+        self._value_nodes = value_nodes
         self._rule = rule
         self._profile = profile
         self._naming = naming
@@ -118,17 +123,43 @@ class NodeReader:
         )
         return await asking.run(ids)
 
-    async def metadata(self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool) -> Mapping[Iri, Description]:
-        """Return the literals of each node, and the content of its blank nodes on request."""
+    async def metadata(
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool
+    ) -> Mapping[Iri, Description]:
+        """Return the literals of each node, and the content of its blank nodes and of value nodes on request."""
         edges = self._profile.edges
         told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
         also = [iri for iri in told if iri not in REIFICATION]
         others = {**self._rule.predicates, **self._rule.ends}
-        described = await self._asking("literals", budget, _descriptions, also=also, **others).run(ids)
+        simple = await self._asking("literals", budget, _descriptions, also=also, **others).run(ids)
+        described = await self._refined(simple, budget) if precise else simple
         if not blank_nodes:
             return described
         contents = await self._asking("blank_content", budget, self._read_blank).run(ids)
         return {node: _together(described[node], contents[node]) for node in described}
+
+    async def _refined(self, described: Mapping[Iri, Description], budget: Budget) -> Mapping[Iri, Description]:
+        """Return descriptions with the precisions of their dates and the units of their quantities."""
+        values = [
+            ((node, predicate), items)
+            for node, description in described.items()
+            for predicate, items in description.properties.items()
+        ]
+        refinements = await self._value_nodes.refinements(values, budget)
+        if not refinements:
+            return described
+        unrefined = {node for (node, _), refinement in refinements.items() if not refinement.mark.whole}
+        return {
+            node: replace(
+                description,
+                properties={
+                    predicate: refinements.get((node, predicate), Refinement()).of(items)
+                    for predicate, items in description.properties.items()
+                },
+                refined=node not in unrefined,
+            )
+            for node, description in described.items()
+        }
 
     def _asking(
         self,
@@ -207,4 +238,4 @@ def _together(one: Description, other: Description) -> Description:
     properties = dict(one.properties)
     for predicate, items in other.properties.items():
         properties[predicate] = (*properties.get(predicate, ()), *items)
-    return Description(properties, one.mark if not one.mark.whole else other.mark)
+    return Description(properties, one.mark if not one.mark.whole else other.mark, one.refined)

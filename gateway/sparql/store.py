@@ -39,6 +39,7 @@ from gateway.sparql.pace import Pace
 from gateway.sparql.reaching import ReachReader
 from gateway.sparql.schema.reader import SchemaReader
 from gateway.sparql.search import SearchReader
+from gateway.sparql.value_nodes import ValueNodeReader
 from gateway.transport.base import Remote, Transport
 
 
@@ -65,8 +66,9 @@ class SparqlStore:
         self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
         self._reach = ReachReader(self._asker, rule, batch)
         self.naming = Naming(profile.roles)
-        self._nodes = NodeReader(self._asker, rule, profile, self.naming)
-        self._evidence = EvidenceReader(self._asker, self._ways, facts_batch)
+        value_nodes = ValueNodeReader(self._asker, facts_batch, is_wikibase=profile.values.wikibase)
+        self._nodes = NodeReader(self._asker, rule, profile, self.naming, value_nodes)
+        self._evidence = EvidenceReader(self._asker, self._ways, value_nodes, facts_batch)
         self._schema = SchemaReader(self._asker, rule, self._nodes, self.naming, profile)
         self._search = SearchReader(self._asker, profile, self.naming)
         self.names = SparqlNames(self._asker, self._nodes, self.naming)
@@ -127,10 +129,11 @@ class SparqlStore:
         return await self._nodes.mentions(ids, budget)
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
-        return sendable.descriptions_of(await self._nodes.metadata(ids, budget, blank_nodes=blank_nodes))
+        described = await self._nodes.metadata(ids, budget, blank_nodes=blank_nodes, precise=precise)
+        return sendable.descriptions_of(described)
 
     async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""

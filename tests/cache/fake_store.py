@@ -191,10 +191,10 @@ class FakeStore:
         return {node: self._description(node, fetch) for node in ids}
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool
+        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return a number for each node."""
-        fetch = await self._ask(("node_metadata", blank_nodes), ids, budget)
+        fetch = await self._ask(("node_metadata", blank_nodes, precise), ids, budget)
         return {node: self._description(node, fetch) for node in ids}
 
     @staticmethod

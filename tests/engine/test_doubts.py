@@ -1,10 +1,12 @@
 """What may be missing though everything that was asked was answered: it is told, and the answer is not complete."""
 
+import re
+
 import pytest
 
-from gateway.errors import InputError
+from gateway.errors import EndpointFault, Fault, InputError, QueryRefused
 from gateway.settings.profile import Profile
-from tests.engine.small import ROOM, X, over
+from tests.engine.small import ROOM, Watched, X, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +52,70 @@ async def test_a_node_whose_mentions_were_read_in_part_is_not_removed() -> None:
     answer = await over(graph, profile(limits={"query_rows": 10})).bfs_query(["x:a"], 1, min_mentions=500)
     assert [node.id for node in answer.nodes] == ["x:a", "x:b"]
     assert "were not removed" in (answer.warnings or [""])[0]
+    assert (answer.node_count, answer.undecided) == (2, {"min_mentions": 1})
+
+
+async def test_counts_say_that_they_may_be_too_large_where_mentions_could_not_be_read() -> None:
+    async def failing(query: str) -> None:
+        if "mentions" in query:
+            raise EndpointFault("The endpoint failed.")
+
+    graph = engine("x:a x:p x:b , x:c ; x:mentions 1 . x:b x:mentions 1 . x:c x:mentions 9 .")
+    async with over(graph, profile(roles={"mentions": (f"{X}mentions",)})) as gateway:
+        known = await gateway.bfs_query(["x:a"], 1, min_mentions=5)
+        assert (known.node_count, known.undecided) == (2, None)
+    async with over(Watched(graph, failing), profile(roles={"mentions": (f"{X}mentions",)})) as gateway:
+        unknown = await gateway.bfs_query(["x:a"], 1, min_mentions=5, topology_only=True)
+        # The seed stays in any case.
+        assert (unknown.node_count, unknown.complete, unknown.undecided) == (3, True, {"min_mentions": 2})
+        assert any("may be too large" in warning for warning in unknown.warnings or ())
+
+
+async def test_a_node_whose_types_could_not_be_read_is_undecided_and_one_with_a_type_to_remove_is_not() -> None:
+    async def failing(query: str) -> None:
+        if f"{X}b>" in query and "22-rdf-syntax-ns#type" in query:
+            raise EndpointFault("The endpoint failed.")
+
+    graph = engine("x:a x:p x:b , x:c . x:b a x:T . x:c a x:T .")
+    settings = profile(limits={"facts_batch": 1}, orientation={"vouched": False})
+    async with over(Watched(graph, failing), settings) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, exclude_node_types=["x:T"], topology_only=True)
+    assert [node.id for node in answer.nodes] == ["x:a", "x:b"]
+    assert answer.undecided == {"exclude_node_types": 1}
+    assert [gap.cause for gap in answer.incomplete or ()] == ["types_failed"]
+
+
+async def test_a_type_whose_subclasses_could_not_be_read_leaves_typed_nodes_undecided() -> None:
+    async def failing(query: str) -> None:
+        if f"{X}below" in query and "VALUES" in query:
+            raise EndpointFault("The endpoint failed.")
+
+    graph = engine("x:a x:p x:b , x:c . x:b a x:T . x:c a x:U . x:U x:below x:T .")
+    settings = profile(types={"subclass_of": (f"{X}below",)})
+    async with over(Watched(graph, failing), settings) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, exclude_node_types=["x:T"], topology_only=True)
+    assert [node.id for node in answer.nodes] == ["x:a", "x:c"]
+    assert answer.undecided == {"exclude_node_types": 1}
+
+
+@pytest.mark.parametrize("iri", ["http://e/a%2", "http://e/[b]", "http://e/a%zz"])
+async def test_an_iri_that_the_engine_refuses_is_named(iri: str) -> None:
+    async with over("x:a x:p x:b .") as gateway:
+        for asked in (gateway.describe_entity(iri), gateway.bfs_query([iri, "http://e/c%2"], 1)):
+            with pytest.raises(QueryRefused, match=re.escape(repr(iri))):
+                await asked
+        answer = await gateway.bfs_query(["x:a", iri], 1)
+        assert [(gap.ids, repr(iri) in gap.detail) for gap in answer.incomplete or ()] == [([iri], True)]
+        several = await gateway.describe_entities(["x:a", iri])
+        assert (several.failed, several.complete) == ([iri], False)
+
+
+async def test_one_entity_with_too_many_rows_is_not_told_to_be_asked_for_with_fewer() -> None:
+    many = ", ".join(str(number) for number in range(40))
+    async with over(f"x:a x:v {many} .", profile(limits={"query_rows": 10})) as gateway:
+        with pytest.raises(Fault, match="about one entity has more rows") as refused:
+            await gateway.describe_entity("x:a")
+    assert "fewer" not in str(refused.value)
 
 
 async def test_a_seed_that_was_merged_more_often_than_is_followed_is_told_though_it_has_edges() -> None:

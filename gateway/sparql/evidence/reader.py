@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from gateway.errors import Fault
 from gateway.graph.budget import Budget
-from gateway.graph.values import Edge, Evidence, Mark
+from gateway.graph.values import Edge, Evidence, Mark, NoValue
 from gateway.settings.evidence import EvidenceWay
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Batches, batched
@@ -15,15 +15,17 @@ from gateway.sparql.evidence.statements import Found, merged, read
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results import Row
 from gateway.sparql.template import Parameter
+from gateway.sparql.value_nodes import ValueNodeReader
 from gateway.terms.vocabulary import HAS_ASSERTION
 
 
 class EvidenceReader:
     """Asks what is stated about edges, in the ways that the graph uses."""
 
-    def __init__(self, asker: Asker, in_use: WaysInUse, batch: int) -> None:
+    def __init__(self, asker: Asker, in_use: WaysInUse, value_nodes: ValueNodeReader, batch: int) -> None:
         self._asker = asker
         self._in_use = in_use
+        self._value_nodes = value_nodes
         self._batch = batch
 
     async def about(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
@@ -35,7 +37,26 @@ class EvidenceReader:
         except Fault as fault:
             return {edge: Evidence(mark=Mark(fault)) for edge in edges}
         answers = [await self._one_way(name, edges, budget, among=ways) for name in ways]
+        for name, answer in zip(ways, answers, strict=True):
+            if WAYS[name].is_wikibase:
+                await self._refine(answer.values(), budget)
         return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
+
+    async def _refine(self, found: Collection[Found], budget: Budget) -> None:
+        """Give the dates and quantities of statements and their references precisions and units."""
+        refinements = await self._value_nodes.refinements(
+            ((pair, values.values()) for one in found for pair, values in one.by_pair()), budget
+        )
+        for one in found if refinements else ():
+            for pair, values in one.by_pair():
+                if refinement := refinements.get(pair):
+                    refined = refinement.of(values.values())
+                    # Those that nobody knows are told apart by their terms, and stay as they are.
+                    unknown = {term: value for term, value in values.items() if isinstance(value, NoValue)}
+                    values.clear()
+                    values.update(unknown)
+                    values.update((value, value) for value in refined if not isinstance(value, NoValue))
+                    one.refined = one.refined and refinement.mark.whole
 
     async def _one_way(
         self, name: EvidenceWay, edges: Sequence[Edge], budget: Budget, *, among: Collection[EvidenceWay]

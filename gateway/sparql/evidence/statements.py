@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
@@ -57,6 +57,15 @@ class Found:
 
     statements: dict[Term, Statement] = field(default_factory=dict)
     mark: Mark = field(default_factory=Mark)
+    refined: bool = True
+
+    def by_pair(self) -> Iterator[tuple[tuple[Iri, Iri], dict[Value | Term, Value]]]:
+        """Return the values of each named statement or reference, and of each of its predicates."""
+        for node, statement in self.statements.items():
+            for said_by, said in ((node, statement.properties), *statement.references.items()):
+                if is_iri(said_by):
+                    for predicate, values in said.items():
+                        yield (said_by.value, predicate), values
 
 
 def read(way: Way, batch: Sequence[Edge], rows: Iterable[Row], mark: Mark) -> dict[Edge, Found]:
@@ -95,9 +104,11 @@ def merged(answers: Iterable[Found]) -> Evidence:
     """Put the ways together; a named node that states the same edge in two ways is one statement."""
     statements: dict[object, Statement] = {}
     mark = Mark()
-    for way, answer in enumerate(answers):
+    found = list(answers)
+    for way, answer in enumerate(found):
         mark = mark if answer.mark.whole else answer.mark
         for node, statement in answer.statements.items():
             statements.setdefault(node if is_iri(node) else (way, node), Statement()).add(statement)
     assertions = (statement.assertion for statement in statements.values())
-    return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark)
+    refined = all(answer.refined for answer in found)
+    return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark, refined)

@@ -75,7 +75,7 @@ class NameFinder:
         try:
             drawn = await asyncio.gather(*(self._drawn(place, budget) for place in _places(triples)))
             nodes = list(dict.fromkeys(chain.from_iterable(drawn)))
-            described = await self._nodes.metadata(nodes, budget, blank_nodes=False) if nodes else {}
+            described = await self._nodes.metadata(nodes, budget, blank_nodes=False, precise=False) if nodes else {}
         except Fault:
             return None
         whole = {node: one.properties for node, one in described.items() if one.mark.whole}
