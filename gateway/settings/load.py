@@ -177,13 +177,11 @@ class _Iris:
         return self._whole(entry, key)
 
     def _whole(self, entry: str, key: str) -> str:
-        """Return the IRI that an entry means; an empty entry stays empty.
+        """Return the IRI that an entry means.
 
         Raises:
             ConfigurationError: It is none, or its prefix is not declared.
         """
-        if not entry:
-            return entry
         name, colon, local = entry.partition(":")
         bracketed = entry.startswith("<")
         if (
