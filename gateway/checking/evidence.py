@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 from gateway.checking.claims import Claim, not_determined
 from gateway.checking.prober import Prober
 from gateway.errors import Fault
-from gateway.sparql.recognition import DESCRIPTION, Recognised, recognise, statistics
+from gateway.sparql.recognition import DESCRIPTION, STATISTICS, Recognised, recognise, statistics
 from gateway.transport.base import Glimpse
 from gateway.transport.http import Http
 
@@ -58,7 +58,7 @@ async def gather(http: Http, prober: Prober) -> Evidence:
 
 async def _of_the_nameless(http: Http, prober: Prober, seen: list[Glimpse]) -> Evidence:
     """Look for engines that no header and no description names."""
-    numbers = await _look(http, _with_query(http.url, "cmd=stats"), _JSON, prober)
+    numbers = await _look(http, _with_query(http.url, STATISTICS), _JSON, prober)
     recognised = recognise([*seen, *([numbers] if numbers else [])])
     if numbers is not None and recognised.engine == "qlever":
         settings = await _look(http, _with_query(http.url, "cmd=get-settings"), _JSON, prober)

@@ -323,8 +323,8 @@ class SchemaBook:
         self._publish(self._derived(schema, None, read=now, until=now + lasts))
 
     def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> Known:
-        # The operator's word ends where a traversal has shown otherwise.
-        vouched = self._profile.orientation.vouched and fault is None and not self._is_disproved
+        # The operator's word is about triples that were not read; it ends where terms are known to be missing.
+        vouched = self._profile.orientation.vouched and fault is None and not self._is_disproved and not schema.is_cut
         comprehensive = schema.exact or vouched
         return Known.of(
             schema,

@@ -297,6 +297,8 @@ class Schema:
         hubs: The types of nodes with very many edges, the largest first.
         left_out: Types and predicates that are left out because they are no IRIs, or too long to be IDs; it is not
             exact then.
+        is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. That
+            not every triple was read is no such reason.
     """
 
     types: tuple[Term, ...] = ()
@@ -309,6 +311,7 @@ class Schema:
     names: tuple[Iri, ...] | None = None
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

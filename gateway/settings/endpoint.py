@@ -10,10 +10,10 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from gateway.settings.address import is_secret_name, url_problem
 from gateway.settings.contact import is_contact
 from gateway.settings.secret import Reference, Unquoted, is_reference
-from gateway.settings.section import Seconds, Section
+from gateway.settings.section import Iris, Seconds, Section
 
 Method = Literal["auto", "post", "get"]
-Graphs = Literal["default", "union"] | tuple[str, ...]
+Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
 Unit = Literal["seconds", "milliseconds"]
 EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
 
@@ -130,7 +130,7 @@ class Endpoint(Section):
         description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "
         "graph; sent as `default-graph-uri`.",
     )
-    union_graph: str = Field(
+    union_graph: Annotated[str, Field(min_length=1)] = Field(
         default="urn:x-arq:UnionGraph", description="What the engine calls the union of all named graphs; Jena's name."
     )
     contact: str = Field(

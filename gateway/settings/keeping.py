@@ -34,6 +34,8 @@ class Identity:
         graphs: The named graphs that together are the graph; empty for the default graph.
         edges: The profile's edge rule.
         names: The predicates of names and of synonyms.
+        ways: The ways of stating evidence that are read: their nodes are no nodes of the graph.
+        labels: What else decides on names: predicates of descriptions, languages, and entities of predicates.
         access: A hash of who asks, as far as it is no secret: another user may see another graph.
     """
 
@@ -41,6 +43,8 @@ class Identity:
     graphs: tuple[str, ...]
     edges: Mapping[str, Any]
     names: tuple[tuple[str, ...], tuple[str, ...]]
+    ways: str | tuple[str, ...]
+    labels: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
     access: str
 
     @classmethod
@@ -55,8 +59,16 @@ class Identity:
             case _:
                 graphs = tuple(sorted(given))
         names = (profile.roles.name, profile.roles.synonym)
+        labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
+        ways = profile.evidence.ways
         return cls(
-            _without_secrets(url), graphs, profile.edges.model_dump(mode="json"), names, _access(profile.endpoint)
+            _without_secrets(url),
+            graphs,
+            profile.edges.model_dump(mode="json"),
+            names,
+            ways if isinstance(ways, str) else tuple(sorted(ways)),
+            labels,
+            _access(profile.endpoint),
         )
 
     @property

@@ -122,9 +122,7 @@ def _with_whole_iris(profile: Profile, path: Path) -> Profile:
     return profile.model_copy(
         update={
             "endpoint": profile.endpoint.model_copy(update=reader.endpoint(profile.endpoint)),
-            "search": profile.search.model_copy(
-                update={"connector": reader.iri(profile.search.connector, "search.connector")}
-            ),
+            "search": profile.search.model_copy(update=reader.search(profile.search)),
             "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
             "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
             "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
@@ -158,6 +156,10 @@ class _Iris:
             given["union_graph"] = self.iri(section.union_graph, "endpoint.union_graph")
         return given
 
+    def search(self, section: Search) -> dict[str, str]:
+        """Return the IRI of the section about searches, where the profile gives it."""
+        return {"connector": self.iri(section.connector, "search.connector")} if section.connector else {}
+
     def iris(self, entries: Sequence[str], key: str) -> tuple[str, ...]:
         """Return a list with each entry as a whole IRI."""
         return tuple(self._entry(entry, key) for entry in entries)
@@ -180,13 +182,11 @@ class _Iris:
         return self.iri(entry, key)
 
     def iri(self, entry: str, key: str) -> str:
-        """Return the IRI that an entry means; an empty entry stays empty.
+        """Return the IRI that an entry means.
 
         Raises:
             ConfigurationError: It is none, or its prefix is not declared.
         """
-        if not entry:
-            return entry
         name, colon, local = entry.partition(":")
         bracketed = entry.startswith("<")
         if (

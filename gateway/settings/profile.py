@@ -12,7 +12,7 @@ from gateway.settings.endpoint import Endpoint
 from gateway.settings.evidence import Evidence
 from gateway.settings.files import Files
 from gateway.settings.secret import Unquoted
-from gateway.settings.section import Seconds, Section
+from gateway.settings.section import Iris, Seconds, Section, Words
 from gateway.terms.vocabulary import (
     DESCRIPTION_PREDICATES,
     NAME_PREDICATES,
@@ -20,8 +20,6 @@ from gateway.terms.vocabulary import (
     RDF_TYPE,
     SYNONYM_PREDICATES,
 )
-
-Iris = tuple[str, ...]
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12})*")
 
@@ -104,21 +102,21 @@ class Types(Section):
 class Roles(Section):
     """Which predicates mean what: IRIs, or bare local names, which match any namespace."""
 
-    name: Iris = Field(default=NAME_PREDICATES, description="The display name; the first that a node has wins.")
-    synonym: Iris = Field(default=SYNONYM_PREDICATES, description="Further names.")
-    description: Iris = Field(default=DESCRIPTION_PREDICATES, description="A sentence or two about the node.")
-    mentions: Iris = Field(
+    name: Words = Field(default=NAME_PREDICATES, description="The display name; the first that a node has wins.")
+    synonym: Words = Field(default=SYNONYM_PREDICATES, description="Further names.")
+    description: Words = Field(default=DESCRIPTION_PREDICATES, description="A sentence or two about the node.")
+    mentions: Words = Field(
         default=("totalMentions", "mentions"),
         description="How often the node is mentioned: `total_mentions`.",
     )
-    confidence: Iris = Field(
+    confidence: Words = Field(
         default=("confidence", "score", "weight"), description="How sure the source is: `confidence`."
     )
-    source: Iris = Field(
+    source: Words = Field(
         default=("source", "wasDerivedFrom", "hadPrimarySource", "publications"),
         description="Which document says so: `source_documents`.",
     )
-    negated: Iris = Field(
+    negated: Words = Field(
         default=("negated",), description="A flag of an assertion: it says that the edge does not hold."
     )
     source_id: str = Field(
@@ -128,7 +126,7 @@ class Roles(Section):
 
     @field_validator("name", "synonym", "description")
     @classmethod
-    def _whole_iris(cls, value: Iris) -> Iris:
+    def _whole_iris(cls, value: Words) -> Words:
         for entry in value:
             if ":" not in entry:
                 raise ValueError(f"{entry!r} is no IRI and no CURIE; this role takes no bare local names")

@@ -1,7 +1,7 @@
 """Getting to know an endpoint before the first query: which engine it is, and so how it wants to be asked.
 
-It costs one request a process. Whatever comes of it, no call fails for it: an endpoint that is not recognised is asked
-as every SPARQL 1.1 endpoint may be.
+It costs one request a process, and a second one where the first names no engine. Whatever comes of it, no call fails
+for it: an endpoint that is not recognised is asked as every SPARQL 1.1 endpoint may be.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
+from http import HTTPStatus
 
 from gateway.errors import Banned, Fault, NetworkFault, QuotaSpent, Throttled
 from gateway.graph.budget import Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines import HABITS, manners
 from gateway.sparql.pace import Pace
-from gateway.sparql.recognition import DESCRIPTION, UNRECOGNISED, Recognised, recognise
-from gateway.transport.base import Remote, Transport
+from gateway.sparql.recognition import DESCRIPTION, STATISTICS, UNRECOGNISED, Recognised, recognise
+from gateway.transport.base import Glimpse, Remote, Transport
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +27,11 @@ _SHARE = 0.25
 """Of the time that a call has left, more is not spent on it."""
 
 _ATTEMPTS = 2
+
+_NO_DESCRIPTION = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
+"""How an engine answers that is asked for its description and has none."""
+
+_JSON = "application/json"
 
 
 class Acquaintance:
@@ -67,6 +74,7 @@ class Acquaintance:
         try:
             async with self._pace.turn(brief):
                 glimpse = await remote.look(DESCRIPTION, brief)
+            seen = [glimpse, *await self._statistics(remote, glimpse, brief)]
         except (NetworkFault, QuotaSpent, Throttled, Banned):
             # Nobody was there to be looked at, or nothing was sent; whoever asks hears of that soon enough.
             self._attempts += 1
@@ -76,7 +84,18 @@ class Acquaintance:
             return
         self._attempts = 0
         self.description = glimpse.text
-        self._met(recognise([glimpse]))
+        self._met(recognise(seen))
+
+    async def _statistics(self, remote: Remote, seen: Glimpse, deadline: Deadline) -> Sequence[Glimpse]:
+        """Look for QLever where nothing names an engine; where requests are counted, it costs one too many."""
+        may_have_more = seen.status in _NO_DESCRIPTION and not self._pace.quota.is_limited
+        if recognise([seen]) != UNRECOGNISED or not may_have_more:
+            return ()
+        try:
+            async with self._pace.turn(deadline):
+                return [await remote.look(_JSON, deadline, STATISTICS)]
+        except Fault:
+            return ()
 
     def _met(self, recognised: Recognised) -> None:
         self.recognised = recognised

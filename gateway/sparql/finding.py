@@ -143,9 +143,9 @@ class Finding:
         """Return a transport to the same URL that names no graphs; see `gateway.transport.base.OverGraphs`."""
         return self.http.over_all_graphs()
 
-    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
         """Ask for the endpoint itself; see `gateway.transport.base.Remote.look`."""
-        return await self.http.look(accept, deadline)
+        return await self.http.look(accept, deadline, parameters)
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Send a query; see `gateway.transport.base.Transport.select`."""

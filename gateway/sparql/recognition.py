@@ -13,6 +13,9 @@ from gateway.transport.base import Glimpse
 DESCRIPTION = "text/turtle"
 """What a request without a query asks for: the service description (SPARQL 1.1 Service Description, 2)."""
 
+STATISTICS = "cmd=stats"
+"""What QLever, which no header and no description names, answers with figures about itself."""
+
 _VERSION = r"(?P<version>[0-9][0-9A-Za-z.\-]{0,30})"
 _SERVERS: tuple[tuple[EngineName, re.Pattern[str]], ...] = (
     ("virtuoso", re.compile(rf"Virtuoso/{_VERSION}")),

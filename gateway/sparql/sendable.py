@@ -6,7 +6,7 @@ as text of the graph where an ID is expected. What is left out is counted in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -27,7 +27,7 @@ from gateway.graph.values import (
     Resource,
     Value,
 )
-from gateway.terms.iri import is_sendable, is_skolem
+from gateway.terms.iri import is_sendable, is_skolem, not_sendable
 
 _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
 
@@ -35,7 +35,7 @@ _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
 def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood]:
     """Return neighbourhoods without the edges of which a term is not sendable."""
     terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
-    bad = _not_sendable(terms)
+    bad = not_sendable(terms)
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
 
 
@@ -46,13 +46,13 @@ def telling(told: Told | None) -> Told | None:
 
 def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
     """Return facts without the types that are not sendable."""
-    bad = _not_sendable(chain.from_iterable(facts.types for facts in answers.values()))
+    bad = not_sendable(chain.from_iterable(facts.types for facts in answers.values()))
     return {node: _known(facts, bad) for node, facts in answers.items()} if bad else answers
 
 
 def reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:
     """Return sets of nodes; one that has a node that is not sendable is not whole."""
-    bad = _not_sendable(chain.from_iterable(reach.distances for reach in answers.values()))
+    bad = not_sendable(chain.from_iterable(reach.distances for reach in answers.values()))
     return {
         node: reach if bad.isdisjoint(reach.distances) else Reach(mark=Mark(QueryRefused(_NO_NODE)))
         for node, reach in answers.items()
@@ -107,10 +107,6 @@ def _value(value: Value) -> tuple[Value | None, int]:
         return value, 0
     properties, left_out = _properties(value.properties)
     return (BlankNode(properties, cut=True), left_out) if left_out else (value, 0)
-
-
-def _not_sendable(terms: Iterable[Iri]) -> frozenset[Iri]:
-    return frozenset(term for term in set(terms) if not is_sendable(term))
 
 
 def _without(answer: Neighbourhood, bad: frozenset[Iri]) -> Neighbourhood:

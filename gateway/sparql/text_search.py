@@ -21,6 +21,7 @@ from gateway.sparql.naming import Naming
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_index import INDEXES, RECOGNISED, TextIndex, telling_words
 from gateway.terms.iri import local_name
+from gateway.terms.prefixes import in_prose
 from gateway.terms.words import listed
 
 _log = logging.getLogger(__name__)
@@ -158,4 +159,4 @@ def _how(known: Coverage, words: Sequence[str], *, every: bool) -> str:
 
 
 def _listed(predicates: Sequence[Iri]) -> str:
-    return ", ".join(map(local_name, predicates)) or "nothing"
+    return ", ".join(in_prose(local_name(iri)) for iri in predicates) or "nothing"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
 
@@ -48,6 +49,12 @@ def is_iri(text: str) -> bool:
 def is_sendable(text: str) -> bool:
     """Tell whether a caller can send this IRI back as an ID: it is one by the grammar, and not too long."""
     return len(text) <= MAX_IRI and is_iri(text)
+
+
+def not_sendable(texts: Iterable[str]) -> frozenset[str]:
+    """Return those of many texts that are not sendable, each looked at once."""
+    is_legal = _IRI.fullmatch
+    return frozenset(text for text in set(texts) if len(text) > MAX_IRI or is_legal(text) is None)
 
 
 def is_plain_iri(text: str) -> bool:

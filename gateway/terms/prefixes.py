@@ -51,8 +51,8 @@ class PrefixConflict:
     def __str__(self) -> str:
         """Say it as a warning."""
         return (
-            f"The prefix {self.name!r} of {self.source} would mean <{self.ignored}>, "
-            f"but it already means <{self.kept}>, which stands."
+            f"The prefix {quoted(self.name)} of {self.source} would mean <{in_prose(self.ignored)}>, "
+            f"but it already means <{in_prose(self.kept)}>, which stands."
         )
 
 

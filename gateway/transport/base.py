@@ -66,12 +66,13 @@ class Remote(Transport, Protocol):
         """What it grants this gateway."""
         ...
 
-    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
         """Ask for the endpoint itself, without a query: a service description, or an error of its own.
 
         Args:
             accept: The content types wanted.
             deadline: When something must be there.
+            parameters: What is put after the URL, such as ``cmd=stats``.
 
         Raises:
             Fault: Nothing came, whatever its status.

@@ -130,12 +130,13 @@ class Http:
         """Send a query; see `Transport.select`."""
         return await self._within(deadline, lambda: self._by_post_or_get(query, deadline))
 
-    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
         """Ask for the URL itself, without a query; see `Remote.look`."""
-        return await self._within(deadline, lambda: self._glimpse(accept, deadline))
+        url = with_parameters(self.url, parameters) if parameters else self.url
+        return await self._within(deadline, lambda: self._glimpse(url, accept, deadline))
 
-    async def _glimpse(self, accept: str, deadline: Deadline) -> Glimpse:
-        async with self._asking(deadline) as asked, self._send("GET", self.url, b"", {"Accept": accept}) as response:
+    async def _glimpse(self, url: str, accept: str, deadline: Deadline) -> Glimpse:
+        async with self._asking(deadline) as asked, self._send("GET", url, b"", {"Accept": accept}) as response:
             headers = {name.lower(): value for name, value in response.headers.items()}
             text = await excerpt(response)
             has_failed = response.status >= HTTPStatus.BAD_REQUEST
@@ -237,8 +238,7 @@ class Http:
 
     def _with_query(self, fields: Sequence[tuple[str, str]]) -> str:
         text = urlencode(fields, quote_via=quote)
-        url, _, _ = self.url.partition("#")
-        whole = f"{url}{'&' if '?' in url else '?'}{text}"
+        whole = with_parameters(self.url, text)
         if len(whole) >= _LONGEST_URL:
             raise QueryTooLong(
                 "The endpoint takes queries in the URL only, and this one is too long for that.",
@@ -296,6 +296,12 @@ class Http:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+def with_parameters(url: str, text: str) -> str:
+    """Return a URL with parameters after it, beside those that it has."""
+    before, _, _ = url.partition("#")
+    return f"{before}{'&' if '?' in before else '?'}{text}"
 
 
 def _form(fields: Sequence[tuple[str, str]]) -> bytes:

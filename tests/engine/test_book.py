@@ -270,6 +270,14 @@ async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> 
     assert (await shelf.book.known(shelf.budget())).comprehensive
 
 
+async def test_a_list_of_which_terms_are_known_to_be_missing_is_vouched_for_no_more() -> None:
+    cut = replace(PARTIAL, is_cut=True)
+    shelf = Shelf(Schemas(cut), orientation=Orientation(enumeration_seconds=0, vouched=True))
+    await shelf.read()
+    assert shelf.book.latest is not None
+    assert not shelf.book.latest.comprehensive
+
+
 @pytest.mark.parametrize("vouched", [False, True])
 async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it(vouched: bool) -> None:
     shelf = Shelf(Schemas(EXACT), orientation=Orientation(enumeration_seconds=600, vouched=vouched))

@@ -5,8 +5,9 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import Endpoint
+from gateway.settings.evidence import Evidence
 from gateway.settings.keeping import Identity, make, place_for, write
-from gateway.settings.profile import Edges, Profile, Roles
+from gateway.settings.profile import Edges, Names, Profile, Roles
 
 URL = "https://graph.example.org/sparql"
 
@@ -25,6 +26,10 @@ def test_a_graph_has_the_same_place_every_time() -> None:
         (URL, Profile(edges=Edges(types=("http://example.org/kind",)))),
         (URL, Profile(roles=Roles(name=("http://example.org/name",)))),
         (URL, Profile(roles=Roles(synonym=("http://example.org/name",)))),
+        (URL, Profile(roles=Roles(description=("http://example.org/note",)))),
+        (URL, Profile(evidence=Evidence(ways=("statements",)))),
+        (URL, Profile(names=Names(languages=("de",)))),
+        (URL, Profile(names=Names(predicate_entity=("http://example.org/claim",)))),
     ],
 )
 def test_another_graph_or_another_way_to_read_it_has_another_place(url: str, profile: Profile) -> None:

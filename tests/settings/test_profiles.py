@@ -8,7 +8,7 @@ from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.address import is_of_own_network
 from gateway.settings.load import DEFAULT, load_profile
-from gateway.settings.profile import Orientation, Profile
+from gateway.settings.profile import Edges, Orientation, Profile
 from gateway.settings.tables import built_in
 from gateway.sparql.edge_rule import EdgeRule
 from gateway.terms.iri import is_iri
@@ -428,3 +428,38 @@ def test_the_connector_of_a_text_index_may_be_a_curie(tmp_path: Path) -> None:
 def test_the_name_of_the_union_graph_may_be_a_curie(tmp_path: Path) -> None:
     path = written(tmp_path, 'endpoint.union_graph = "ex:all"\n[prefixes]\nex = "http://example.org/"\n')
     assert load_profile(str(path)).endpoint.union_graph == "http://example.org/all"
+
+
+LISTS = [
+    *(("edges", key) for key in ("types", "excepted", "also_excepted", "allowed", "objects", "redirects")),
+    *(("types", key) for key in ("preferred", "subclass_of")),
+    *(("roles", key) for key in ("name", "synonym", "description", "mentions", "confidence", "source", "negated")),
+    ("names", "predicate_entity"),
+    ("endpoint", "graphs"),
+]
+
+
+def test_every_list_of_texts_is_checked_or_is_no_list_of_iris() -> None:
+    lists = {(section, key) for section, key in KEYS if "tuple[str" in str(SECTIONS[section].model_fields[key])}
+    assert lists - set(LISTS) == {("names", "languages")}
+
+
+@pytest.mark.parametrize(
+    "entry", ["", " ", "http://example.org/a b", "http://example.org/<p>", "http://example.org/\\u0001"]
+)
+@pytest.mark.parametrize(("section", "key"), LISTS)
+def test_a_list_with_an_entry_that_no_query_can_hold_is_refused_when_the_profile_is_read(
+    section: str, key: str, entry: str, tmp_path: Path
+) -> None:
+    assert f"{section}.{key}" in refused(written(tmp_path, f'[{section}]\n{key} = ["http://example.org/p", "{entry}"]'))
+
+
+def test_a_list_of_no_graph_is_refused(tmp_path: Path) -> None:
+    assert "endpoint.graphs" in refused(written(tmp_path, "[endpoint]\ngraphs = []"))
+
+
+def test_a_profile_in_python_is_checked_likewise() -> None:
+    with pytest.raises(ValueError, match="no IRI and no name"):
+        Edges(allowed=("",))
+    with pytest.raises(ValueError, match="no IRI and no CURIE"):
+        Edges(allowed=("knows",))

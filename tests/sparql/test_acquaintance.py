@@ -9,7 +9,7 @@ from aiohttp import web
 from gateway.api import open_gateway
 from gateway.engine.answers import Subgraph
 from gateway.settings.endpoint import Endpoint, EngineName
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import Limits, Orientation, Profile
 from tests.checking.pretender import EX, Pretender
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, fake_endpoint
 
@@ -84,6 +84,29 @@ async def test_virtuoso_is_asked_below_the_row_cap_that_it_comes_with_and_told_n
 async def test_the_rows_that_a_profile_names_hold_on_virtuoso_too() -> None:
     endpoint, _ = await explored(Pretender(VIRTUOSO), profile(limits={"query_rows": 20_000}))
     assert any("LIMIT 20001" in query for query in endpoint.queries)
+
+
+QLEVER = {"/sparql?cmd=stats": {"text": '{"name-index": "wikidata", "num-triples-normal": 10}'}}
+
+
+async def test_qlever_is_recognised_by_its_statistics_where_nothing_else_names_an_engine() -> None:
+    async with (
+        fake_endpoint(Pretender(pages=QLEVER)) as endpoint,
+        open_gateway(endpoint=endpoint.url, profile=Profile(prefixes=PREFIXES)) as gateway,
+    ):
+        await gateway.bfs_query([":a"], 1)
+        # QLever knows how many triples it has, so it is asked even of a graph that is too large to count.
+        sampled = Profile(prefixes=PREFIXES, orientation=Orientation(glance_triples=1, enumeration_seconds=0))
+        async with open_gateway(endpoint=endpoint.url, profile=sampled) as other:
+            schema = await other.describe_schema()
+    assert [request.path for request in looks(endpoint)] == ["/sparql", "/sparql?cmd=stats"] * 2
+    assert schema.basis.share is not None
+
+
+async def test_an_endpoint_whose_requests_are_counted_is_looked_at_once() -> None:
+    settings = Profile(prefixes=PREFIXES, endpoint=Endpoint(query_seconds_a_minute=60, query_seconds_burst=120))
+    endpoint, _ = await explored(Pretender(pages=QLEVER), settings)
+    assert len(looks(endpoint)) == 1
 
 
 async def test_an_endpoint_that_is_not_recognised_is_asked_as_any() -> None:

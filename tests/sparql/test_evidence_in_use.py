@@ -125,9 +125,9 @@ class _Elsewhere(Watched):
     manners = Manners()
     quota = Quota(Endpoint())
 
-    async def look(self, accept: str, deadline: Deadline) -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
         """Show nothing of itself."""
-        del accept, deadline
+        del accept, deadline, parameters
         return Glimpse(200, {}, "")
 
 

@@ -48,8 +48,9 @@ class Elsewhere:
         self._indexed = indexed
         self._inner = InProcess(engine(graph), max_bytes=1 << 24)
 
-    async def look(self, accept: str, deadline: Deadline) -> Glimpse:  # noqa: ARG002 - part of the protocol
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
         """Show nothing that names an engine."""
+        del accept, deadline, parameters
         return Glimpse(200, {}, "")
 
     async def select(self, query: str, deadline: Deadline) -> bytes:

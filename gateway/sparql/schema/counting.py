@@ -33,6 +33,7 @@ class Counts:
         missing: Why these are not all; empty where they are.
         left_out: Types and predicates that are left out because they are not sendable.
         is_part: Whether a scan failed or was cut, so that not all triples were counted.
+        is_cut: Whether terms are known to be missing for another reason than the number of triples.
     """
 
     types: dict[Iri, int] = field(default_factory=dict)
@@ -40,12 +41,14 @@ class Counts:
     missing: str = ""
     left_out: int = 0
     is_part: bool = False
+    is_cut: bool = False
 
     def cut(self, limit: int, found: Mapping[Iri, int], *, whole: bool) -> None:
         """Note that a scan did not read everything, unless it did."""
         if not whole:
             self.missing = self.missing or stopped(limit, found)
             self.is_part = True
+            self.is_cut = self.is_cut or not is_at(limit, found)
 
 
 class Counter:
@@ -91,7 +94,7 @@ class Counter:
             if not partly:
                 raise
             counts.missing = fault.wrong
-            counts.is_part = True
+            counts.is_part = counts.is_cut = True
         return counts
 
     async def _count_types(self, counts: Counts, triples: int, limit: int, budget: Budget) -> None:
@@ -126,6 +129,7 @@ class Counter:
         legal = _sendable(counts, totals)
         rewritten = await self._asker.rewritten(legal, budget)
         if rewritten:
+            counts.is_cut = True
             counts.missing = counts.missing or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
         return {iri: total for iri, total in legal.items() if iri not in rewritten}
 
@@ -168,6 +172,11 @@ def _sendable(counts: Counts, found: Mapping[Iri, int]) -> dict[Iri, int]:
     return kept
 
 
+def is_at(limit: int, found: Mapping[Iri, int]) -> bool:
+    """Tell whether a scan that did not read everything ended at the triples that it could read; see `stopped`."""
+    return sum(found.values()) > limit
+
+
 def stopped(limit: int, found: Mapping[Iri, int]) -> str:
     """Return why a scan did not read everything, by what it found.
 
@@ -175,7 +184,7 @@ def stopped(limit: int, found: Mapping[Iri, int]) -> str:
         limit: Triples that it could read.
         found: The counts of the terms that it returned.
     """
-    if sum(found.values()) > limit:
+    if is_at(limit, found):
         return f"the enumeration stopped after {limit:,} triples"
     return f"the graph has more types or predicates than one query may return, which was {len(found):,}"
 

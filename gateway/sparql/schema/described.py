@@ -40,10 +40,12 @@ class Described:
     Attributes:
         types: Types.
         predicates: Predicates.
+        is_cut: Whether there are more than are read here, or some could not be read.
     """
 
     types: dict[Iri, int | None] = field(default_factory=dict)
     predicates: dict[Iri, int | None] = field(default_factory=dict)
+    is_cut: bool = False
 
     def __bool__(self) -> bool:
         """Tell whether anything is described."""
@@ -65,8 +67,9 @@ class DescriptionReader:
             service_description: Turtle that the endpoint answers to a request without a query; empty for none.
             budget: Pays for the question to the graph.
         """
-        rows = [*await self._rows("schema/published", budget), *_in_description(service_description)]
-        found = Described()
+        read, is_cut = await self._rows("schema/published", budget)
+        rows = [*read, *_in_description(service_description)]
+        found = Described(is_cut=is_cut)
         for row in rows:
             counted = row["count"].value if "count" in row else ""
             count = int(counted) if counted.isdecimal() else None
@@ -77,41 +80,49 @@ class DescriptionReader:
 
     async def declared(self, budget: Budget) -> Described:
         """Return the classes and object properties that the graph declares."""
-        found = Described()
-        for row in await self._rows("schema/declared", budget):
+        rows, is_cut = await self._rows("schema/declared", budget)
+        found = Described(is_cut=is_cut)
+        for row in rows:
             kind = found.predicates if row["kind"].value == _DECLARED_PREDICATE else found.types
             kind[row["term"].value] = None
         return self._allowed(found)
 
     async def used(self, described: Described, budget: Budget) -> Described:
         """Return those of the terms of which the graph has a node or an edge."""
-        types, predicates = await asyncio.gather(
+        (types, cut_types), (predicates, cut_predicates) = await asyncio.gather(
             self._used(list(described.types), "used_types", "t", budget),
             self._used(list(described.predicates), "used_predicates", "p", budget),
         )
         return Described(
             {iri: described.types[iri] for iri in described.types if iri in types},
             {iri: described.predicates[iri] for iri in described.predicates if iri in predicates},
+            cut_types or cut_predicates,
         )
 
-    async def _used(self, iris: Sequence[Iri], name: str, variable: str, budget: Budget) -> set[Iri]:
+    async def _used(self, iris: Sequence[Iri], name: str, variable: str, budget: Budget) -> tuple[set[Iri], bool]:
+        """Return those that are used, and whether not all were looked for."""
         found: set[Iri] = set()
+        is_cut = len(iris) > _LOOKED_FOR * _BATCHES
         for start in range(0, min(len(iris), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
             batch = iris[start : start + _LOOKED_FOR]
             given: dict[str, Parameter] = (
                 {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch, **self._rule.ends}
             )
-            found |= {row[variable].value for row in await self._rows(f"schema/{name}", budget, given)}
-        return found
+            rows, was_cut = await self._rows(f"schema/{name}", budget, given)
+            found |= {row[variable].value for row in rows}
+            is_cut = is_cut or was_cut
+        return found, is_cut
 
-    async def _rows(self, name: str, budget: Budget, given: Mapping[str, Parameter] | None = None) -> Sequence[Row]:
-        """Ask, and make do with less where the endpoint cannot answer."""
+    async def _rows(
+        self, name: str, budget: Budget, given: Mapping[str, Parameter] | None = None
+    ) -> tuple[Sequence[Row], bool]:
+        """Ask, and make do with less where the endpoint cannot answer; tell whether the rows are not all."""
         try:
-            return await self._asker.rows(name, budget, given or {}, at_most=_MOST)
+            return await self._asker.rows(name, budget, given or {}, at_most=_MOST), False
         except Overflow as cut:
-            return cut.rows
+            return cut.rows, True
         except Fault:
-            return ()
+            return (), True
 
     def _allowed(self, found: Described) -> Described:
         # What no query can name cannot be looked for.
@@ -122,7 +133,7 @@ class DescriptionReader:
             for iri, count in found.predicates.items()
             if is_iri(iri) and iri not in excepted and self._rule.allows(iri)
         }
-        return Described(types, predicates)
+        return Described(types, predicates, found.is_cut)
 
 
 def _in_description(turtle: str) -> Sequence[Row]:

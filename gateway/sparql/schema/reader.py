@@ -19,7 +19,7 @@ from gateway.sparql.edge_rule import EdgeRule
 from gateway.sparql.engines import HABITS
 from gateway.sparql.naming import Naming
 from gateway.sparql.nodes import NodeReader
-from gateway.sparql.schema.counting import Counter, stopped
+from gateway.sparql.schema.counting import Counter, is_at, stopped
 from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_finder import NameFinder
@@ -128,7 +128,8 @@ class SchemaReader:
         # What was loaded while it was read may be missing.
         basis = Basis((method,), began, 0 if whole else min(limit, read), read if whole else None)
         labelled = await self._labelled(found, basis, reason, budget, left_out=counts.left_out)
-        return replace(labelled, names=naming.result(), hubs=hubs.result())
+        is_cut = labelled.is_cut or counts.is_cut or not (whole or is_at(limit, totals))
+        return replace(labelled, names=naming.result(), hubs=hubs.result(), is_cut=is_cut)
 
     async def _elsewhere(self, budget: Budget) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""
@@ -178,7 +179,9 @@ class SchemaReader:
         basis = Basis(tuple(methods), time.time(), read, triples)
         reason = _ONLY.format(read)
         with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
-            return replace(await self._labelled(found, basis, reason, beside), names=naming.result())
+            labelled = await self._labelled(found, basis, reason, beside)
+        is_cut = labelled.is_cut or sample.is_cut or published.is_cut or declared.is_cut or used.is_cut
+        return replace(labelled, names=naming.result(), is_cut=is_cut)
 
     async def _briefly(self, budget: Budget) -> Schema:
         """Return what a look shows that costs little: a sample or two, one query after the other, and none given up.
@@ -193,12 +196,16 @@ class SchemaReader:
         with contextlib.suppress(Fault):
             drawn = await self._sampler.at_random(budget)
             sample = Sample(
-                sample.types + drawn.types, sample.predicates + drawn.predicates, sample.triples + drawn.triples
+                sample.types + drawn.types,
+                sample.predicates + drawn.predicates,
+                sample.triples + drawn.triples,
+                is_cut=sample.is_cut or drawn.is_cut,
             )
         names = await self._names.find(budget)
         found = Described(_uncounted(sample.types), _uncounted(sample.predicates))
         basis = Basis(("sampled",), time.time(), sample.triples, None)
-        return replace(await self._labelled(found, basis, _ONLY.format(sample.triples), budget), names=names)
+        labelled = await self._labelled(found, basis, _ONLY.format(sample.triples), budget)
+        return replace(labelled, names=names, is_cut=labelled.is_cut or sample.is_cut)
 
     async def _totals_in_time(self, limit: int, seconds: float, budget: Budget) -> tuple[Mapping[Iri, int], bool]:
         """Return the totals of all predicates, and whether these are all; nothing where it takes longer."""
@@ -245,6 +252,7 @@ class SchemaReader:
             version=_version(types, predicates),
             basis=basis,
             left_out=left_out,
+            is_cut=bool(left_out),
         )
 
 

@@ -43,11 +43,13 @@ class Sample:
         types: How often each type was seen.
         predicates: How often each edge predicate was seen.
         triples: Triples that were read.
+        is_cut: Whether they have more types and predicates than one query may return.
     """
 
     types: Counter[Iri] = field(default_factory=Counter)
     predicates: Counter[Iri] = field(default_factory=Counter)
     triples: int = 0
+    is_cut: bool = False
 
 
 class Sampler:
@@ -102,11 +104,12 @@ class Sampler:
     async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, budget: Budget) -> Sample:
         given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
         rows: Sequence[Row]
+        is_cut = False
         try:
             rows = await self._asker.rows(template, budget, given)
         except Overflow as cut:
-            rows = cut.rows
-        sample = Sample(triples=triples if rows else 0)
+            rows, is_cut = cut.rows, True
+        sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
         predicates: dict[Iri, int] = {}
         try:
             for row in rows:
@@ -158,6 +161,7 @@ class Drawing:
             sum((sample.types for sample in samples), Counter()),
             sum((sample.predicates for sample in samples), Counter()),
             sum(sample.triples for sample in samples),
+            any(sample.is_cut for sample in samples),
         )
 
     async def stop(self) -> None:

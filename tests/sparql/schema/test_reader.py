@@ -210,6 +210,22 @@ async def test_a_graph_with_more_predicates_than_one_query_may_return_says_so_an
     assert schema.basis.sampled == 10
 
 
+async def test_lists_that_are_cut_or_left_out_or_not_read_are_known_to_lack_terms() -> None:
+    many = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
+    rows = {"query_rows": 10}
+    assert (await store(many, limits=rows).schema(budget())).is_cut
+    assert (await store(many, Orientation(glance_triples=10), limits=rows).glance(budget())).is_cut
+    assert (await _unchecked("x:a x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").schema(budget())).is_cut
+    assert not (await store(LARGE, limits={"scan_rows": 100}).schema(budget())).is_cut
+    assert not (await store(LARGE).glance(budget())).is_cut
+
+    async def hook(query: str) -> None:
+        if "?kind" in query:
+            raise EndpointFault("Down.")
+
+    assert (await SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(budget())).is_cut
+
+
 async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_the_size() -> None:
     profile = Profile(
         orientation=Orientation(glance_triples=10, enumeration_seconds=0), endpoint=Endpoint(engine="qlever")
