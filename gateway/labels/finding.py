@@ -23,13 +23,14 @@ from gateway.labels.words import (
     without_one,
     words_of,
 )
+from gateway.terms.folding import fold_marks
 
 _MOST_WORDS = 24
 _FEW = 5
 """Names that begin so, or have every word, below which names are looked for that are similar."""
 
 _LOOKED_AT = 20_000
-"""Names that begin so and are looked at, where only some types are wanted."""
+"""Names that begin so, or have no letter, and are looked at, where only some are wanted."""
 
 _ALTERNATIVES = 200
 """Words that one word may be meant for."""
@@ -115,8 +116,11 @@ class Finding:
         looked_for = (part for word in sought.words for part in words_of(word))
         shortened = len(words) > _MOST_WORDS or any(map(_is_short, looked_for))
         finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
-        if words and finding._types is not None:
-            finding._search(words[:_MOST_WORDS])
+        if finding._types is not None:
+            if words:
+                finding._search(words[:_MOST_WORDS])
+            else:
+                finding._symbols(sought.text)
         return finding
 
     @property
@@ -142,6 +146,13 @@ class Finding:
             self._similar(words)
         if not self._rows:
             self._with_some(words)
+
+    def _symbols(self, text: str) -> None:
+        """Find names that are the same text of symbols."""
+        wanted = fold_marks(text)
+        rows = list(self._rows_of(_SQUASHED, {"keys": '[""]', "rows": _LOOKED_AT}))
+        self.cut = len(rows) == _LOOKED_AT
+        self._take("are the same", (row for row in rows if fold_marks(row[2]) == wanted))
 
     def _same(self, words: Sequence[str]) -> bool:
         """Find names that differ in case, accents, signs and the order of words only."""
@@ -172,7 +183,9 @@ class Finding:
     def _similar(self, words: Sequence[str]) -> None:
         """Find names that one slip of the finger made the text of; where there is none, one slip a word."""
         step = "are similar"
-        found = self._take(step, self._by_key(_SQUASHED, without_one(squashed(words)[: LONGEST_WORD * 2])))
+        # Nothing is left of one letter, and nothing but symbols is in names without any.
+        shorter = filter(None, without_one(squashed(words)[: LONGEST_WORD * 2]))
+        found = self._take(step, self._by_key(_SQUASHED, shorter))
         near = [self._near(word) for word in words]
         for place, alternatives in enumerate(near):
             if alternatives:

@@ -66,6 +66,8 @@ class SearchReader:
 
     async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities; see `GraphStore.search`."""
+        if not sought.words:
+            return await self.named(sought.text, types, budget)
         found = await self._found(sought, types, budget)
         # A word that was not looked for may be all that a name has.
         return replace(found, exhaustive=found.exhaustive and set(every_word_of(sought.text)) <= set(sought.words))
