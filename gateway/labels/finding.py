@@ -85,7 +85,7 @@ class Finding:
 
     Attributes:
         cut: Whether there is more than was asked for.
-        shortened: Whether only the first words of the text were looked for, or one of them is too short to be looked
+        shortened: Whether only the first words of the text were looked for, or all of them are too short to be looked
             for inside words.
     """
 
@@ -112,9 +112,7 @@ class Finding:
             thorough: Whether words inside words are looked for also where whole words were found.
         """
         words = words_of(sought.text)
-        # A word of the query may be several words to the index, in other letters: `9²` is `92`, `½` is `1` and `2`.
-        looked_for = (part for word in sought.words for part in words_of(word))
-        shortened = len(words) > _MOST_WORDS or any(map(_is_short, looked_for))
+        shortened = len(words) > _MOST_WORDS or (bool(words) and all(map(_is_short, words)))
         finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
         if finding._types is not None:
             if words:
@@ -197,16 +195,22 @@ class Finding:
             )
 
     def _with_parts(self, words: Sequence[str]) -> None:
-        """Find names in whose words the words are."""
+        """Find names in whose words the words are; short ones are compared with the names that have the others."""
+        longer = [word for word in words if not _is_short(word)] or words
         groups = []
-        for word in words:
+        for word in longer:
             if len(word) < _SHORTEST_INSIDE:
                 groups.append([word])
                 continue
             rows = self._database.execute(_WORDS_WITH_INSIDE, (f'"{word}"', _WORDS_INSIDE + 1)).fetchall()
             groups.append([text for (text,) in rows[:_WORDS_INSIDE]])
             self.cut = self.cut or len(rows) > _WORDS_INSIDE
-        self._take("have every word inside a word", self._matching(groups))
+        rows = list(self._matching(groups))
+        self.cut = self.cut or len(rows) > self._at_most
+        short = set(words) - set(longer)
+        self._take(
+            "have every word inside a word", (row for row in rows if all(word in fold_marks(row[2]) for word in short))
+        )
 
     def _with_some(self, words: Sequence[str]) -> None:
         """Find names that lack one of the words; where there is none, names that have one, of the rarer words."""
