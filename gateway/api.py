@@ -257,7 +257,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
-    requests = ApiRequests(ApiAsker(api, retries=endpoint.retries), language)
+    requests = ApiRequests(ApiAsker(api, endpoint), language)
     return WikibaseStore(store, ApiSearch(requests, store))
 
 

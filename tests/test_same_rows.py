@@ -206,7 +206,10 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             for words in WORDS
             for values in _searches(there, words)
         ],
-        "search/folding": [{"texts": ["Bj\u00f6rk", "Bjo\u0308rk", "Bjerk"], "pattern": patterns(["bjork"])[0]}],
+        "search/folding": [
+            {"pattern": patterns(["bjork"])[0], "matching": ["Bj\u00f6rk", "Bjo\u0308rk"], "others": others}
+            for others in ([], ["Bjerk"], ["BJORK"])
+        ],
         "search/sample": [{"predicates": names, "most": 5_000} for names in (NAME_PREDICATES, SYNONYM_PREDICATES[:1])],
         "search/size": [
             {"predicates": names, "most": most}

@@ -26,7 +26,7 @@ from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
 from gateway.terms.prefixes import PrefixMap, in_prose
-from gateway.terms.words import words_of
+from gateway.terms.words import has_symbol, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
 
@@ -70,13 +70,13 @@ class Searcher:
         """Return the entities whose names have the words of the query, the best first.
 
         Raises:
-            InputError: The query has no word, or a type is none of the graph's.
+            InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
         words = words_of(arguments.query)
-        if not words:
+        if not words and not has_symbol(arguments.query):
             raise InputError(
-                f"search_entities: query {quoted(arguments.query)} has no letter or digit.",
+                f"search_entities: query {quoted(arguments.query)} has no letter, digit or symbol.",
                 valid="query: a name, an alias or a part of it.",
             )
         sought = Sought(arguments.query, tuple(words))

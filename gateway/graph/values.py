@@ -320,7 +320,8 @@ class Sought:
 
     Attributes:
         text: The name or the part of one, as it was asked for.
-        words: Its words in lower case: letters, digits and the marks upon them, and nothing else.
+        words: Its words in lower case: letters, digits and the marks upon them, and nothing else. None where it has
+            symbols only; it is then a whole name.
     """
 
     text: str

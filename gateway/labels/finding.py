@@ -23,13 +23,14 @@ from gateway.labels.words import (
     without_one,
     words_of,
 )
+from gateway.terms.folding import fold_marks
 
 _MOST_WORDS = 24
 _FEW = 5
 """Names that begin so, or have every word, below which names are looked for that are similar."""
 
 _LOOKED_AT = 20_000
-"""Names that begin so and are looked at, where only some types are wanted."""
+"""Names that begin so, or have no letter, and are looked at, where only some are wanted."""
 
 _ALTERNATIVES = 200
 """Words that one word may be meant for."""
@@ -84,7 +85,7 @@ class Finding:
 
     Attributes:
         cut: Whether there is more than was asked for.
-        shortened: Whether only the first words of the text were looked for, or one of them is too short to be looked
+        shortened: Whether only the first words of the text were looked for, or all of them are too short to be looked
             for inside words.
     """
 
@@ -111,12 +112,13 @@ class Finding:
             thorough: Whether words inside words are looked for also where whole words were found.
         """
         words = words_of(sought.text)
-        # A word of the query may be several words to the index, in other letters: `9²` is `92`, `½` is `1` and `2`.
-        looked_for = (part for word in sought.words for part in words_of(word))
-        shortened = len(words) > _MOST_WORDS or any(map(_is_short, looked_for))
+        shortened = len(words) > _MOST_WORDS or (bool(words) and all(map(_is_short, words)))
         finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
-        if words and finding._types is not None:
-            finding._search(words[:_MOST_WORDS])
+        if finding._types is not None:
+            if words:
+                finding._search(words[:_MOST_WORDS])
+            else:
+                finding._symbols(sought.text)
         return finding
 
     @property
@@ -142,6 +144,13 @@ class Finding:
             self._similar(words)
         if not self._rows:
             self._with_some(words)
+
+    def _symbols(self, text: str) -> None:
+        """Find names that are the same text of symbols."""
+        wanted = fold_marks(text)
+        rows = list(self._rows_of(_SQUASHED, {"keys": '[""]', "rows": _LOOKED_AT}))
+        self.cut = len(rows) == _LOOKED_AT
+        self._take("are the same", (row for row in rows if fold_marks(row[2]) == wanted))
 
     def _same(self, words: Sequence[str]) -> bool:
         """Find names that differ in case, accents, signs and the order of words only."""
@@ -172,7 +181,9 @@ class Finding:
     def _similar(self, words: Sequence[str]) -> None:
         """Find names that one slip of the finger made the text of; where there is none, one slip a word."""
         step = "are similar"
-        found = self._take(step, self._by_key(_SQUASHED, without_one(squashed(words)[: LONGEST_WORD * 2])))
+        # Nothing is left of one letter, and nothing but symbols is in names without any.
+        shorter = filter(None, without_one(squashed(words)[: LONGEST_WORD * 2]))
+        found = self._take(step, self._by_key(_SQUASHED, shorter))
         near = [self._near(word) for word in words]
         for place, alternatives in enumerate(near):
             if alternatives:
@@ -184,16 +195,22 @@ class Finding:
             )
 
     def _with_parts(self, words: Sequence[str]) -> None:
-        """Find names in whose words the words are."""
+        """Find names in whose words the words are; short ones are compared with the names that have the others."""
+        longer = [word for word in words if not _is_short(word)] or words
         groups = []
-        for word in words:
+        for word in longer:
             if len(word) < _SHORTEST_INSIDE:
                 groups.append([word])
                 continue
             rows = self._database.execute(_WORDS_WITH_INSIDE, (f'"{word}"', _WORDS_INSIDE + 1)).fetchall()
             groups.append([text for (text,) in rows[:_WORDS_INSIDE]])
             self.cut = self.cut or len(rows) > _WORDS_INSIDE
-        self._take("have every word inside a word", self._matching(groups))
+        rows = list(self._matching(groups))
+        self.cut = self.cut or len(rows) > self._at_most
+        short = set(words) - set(longer)
+        self._take(
+            "have every word inside a word", (row for row in rows if all(word in fold_marks(row[2]) for word in short))
+        )
 
     def _with_some(self, words: Sequence[str]) -> None:
         """Find names that lack one of the words; where there is none, names that have one, of the rarer words."""

@@ -60,19 +60,24 @@ class LoadedLabels:
         self._is_large = asyncio.Event()
         self._predicates: Sequence[Iri] = ()
         self._failed = 0
+        self._is_closed = False
 
     @property
     def is_coming(self) -> bool:
         """Whether there is no index yet, and one is being made or will be."""
         making = self._making
         is_made = making is not None and making.done() and not making.cancelled() and making.result() is not None
-        return not is_made and self._failed < _ATTEMPTS
+        return not is_made and self._may_begin
+
+    @property
+    def _may_begin(self) -> bool:
+        return self._failed < _ATTEMPTS and not self._is_closed
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
         """Return the index, or None where it takes too long to wait for: it is made all the same."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(deadline.seconds_left * _SHARE):
-                while self._failed < _ATTEMPTS:
+                while self._may_begin:
                     making = await self._begun()
                     await self._waited(making)
                     if not making.done():
@@ -105,7 +110,7 @@ class LoadedLabels:
         making = self._making
         has_failed = making is not None and making.done() and (making.cancelled() or making.result() is None)
         if self._is_outdated or has_failed:
-            await self.close()
+            await self._let_go()
         return self._making or self._begin()
 
     def _begin(self) -> asyncio.Task[LabelIndex | None]:
@@ -132,7 +137,11 @@ class LoadedLabels:
             self._making = None
 
     async def close(self) -> None:
-        """Let go of the index, and stop making one."""
+        """Let go of the index, and make none any more."""
+        self._is_closed = True
+        await self._let_go()
+
+    async def _let_go(self) -> None:
         if self._making is None:
             return
         making, self._making = self._making, None

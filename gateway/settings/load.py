@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.contact import checked_contact
 from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import NAMESPACE_MARK, Profile
+from gateway.settings.profile import NAMESPACE_MARK, Profile, Search
 from gateway.settings.secret import Unquoted
 from gateway.settings.tables import path_of, table_of
 from gateway.terms.iri import is_iri

@@ -23,7 +23,7 @@ from gateway.sparql.name_count import NameCount
 from gateway.sparql.naming import Naming
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_search import TextSearch
-from gateway.terms.patterns import has_word, patterns
+from gateway.terms.patterns import patterns, words_in
 from gateway.terms.words import every_word_of, listed
 
 _log = logging.getLogger(__name__)
@@ -66,6 +66,8 @@ class SearchReader:
 
     async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities; see `GraphStore.search`."""
+        if not sought.words:
+            return await self.named(sought.text, types, budget)
         found = await self._found(sought, types, budget)
         # A word that was not looked for may be all that a name has.
         return replace(found, exhaustive=found.exhaustive and set(every_word_of(sought.text)) <= set(sought.words))
@@ -143,14 +145,14 @@ class SearchReader:
         if await self._letter_classes.taken(budget):
             whole = patterns(words)
             given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
-            wanted = all if every else any
+            wanted = len(words) if every else 1
             try:
                 found = await self._names.matching("search/folded", given, restricted, budget)
             except QueryRefused as refused:
                 _log.info("names are compared as they were typed: %s", refused)
             else:
                 # A pattern may have a part of its word only, and ignores more marks than a comparison does.
-                hits = tuple(hit for hit in found.hits if wanted(has_word(word, hit.text) for word in words))
+                hits = tuple(hit for hit in found.hits if len(words_in(hit.text, words)) >= wanted)
                 return Hits(hits, found.truncated, how)
         found = await self._names.matching("search" if every else "search_some", {"words": words}, restricted, budget)
         return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))

@@ -61,9 +61,10 @@ class _Forms:
     inside: Mapping[str, Sequence[_Several]]
 
 
-def has_word(word: str, name: str) -> bool:
-    """Return whether a name has a word, in spite of case, accents and Unicode forms."""
-    return fold_marks(word) in fold_marks(name) or fold_accents(word) in fold_accents(name)
+def words_in(name: str, words: Iterable[str]) -> list[str]:
+    """Return those of some words that a name has, in spite of case, accents and Unicode forms."""
+    without_marks, without_accents = fold_marks(name), fold_accents(name)
+    return [word for word in words if fold_marks(word) in without_marks or fold_accents(word) in without_accents]
 
 
 def patterns(words: Sequence[str]) -> list[str]:

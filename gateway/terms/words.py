@@ -26,6 +26,11 @@ def every_word_of(query: str) -> list[str]:
     return [word for word in dict.fromkeys(spaced.split()) if any(map(str.isalnum, word))]
 
 
+def has_symbol(text: str) -> bool:
+    """Return whether a text has a character that can be seen, beside the separators `_` and `-`."""
+    return any(unicodedata.category(character)[0] in "LNPS" for character in text if character not in "_-")
+
+
 def is_word(text: str) -> bool:
     """Tell whether a text is a word, and nothing that a query language could take for anything else."""
     return any(map(str.isalnum, text)) and all(map(_in_word, text))

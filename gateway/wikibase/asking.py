@@ -10,6 +10,7 @@ from gateway.errors import DeadlinePassed, Fault, Throttled
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.settings.endpoint import Endpoint
 from gateway.sparql.again import retrying
+from gateway.sparql.breaker import Breaker
 from gateway.sparql.pace import Pace
 from gateway.telemetry import Asking
 from gateway.transport.wikibase_api import ApiAnswer, query_of
@@ -36,14 +37,28 @@ _SECONDS = 10.0
 _PAUSE = 0.5
 """Seconds before a request is sent again, at first."""
 
+_PROBE_SECONDS = 3.0
+"""Time for the request that finds out whether the API answers at all."""
+
+_PROBE = (("action", "query"), ("meta", "siteinfo"), ("siprop", "general"), ("format", "json"))
+"""The cheapest request that every MediaWiki answers."""
+
 
 class ApiAsker:
-    """Asks one API, one request at a time, and none before the end of a pause that it asked for."""
+    """Asks one API, one request at a time, none before the end of a pause that it asked for, none while it rests."""
 
-    def __init__(self, api: Api, *, retries: int, pace: Pace | None = None) -> None:
+    def __init__(self, api: Api, endpoint: Endpoint, *, pace: Pace | None = None) -> None:
+        """Send nothing yet.
+
+        Args:
+            api: The way to the API.
+            endpoint: How often a request is sent again, and when an API that fails is left alone.
+            pace: The pace of the API.
+        """
         self._api = api
-        self._retries = retries
+        self._retries = endpoint.retries
         self._pace = pace or Pace(Endpoint(concurrency=1))
+        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, self._pace.clock)
 
     async def ask(self, name: str, fields: Sequence[Field], budget: Budget) -> Mapping[str, Any]:
         """Ask for something.
@@ -71,6 +86,7 @@ class ApiAsker:
             raise _of_the_api(fault) from None
 
     async def _once(self, fields: Sequence[Field], budget: Budget, asking: Asking) -> Mapping[str, Any]:
+        await self._breaker.admit(lambda: self._probe(budget))
         async with self._pace.turn(budget.deadline):
             budget.spend_request()
             deadline = budget.deadline
@@ -79,11 +95,27 @@ class ApiAsker:
                 with asking.sending():
                     answer = await self._api.get(fields, soon)
                     asking.came(answer.size)
-            except Throttled as fault:
-                self._pace.throttled(fault)
+            except Fault as fault:
+                self._breaker.failed(fault)
+                if isinstance(fault, Throttled):
+                    self._pace.throttled(fault)
                 raise
+        self._breaker.answered()
         self._pace.answered()
         return answer.content
+
+    async def _probe(self, budget: Budget) -> Fault | None:
+        """Ask the API something harmless; return why it did not answer."""
+        deadline = budget.deadline
+        soon = Deadline(min(deadline.at, deadline.clock() + _PROBE_SECONDS), deadline.clock)
+        try:
+            with budget.tally.asking("api/siteinfo", query_of(_PROBE)) as asking, asking.sending():
+                asking.came((await self._api.get(_PROBE, soon)).size)
+        except Fault as fault:
+            # A call that ends while it waits has learnt nothing about the API.
+            deadline.check()
+            return fault
+        return None
 
     async def close(self) -> None:
         """Let go of connections."""

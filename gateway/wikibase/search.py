@@ -64,7 +64,7 @@ class ApiSearch:
             gathered.how.append(f'labels and aliases (language "{self._requests.language}") that begin with the text')
             text = sought.text if entity is None else entity.text
             await gathered.add(self._beginning(text, "item", sought, budget))
-        if gathered.fault is None and not gathered.kept and may_be_name:
+        if gathered.fault is None and not gathered.kept and may_be_name and sought.words:
             await self._by_words(sought, gathered)
         return gathered.hits()
 

@@ -157,7 +157,7 @@ def test_the_version_is_told(run: Run) -> None:
         (["describe", "drug:nothing"], ["no entity 'drug:nothing'"]),
         (["intersect", "drug:warfarin"], ["seeds", "at least 2"]),
         (["intersect", "drug:warfarin", "drug:warfarin"], ["one entity"]),
-        (["search", "!!"], ["no letter or digit"]),
+        (["search", "__"], ["no letter, digit or symbol"]),
         (["search", "x", "--limit", "101"], ["limit is 101", "at most 100"]),
         (["search", "\udcff"], ["no text"]),
         (["schema", "--profile", "wikidata-locl"], ["no profile 'wikidata-locl'", "Did you mean 'wikidata-local'?"]),
@@ -212,8 +212,8 @@ def test_a_warning_follows_the_answer(run: Run) -> None:
 
 
 def test_an_error_is_not_mixed_with_the_warnings_before_it(run: Run) -> None:
-    ran = run("search", "!!", "--prefix", "m=http://example.org/")
-    assert "no letter or digit" in only_error(ran.err)
+    ran = run("search", "__", "--prefix", "m=http://example.org/")
+    assert "no letter, digit or symbol" in only_error(ran.err)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def profile(**tables: object) -> Profile:
 
 
 async def test_a_search_before_the_names_were_found_out_is_not_complete() -> None:
-    # One row is too few for seeing what names the nodes.
-    found = await over(TITLES, profile(limits={"rows": 1})).search_entities("Thing number 7")
+    # That is too little time for seeing what names the nodes.
+    found = await over(TITLES, profile(limits={"schema_seconds": 0.000_1})).search_entities("Thing number 7")
     assert (found.result, found.complete) == ([], False)
     assert "could not be found out" in (found.warnings or [""])[0]
     assert (await over(TITLES, profile()).search_entities("Thing number 7")).result[0].id == "x:n7"

@@ -152,7 +152,7 @@ async def test_the_schema_is_counted_to_the_call_that_had_it_read() -> None:
     first = watch.record
     await watch.gateway.search_entities("hub", explain=True)
     assert {"schema/types", "schema/edges"} <= {sent.template for sent in first.sent}
-    assert [sent.template for sent in watch.record.sent] == ["search", "facts"]
+    assert [sent.template for sent in watch.record.sent] == ["search/folded", "facts"]
 
 
 async def test_calls_at_once_count_each_their_own_queries() -> None:
@@ -167,7 +167,13 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
     assert len(readers) == 1
     for record in watch.records:
         if record not in readers:
-            assert {sent.template for sent in record.sent} <= {"search", "facts", "literals", "blank_content"}
+            assert {sent.template for sent in record.sent} <= {
+                "search/folded",
+                "search/folding",
+                "facts",
+                "literals",
+                "blank_content",
+            }
 
 
 async def test_a_query_that_is_sent_again_is_counted_again() -> None:

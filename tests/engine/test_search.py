@@ -1,19 +1,22 @@
 """Resolving names (the protocol's `search_entities`; contract, "Terms" and "Saying what is missing")."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gateway.api import open_gateway
 from gateway.engine.answers import SearchResult
+from gateway.engine.gateway import Gateway
 from gateway.engine.ranking import ranked
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hit
 from gateway.settings.profile import Edges, Limits, Profile
 from gateway.terms.render import string
-from gateway.terms.words import words_of
-from tests.engine.small import ROOM, Watched, X, engine, over
+from gateway.terms.words import has_symbol, words_of
+from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
 
 GRAPH = """
 x:exact a x:Disease ; rdfs:label 'Cushing disease' .
@@ -203,11 +206,12 @@ NAMES = ["plain", 'it\'s "quoted"', "back\\slash", "two\nlines", "{braces}", "ðŸ
 @pytest.mark.parametrize("query", HOSTILE)
 async def test_hostile_text_is_found_where_it_stands_and_nowhere_else(query: str) -> None:
     turtle = " ".join(f"x:n{number} rdfs:label {string(name)} ." for number, name in enumerate(NAMES))
-    if not any(character.isalnum() for character in query):
+    if not has_symbol(query):
         with pytest.raises(InputError, match="query"):
             await found(query, turtle)
         return
     answer = await found(query, turtle)
+    assert any(map(str.isalnum, query)) or answer.result == []
     wanted = [word for word in "".join(one if one.isalnum() else " " for one in query.lower()).split() if len(word) > 1]
     for hit in answer.result:
         assert hit.name is not None
@@ -247,7 +251,7 @@ async def test_a_word_is_not_taken_apart_at_its_vowel_signs() -> None:
 
 
 async def test_underscores_alone_are_no_query() -> None:
-    with pytest.raises(InputError, match="letter or digit"):
+    with pytest.raises(InputError, match="letter, digit or symbol"):
         await found("___")
 
 
@@ -295,3 +299,46 @@ def test_words_are_lower_case_letters_and_digits_and_few(query: str) -> None:
         assert word == word.lower()
         assert "_" not in word
         assert word in query.lower()
+
+
+def indexed(turtle: str, folder: Path) -> Gateway:
+    """Open a gateway over a file, which has a label index."""
+    path = folder / "graph.ttl"
+    path.write_text("".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items()) + turtle, "utf-8")
+    return open_gateway(path)
+
+
+SYMBOLS = """
+x:film rdfs:label 'Film' ; skos:altLabel '\U0001f3ac' .
+x:both rdfs:label '\U0001f3ac\U0001f37f' .
+x:band rdfs:label '!!!'@en .
+x:empty rdfs:label '' .
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("\U0001f3ac", ["x:film"]),
+        (" \U0001f3ac\U0001f37f ", ["x:both"]),
+        ("!!!", ["x:band"]),
+        ("!!", []),
+        ("\u2728", []),
+    ],
+)
+async def test_a_name_of_symbols_is_found_by_the_same_symbols(query: str, expected: list[str], tmp_path: Path) -> None:
+    answer = await found(query, SYMBOLS)
+    assert hit_ids(answer) == expected
+    assert "equal to the text" in answer.searched.how
+    assert not answer.complete
+    async with indexed(SYMBOLS, tmp_path) as gateway:
+        answer = await gateway.search_entities(query)
+    assert hit_ids(answer) == expected
+    assert answer.complete
+
+
+@pytest.mark.parametrize("query", ["z", "q", "zz", "9"])
+async def test_a_name_without_a_letter_is_no_typo_of_a_single_letter(query: str, tmp_path: Path) -> None:
+    assert (await found(query, SYMBOLS)).result == []
+    async with indexed(SYMBOLS, tmp_path) as gateway:
+        assert (await gateway.search_entities(query)).result == []

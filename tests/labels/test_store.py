@@ -101,11 +101,12 @@ class Waiting(Listed):
 
     def wait(self) -> asyncio.Event:
         """Make the pages wait for an event."""
-        self.let = asyncio.Event()
+        self.let, self.reached = asyncio.Event(), asyncio.Event()
         return self.let
 
     async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
         """Return a page, once that is let through."""
+        self.reached.set()
         await self.let.wait()
         return await super().page(predicate, after, budget)
 
@@ -186,7 +187,7 @@ async def test_a_search_whose_index_was_closed_asks_the_one_that_took_its_place(
             index = await super().index(deadline)
             if not self.closed and index is not None:
                 self.closed = 1
-                await self.close()
+                self.distrust(index)
             return index
 
     indexed = IndexedStore(store(), Replaced(store().names, allowance))
@@ -249,6 +250,17 @@ async def test_a_gateway_that_is_closed_while_its_index_is_made_closes() -> None
     await asyncio.sleep(0)
     searching.cancel()
     await indexed.close()
+
+
+async def test_a_search_that_waits_while_the_gateway_closes_begins_no_other_index() -> None:
+    names = Waiting({"urn:a": ["some name"]})
+    names.wait()
+    labels = LoadedLabels(names, allowance)
+    waiting = asyncio.create_task(labels.index(Deadline.after(100)))
+    await asyncio.wait_for(names.reached.wait(), 60)
+    await labels.close()
+    assert await asyncio.wait_for(waiting, 60) is None
+    assert not labels.is_coming
 
 
 async def test_the_index_of_an_endpoint_is_made_on_request_and_used_from_then_on(tmp_path: Path) -> None:

@@ -174,6 +174,8 @@ class ApiDouble:
                 return self._searched(asked)
             case "wbgetentities", None:
                 return self._entities(asked)
+            case "query", None if asked.get("meta") == "siteinfo":
+                return {"batchcomplete": "", "query": {asked.get("siprop", "general"): {"sitename": "Wiki"}}}
         return error("badvalue", 'Unrecognized value for parameter "action".')
 
     def _beginning(self, asked: Mapping[str, str]) -> _Answer:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.api import open_gateway
-from gateway.errors import ConfigurationError, Fault, NetworkFault, QueryRefused, Throttled
+from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.values import Sought
 from gateway.settings.endpoint import Endpoint
@@ -231,7 +231,7 @@ class Saying:
 @given(answers=st.lists(ANSWERS, min_size=1, max_size=3))
 async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
     store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
-    search = ApiSearch(ApiRequests(ApiAsker(Saying(answers), retries=0), "en"), store)
+    search = ApiSearch(ApiRequests(ApiAsker(Saying(answers), Endpoint(retries=0)), "en"), store)
     found = await search.find(Sought("what", ("what",)), (), budget())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
@@ -285,7 +285,7 @@ def asker(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiAsker:
     """Return a way to a double that waits by a clock."""
     access = access_without_credentials(api.url, Endpoint(contact=CONTACT), "search.api")
     pace = Pace(Endpoint(concurrency=1), clock=clock, sleep=clock.sleep)
-    return ApiAsker(WikibaseApi(api.url, max_bytes=1 << 20, access=access), retries=retries, pace=pace)
+    return ApiAsker(WikibaseApi(api.url, max_bytes=1 << 20, access=access), Endpoint(retries=retries), pace=pace)
 
 
 FIELDS: list[Field] = [("action", "wbsearchentities"), ("search", "douglas"), ("language", "en")]
@@ -341,7 +341,7 @@ async def test_one_request_is_under_way_at_a_time() -> None:
             """Let go of nothing."""
 
     counting = Counting()
-    asking = ApiAsker(counting, retries=0)  # type: ignore[arg-type]  # a list is a sequence
+    asking = ApiAsker(counting, Endpoint(retries=0))  # type: ignore[arg-type]  # a list is a sequence
     await asyncio.gather(*(asking.ask("x", FIELDS, budget()) for _ in range(20)))
     assert counting.most == 1
 
@@ -414,3 +414,60 @@ async def test_a_refusal_is_not_asked_again() -> None:
             await asking.ask("x", FIELDS, budget())
         await asking.close()
     assert len(api.received) == 1
+
+
+DOWN = Endpoint(contact=CONTACT, engine="unknown", retries=0, failures_before_rest=2, rest_seconds=600)
+
+
+def probes(api: ApiDouble) -> int:
+    """Return how often a double was asked whether it answers at all."""
+    return sum(asked.get("meta") == "siteinfo" for asked in api.asked)
+
+
+async def test_an_api_that_fails_one_time_after_the_other_is_left_alone_and_names_are_found_in_the_graph() -> None:
+    async with wired(SLICE, profile=profile_for("http://127.0.0.1/", DOWN)) as both:
+        both.api.instead = [answering(b"", status=500)] * 100
+        for _ in range(2):
+            await both.search("douglas adams")
+        asked = len(both.api.received)
+        resting = await both.search("douglas adams")
+        assert len(both.api.received) == asked + probes(both.api) == asked + 1
+        again = await both.search("douglas adams")
+        assert len(both.api.received) == asked + 1
+        for answer in (resting, again):
+            assert hit_ids(answer) == ["wd:Q42"]
+            assert not answer.complete
+            assert answer.warnings is not None
+            assert "The Wikibase API failed" in answer.warnings[0]
+            assert "is left alone for" in answer.warnings[0]
+        assert "api/siteinfo" in sent(resting)
+        with pytest.raises(Resting, match="Wikibase API"):
+            await both.search("Douglas Ada")
+
+
+async def test_an_api_is_asked_again_after_its_rest_and_as_soon_as_a_probe_is_answered() -> None:
+    clock = Clock()
+    async with api_double(Wiki.from_quads(SLICE)) as api:
+        access = access_without_credentials(api.url, DOWN, "search.api")
+        pace = Pace(Endpoint(concurrency=1), clock=clock, sleep=clock.sleep)
+        asking = ApiAsker(WikibaseApi(api.url, max_bytes=1 << 20, access=access), DOWN, pace=pace)
+        api.instead = [answering(b"", status=500)] * 3
+        for fault in (BrokenAnswer, BrokenAnswer, Resting, Resting):
+            with pytest.raises(fault):
+                await asking.ask("x", FIELDS, budget())
+        assert (len(api.received), probes(api)) == (3, 1)
+        clock.now += 600
+        assert (await asking.ask("x", FIELDS, budget()))["search"]
+        assert (len(api.received), probes(api)) == (5, 2)
+        await asking.close()
+
+
+@pytest.mark.parametrize("handler", [FAILING["told"][0], FAILING["throttled"][0], FAILING["late"][0]])
+async def test_an_api_that_refuses_or_throttles_is_not_taken_for_one_that_is_down(handler: Handler) -> None:
+    async with wired(SLICE, profile=profile_for("http://127.0.0.1/", DOWN)) as both:
+        both.api.instead = [handler] * 5
+        for _ in range(5):
+            await both.search("douglas adams")
+        answer = await both.search("douglas ada")
+        assert hit_ids(answer) == ["wd:Q42"]
+        assert probes(both.api) == 0
