@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import portalocker
 
 from gateway.errors import ConfigurationError
-from gateway.settings.keeping import folder_for_all, make, write
+from gateway.settings.keeping import check_private, folder_for_all, make, write
 from gateway.transport.credentials import Access
 
 _log = logging.getLogger(__name__)
@@ -125,6 +125,7 @@ class SharedAccount:
         with contextlib.ExitStack() as stack:
             try:
                 make(self._path.parent)
+                check_private(self._path.parent)
                 lock = self._path.with_suffix(".lock")
                 stack.enter_context(portalocker.Lock(lock, "ab", timeout=_LOCK_SECONDS, check_interval=0.005))
             except (OSError, portalocker.LockException, ConfigurationError) as error:
@@ -133,6 +134,7 @@ class SharedAccount:
             yield account
             self._latest = account
             try:
+                check_private(self._path.parent)
                 write(self._path, json.dumps(asdict(account)))
                 self._is_written = True
             except ConfigurationError as error:
@@ -141,7 +143,11 @@ class SharedAccount:
 
     def _read(self) -> Account | None:
         try:
+            check_private(self._path.parent)
             found = json.loads(self._path.read_bytes())
+        except ConfigurationError as error:
+            self._complain(error)
+            return None
         except (OSError, ValueError, RecursionError):
             return None
         names = {each.name for each in fields(Account)}

@@ -33,6 +33,7 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.settings.files import Files
+from gateway.settings.keeping import check_private, make_private
 from gateway.transport.fingerprint import Fingerprint
 from gateway.transport.loading import Content, LoadedGraph, check_files, fill
 from gateway.transport.parser_process import Progress
@@ -107,10 +108,13 @@ def open_kept(
         limits: As `load_files` takes them.
 
     Raises:
-        ConfigurationError: A file cannot be read or is no graph, or nothing can be kept in the directory.
+        ConfigurationError: A file cannot be read or is no graph, nothing can be kept in the directory, or another user
+            may write to it.
     """
     check_files(paths)
-    place = _Place(paths, place_of(paths, directory) / "graph", limits or Files())
+    folder = place_of(paths, directory)
+    check_private(directory, folder, folder / "graph")
+    place = _Place(paths, folder / "graph", limits or Files())
     try:
         return place.current() or place.renewed(progress)
     except (OSError, RuntimeError) as error:
@@ -162,7 +166,7 @@ class _Place:
 
     def renewed(self, progress: Progress | None) -> LoadedGraph:
         """Parse the files into a store, or open what another process has parsed meanwhile."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         with (self._folder / "lock").open("ab") as lock:
             self._wait_for(lock, progress)
             if self._manifest() != self._judged and (graph := self.current()) is not None:
