@@ -23,11 +23,14 @@ import portalocker
 
 from gateway.errors import ConfigurationError
 from gateway.settings.keeping import check_private, folder_for_all, make, write
+from gateway.settings.reading import read_at_most
 from gateway.transport.credentials import Access
 
 _log = logging.getLogger(__name__)
 
 _DIGITS = 16
+_LARGEST = 100_000
+"""Bytes of an account that are read."""
 
 _LOCK_SECONDS = 0.1
 """How long another process is waited for, which has the file for a millisecond; the event loop stands meanwhile."""
@@ -144,7 +147,7 @@ class SharedAccount:
     def _read(self) -> Account | None:
         try:
             check_private(self._path.parent)
-            found = json.loads(self._path.read_bytes())
+            found = json.loads(read_at_most(self._path, _LARGEST))
         except ConfigurationError as error:
             self._complain(error)
             return None

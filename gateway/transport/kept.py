@@ -34,6 +34,7 @@ import pyoxigraph
 from gateway.errors import ConfigurationError
 from gateway.settings.files import Files
 from gateway.settings.keeping import check_private, make_private
+from gateway.settings.reading import read_at_most
 from gateway.transport.fingerprint import Fingerprint
 from gateway.transport.loading import Content, LoadedGraph, check_files, fill
 from gateway.transport.parser_process import Progress
@@ -48,6 +49,8 @@ _STORE = "store-"
 _DERIVED = "derived-"
 _LOCK = ".lock"
 _POLL_SECONDS = 0.2
+_LARGEST = 64 << 20
+"""Bytes of a manifest that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +184,11 @@ class _Place:
     def _manifest(self) -> _Manifest | None:
         """Read the manifest; None where there is none that tells about these files."""
         try:
-            text = (self._folder / "manifest.json").read_bytes()
+            text = read_at_most(self._folder / "manifest.json", _LARGEST)
             manifest = msgspec.json.decode(text, type=_Manifest)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, RecursionError) as error:
             self._complain(error)
             return None
         made_alike = manifest.format == _FORMAT and manifest.engine == version("pyoxigraph")
@@ -256,7 +259,7 @@ class _Place:
         if progress is None:
             return
         try:
-            position, read, size = map(int, (self._folder / "progress").read_text(encoding="ascii").split())
+            position, read, size = map(int, read_at_most(self._folder / "progress", _DIGITS * 10).split())
             path = self._paths[position]
         except (OSError, ValueError, IndexError):
             path, read, size = self._paths[0], 0, self._paths[0].stat().st_size
