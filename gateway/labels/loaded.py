@@ -52,10 +52,7 @@ class LoadedLabels:
         """Return the index, or None where it takes too long to wait for: it is made all the same."""
         if self._distrusted:
             return None
-        if self._predicates != self._names.predicates:
-            # Which predicates name nodes may be found out while the graph is in use.
-            await self.close()
-        making = self._begun()
+        making = await self._current()
         await asyncio.wait([making], timeout=min(_SECONDS, deadline.seconds_left * _SHARE))
         return making.result() if making.done() and not making.cancelled() else None
 
@@ -70,7 +67,13 @@ class LoadedLabels:
             told: Called after each page of names, with the entities read and all of them.
         """
         self._told = told
-        await asyncio.wait([self._begun()])
+        await asyncio.wait([await self._current()])
+
+    async def _current(self) -> asyncio.Task[LabelIndex | None]:
+        if self._predicates != self._names.predicates:
+            # Which predicates name nodes may be found out while the graph is in use.
+            await self.close()
+        return self._begun()
 
     def _begun(self) -> asyncio.Task[LabelIndex | None]:
         if self._making is None:
