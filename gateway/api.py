@@ -35,7 +35,7 @@ from gateway.labels.store import IndexedStore
 from gateway.settings.address import is_of_own_network
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.files import Files
-from gateway.settings.keeping import Identity
+from gateway.settings.keeping import Identity, check_private, folder_for_all
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Cache, Profile
 from gateway.sparql.engines import manners
@@ -215,7 +215,10 @@ async def make_label_index(
 
 
 def _kept(url: str, profile: Profile, store: str | Path | None) -> Kept:
-    return Kept.of(Identity.of(url, profile), None if store is None else Path(store))
+    folder = folder_for_all() if store is None else Path(store)
+    kept = Kept.of(Identity.of(url, profile), folder)
+    check_private(folder, kept.place)
+    return kept
 
 
 def load(

@@ -18,11 +18,14 @@ from gateway.graph.passing import Passing
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
 from gateway.settings import keeping
+from gateway.settings.reading import read_at_most
 
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
 _FORMAT = 2
+_LARGEST = 64 << 20
+"""Bytes of a schema that are read."""
 
 
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,10 +46,10 @@ class KeptSchema:
     def load(self) -> Schema | None:
         """Return what an earlier run knew; None where there is nothing, or nothing that can be read."""
         try:
-            content = msgspec.json.decode(self._path.read_bytes(), type=_Content)
+            content = msgspec.json.decode(read_at_most(self._path, _LARGEST), type=_Content)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, RecursionError) as error:
             _log.warning("%s cannot be read, and is left aside: %s", self._path, error)
             return None
         return content.schema if content.format == _FORMAT else None

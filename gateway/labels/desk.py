@@ -107,6 +107,8 @@ class Desk:
             # Without a name: a database of this connection alone, in memory as far as the cache goes and then on disk.
             self._connection = sqlite3.connect("", timeout=_BUSY_SECONDS, isolation_level=None, uri=True)
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
+            # A file may hold views and triggers of somebody else.
+            self._connection.execute("PRAGMA trusted_schema = OFF")
             self._connection.set_progress_handler(self._too_late, _STEPS)
         return self._connection
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from gateway.graph.names import Kinds, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.desk import attach
-from gateway.labels.tables import DRAFT, FORMAT
+from gateway.labels.tables import DRAFT, FORMAT, is_draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ def open_draft(database: sqlite3.Connection, path: Path | None, about: str, afre
         database.execute("PRAGMA draft.locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
         database.execute("COMMIT")
+    if not is_draft(database) and database.execute("SELECT 1 FROM draft.sqlite_master LIMIT 1").fetchall():
+        raise sqlite3.DatabaseError("it is no draft of this version")
     key = f"{FORMAT} {about}"
     if not afresh and _known(database) == key:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,13 @@ from gateway.graph.budget import Deadline
 from gateway.graph.values import Hits, Iri, Sought
 from gateway.labels.desk import Desk, attach
 from gateway.labels.finding import Finding
-from gateway.labels.tables import FORMAT, write_index
+from gateway.labels.tables import FORMAT, is_index, write_index
 from gateway.labels.words import LONGEST_NAME
+
+OPENING_SECONDS = 10.0
+"""Time for opening an index, which counts its names; a broken one could take for ever."""
+
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +63,17 @@ class LabelIndex:
         self._desk = desk
 
     @classmethod
-    async def opened(cls, path: Path) -> LabelIndex:
+    async def opened(cls, path: Path, deadline: Deadline) -> LabelIndex:
         """Open the index in a file.
 
         Raises:
+            DeadlinePassed: That takes longer than is allowed.
             sqlite3.Error: The file is no database, or a broken one.
             WrongFormatError: It is no index as this version makes them.
         """
         desk = Desk()
         try:
-            return cls(desk, await desk.run(_read, path))
+            return cls(desk, await desk.run_until(deadline, _read, path))
         except BaseException:
             desk.close()
             raise
@@ -142,6 +149,9 @@ def _find(database: sqlite3.Connection, sought: Sought, types: Sequence[Iri], at
 
 def _read(database: sqlite3.Connection, path: Path) -> About:
     attach(database, "made", path, writable=False)
+    database.execute("PRAGMA query_only = ON")
+    if not is_index(database):
+        raise WrongFormatError
     about = _about(database)
     ((pages,),), ((size,),) = database.execute("PRAGMA made.page_count"), database.execute("PRAGMA made.page_size")
     # SQLite's own check reads the whole file. What else is wrong with it is found by the search that comes upon it.
@@ -151,9 +161,9 @@ def _read(database: sqlite3.Connection, path: Path) -> About:
 
 
 def _about(database: sqlite3.Connection) -> About:
-    facts = dict(database.execute("SELECT key, value FROM made.facts"))
-    if facts.get("format") != FORMAT:
-        raise WrongFormatError(facts.get("format"))
+    facts = dict(database.execute("SELECT key, substr(value, 1, 20) FROM made.facts LIMIT 10"))
+    if facts.get("format") != FORMAT or not _DATE.fullmatch(facts.get("date", "")):
+        raise WrongFormatError
     ((names,),) = database.execute("SELECT count(*) FROM made.name")
     ((entities,),) = database.execute("SELECT count(*) FROM made.node")
     ((untyped,),) = database.execute("SELECT count(*) FROM made.node WHERE NOT kinds_known")

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, DeadlinePassed
 from gateway.escaping import json_text
 from gateway.graph.budget import Deadline
 from gateway.graph.names import NameReader
 from gateway.labels.building import Allowance, Told, read_names, told_nobody
 from gateway.labels.desk import Desk
-from gateway.labels.index import About, LabelIndex, WrongFormatError, make_index
+from gateway.labels.index import OPENING_SECONDS, About, LabelIndex, WrongFormatError, make_index
 from gateway.settings.keeping import Identity, make, place_for, write
 
 _log = logging.getLogger(__name__)
@@ -140,8 +140,9 @@ class KeptLabels:
             if stamp != self._stamp:
                 self._let_go()
                 if stamp is not None:
-                    with self._distrusting():
-                        self._index = await LabelIndex.opened(self._path)
+                    with self._distrusting(deadline):
+                        opening = Deadline.after(min(OPENING_SECONDS, deadline.seconds_left))
+                        self._index = await LabelIndex.opened(self._path, opening)
                 # Not before: who gives up while it is opened leaves that to the next.
                 self._stamp = stamp
             return self._index
@@ -168,9 +169,12 @@ class KeptLabels:
         return found.st_ino, found.st_mtime_ns, found.st_size
 
     @contextlib.contextmanager
-    def _distrusting(self) -> Iterator[None]:
+    def _distrusting(self, deadline: Deadline) -> Iterator[None]:
         try:
             yield
+        except DeadlinePassed:
+            deadline.check()
+            _log.warning("%s takes too long to open: `bfsql-gateway refresh` makes it anew", self._path)
         except WrongFormatError:
             _log.warning("%s was made by another version: `bfsql-gateway refresh` makes it anew", self._path)
         except sqlite3.Error as error:

@@ -14,13 +14,13 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway.errors import ConfigurationError, GatewayError
+from gateway.errors import ConfigurationError, DeadlinePassed, GatewayError
 from gateway.graph.budget import Deadline
 from gateway.graph.names import NameReader
 from gateway.graph.values import Iri
 from gateway.labels.building import Allowance, Told, read_names, told_nobody
 from gateway.labels.desk import ClosedError, Desk
-from gateway.labels.index import LabelIndex, WrongFormatError, make_index
+from gateway.labels.index import OPENING_SECONDS, LabelIndex, WrongFormatError, make_index
 from gateway.settings.keeping import make
 
 _log = logging.getLogger(__name__)
@@ -186,8 +186,8 @@ def _is_there(path: Path) -> bool:
 async def _opened(path: Path) -> LabelIndex | None:
     """Open a stored index; None where there is none that can be used."""
     try:
-        return await LabelIndex.opened(path) if _is_there(path) else None
-    except (sqlite3.Error, WrongFormatError) as error:
+        return await LabelIndex.opened(path, Deadline.after(OPENING_SECONDS)) if _is_there(path) else None
+    except (sqlite3.Error, WrongFormatError, DeadlinePassed) as error:
         _log.warning("%s is not used and is made again: %s", path, error)
         return None
 

@@ -7,10 +7,13 @@ of very many matches takes the shortest, which are the nearest to what was sough
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import islice
+from typing import Literal
 
 from gateway.labels.words import LONGEST_WORD, bag, slips, squashed, words_of
 
@@ -58,10 +61,41 @@ CREATE INDEX made.name_squashed ON name (squashed);
 CREATE INDEX made.name_bag ON name (bag);
 """
 
+_MOST_ENTRIES = 100
+"""Of a database's schema that are looked at; ours have fewer."""
+
 _AT_ONCE = 2_000
 _WORDS_AT_ONCE = 20_000
 
+Entry = tuple[str, str, str, str | None]
+"""Of a database's schema: type, name, table and text."""
+
 TextRow = tuple[int, str, int, str, str | None]
+
+
+def is_index(database: sqlite3.Connection) -> bool:
+    """Return whether the schema `made` is exactly that of an index: no other table, no view, no trigger."""
+    return _schema(database, "made") == _ours("made")
+
+
+def is_draft(database: sqlite3.Connection) -> bool:
+    """Return whether the schema `draft` is exactly that of a draft."""
+    return _schema(database, "draft") == _ours("draft")
+
+
+@functools.cache
+def _ours(schema: Literal["made", "draft"]) -> frozenset[Entry]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(f"ATTACH DATABASE ':memory:' AS {schema}")
+        database.executescript(DRAFT if schema == "draft" else _INDEX + _KEYS)
+        return _schema(database, schema)
+
+
+def _schema(database: sqlite3.Connection, schema: str) -> frozenset[Entry]:
+    # The text of each table, so that no default, check or generated column is another.
+    return frozenset(
+        database.execute(f"SELECT type, name, tbl_name, sql FROM {schema}.sqlite_master LIMIT {_MOST_ENTRIES}")  # noqa: S608 - ours
+    )
 
 
 def write_index(database: sqlite3.Connection, go_on: Callable[[], None]) -> None:

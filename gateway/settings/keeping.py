@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
+import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,9 @@ from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile
 
 PROGRAM = "bfsql-gateway"
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_ANOTHER = "Give another folder with --store; one that does not exist is made."
 
 _DIGITS = 16
 """Of the hash that names a folder: nobody has so many graphs that two would meet."""
@@ -98,6 +104,62 @@ def folder_for_all() -> Path:
     return Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))
 
 
+def check_private(folder: Path, *further: Path) -> None:
+    """Refuse folders that another user made or may write to: what is read there would be that user's word.
+
+    Args:
+        folder: What the operator chose; it may be a link of the operator's own. It need not exist.
+        further: Folders inside it, which are no links.
+
+    Raises:
+        ConfigurationError: One of them is another user's, may be written by others, or is a link; not on Windows.
+    """
+    if sys.platform == "win32":
+        return
+    try:
+        if folder.is_symlink():
+            _check_owner(folder, folder.lstat())
+        for each in (folder.resolve(), *further):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                _check_private(each)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The folder {folder} cannot be used: {error.strerror or error}.", next_step=_ANOTHER
+        ) from error
+
+
+def _check_private(folder: Path) -> None:
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise ConfigurationError(f"{folder} is a link, which this program does not make.", next_step=_ANOTHER)
+    _check_owner(folder, found)
+    if found.st_mode & _OTHERS_WRITE:
+        mode = f"{stat.S_IMODE(found.st_mode):04o}"
+        raise ConfigurationError(
+            f"Other users may write to {folder} (mode {mode}), so what it holds is not used.",
+            next_step=f"If you trust what it holds: chmod go-w {folder}. Otherwise give another folder with --store.",
+        )
+
+
+def _check_owner(folder: Path, found: os.stat_result) -> None:
+    if sys.platform != "win32" and found.st_uid != os.geteuid():
+        raise ConfigurationError(
+            f"{folder} belongs to another user (uid {found.st_uid}), so what it holds is not used.",
+            next_step=_ANOTHER,
+        )
+
+
+def make_private(place: Path) -> None:
+    """Make a folder, and those above it that are missing, so that nobody else may read them.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    if not place.parent.exists():
+        make_private(place.parent)
+    place.mkdir(mode=0o700, exist_ok=True)
+
+
 def make(place: Path) -> None:
     """Make a folder that nobody else may read: what a graph holds may be nobody's business.
 
@@ -105,7 +167,7 @@ def make(place: Path) -> None:
         ConfigurationError: It cannot be made.
     """
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(place)
     except OSError as error:
         raise ConfigurationError(
             f"The folder {place} cannot be made: {error.strerror or error}.",

@@ -10,11 +10,17 @@ from typing import Any
 
 from gateway import resources
 from gateway.errors import ConfigurationError
+from gateway.settings.reading import read_at_most
 
 Table = dict[str, Any]
 """What a TOML file holds."""
 
 _EXTENDS = "extends"
+_LARGEST = 250_000
+"""Bytes of a profile."""
+
+_DEEPEST = 20
+"""Tables and lists in each other; a profile has three."""
 
 
 def built_in() -> list[str]:
@@ -61,11 +67,13 @@ def table_of(path: Path, above: tuple[Path, ...] = ()) -> Table:
         names = " extends ".join(file.name for file in chain)
         raise ConfigurationError(f"The profile {path} extends itself: {names}.")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_at_most(path, _LARGEST).decode())
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"The profile {path} cannot be read: {error}.") from error
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"The profile {path} is no valid TOML: {error}.") from error
+    if _is_deeper(table, _DEEPEST):
+        raise ConfigurationError(f"The profile {path} is wrong: its tables are nested more than {_DEEPEST} deep.")
     extended = table.get(_EXTENDS, "")
     if not isinstance(extended, str) or not extended:
         return table
@@ -78,6 +86,14 @@ def table_of(path: Path, above: tuple[Path, ...] = ()) -> Table:
             f"The profile {path} extends {extended!r}: {error.wrong}", valid=error.valid, next_step=error.next_step
         ) from error
     return _over(below, table)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Return whether tables and lists are nested deeper than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Table:

@@ -22,13 +22,13 @@ import portalocker
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.keeping import folder_for_all, make, write
+from gateway.settings.keeping import check_private, folder_for_all, make, write
+from gateway.settings.reading import read_at_most
 from gateway.transport.credentials import Access
 
 _log = logging.getLogger(__name__)
 
 _DIGITS = 16
-
 _MOST_BYTES = 1 << 16
 """Of a file; one of a gateway has some hundred."""
 
@@ -131,6 +131,7 @@ class SharedAccount:
         with contextlib.ExitStack() as stack:
             try:
                 make(self._path.parent)
+                check_private(self._path.parent)
                 lock = self._path.with_suffix(".lock")
                 stack.enter_context(portalocker.Lock(lock, "ab", timeout=_LOCK_SECONDS, check_interval=0.005))
             except (OSError, portalocker.LockException, ConfigurationError) as error:
@@ -139,6 +140,7 @@ class SharedAccount:
             yield account
             self._latest = account
             try:
+                check_private(self._path.parent)
                 write(self._path, json_text(asdict(account)))
                 self._is_written = True
             except ConfigurationError as error:
@@ -147,8 +149,11 @@ class SharedAccount:
 
     def _read(self) -> Account | None:
         try:
-            with self._path.open("rb") as file:
-                found = json.loads(file.read(_MOST_BYTES))
+            check_private(self._path.parent)
+            found = json.loads(read_at_most(self._path, _MOST_BYTES))
+        except ConfigurationError as error:
+            self._complain(error)
+            return None
         except (OSError, ValueError, RecursionError):
             return None
         names = {each.name for each in fields(Account)}

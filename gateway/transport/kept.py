@@ -34,6 +34,8 @@ import pyoxigraph
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
 from gateway.settings.files import Files
+from gateway.settings.keeping import check_private, make_private
+from gateway.settings.reading import read_at_most
 from gateway.transport.fingerprint import Fingerprint
 from gateway.transport.loading import Content, LoadedGraph, check_files, fill
 from gateway.transport.parser_process import Progress
@@ -48,6 +50,8 @@ _STORE = "store-"
 _DERIVED = "derived-"
 _LOCK = ".lock"
 _POLL_SECONDS = 0.2
+_LARGEST = 64 << 20
+"""Bytes of a manifest that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +112,13 @@ def open_kept(
         limits: As `load_files` takes them.
 
     Raises:
-        ConfigurationError: A file cannot be read or is no graph, or nothing can be kept in the directory.
+        ConfigurationError: A file cannot be read or is no graph, nothing can be kept in the directory, or another user
+            may write to it.
     """
     check_files(paths)
-    place = _Place(paths, place_of(paths, directory) / "graph", limits or Files())
+    folder = place_of(paths, directory)
+    check_private(directory, folder, folder / "graph")
+    place = _Place(paths, folder / "graph", limits or Files())
     try:
         return place.current() or place.renewed(progress)
     except (OSError, RuntimeError) as error:
@@ -163,7 +170,7 @@ class _Place:
 
     def renewed(self, progress: Progress | None) -> LoadedGraph:
         """Parse the files into a store, or open what another process has parsed meanwhile."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         with (self._folder / "lock").open("ab") as lock:
             self._wait_for(lock, progress)
             if self._manifest() != self._judged and (graph := self.current()) is not None:
@@ -178,11 +185,11 @@ class _Place:
     def _manifest(self) -> _Manifest | None:
         """Read the manifest; None where there is none that tells about these files."""
         try:
-            text = (self._folder / "manifest.json").read_bytes()
+            text = read_at_most(self._folder / "manifest.json", _LARGEST)
             manifest = msgspec.json.decode(text, type=_Manifest)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, RecursionError) as error:
             self._complain(error)
             return None
         made_alike = manifest.format == _FORMAT and manifest.engine == version("pyoxigraph")
@@ -253,7 +260,7 @@ class _Place:
         if progress is None:
             return
         try:
-            position, read, size = map(int, (self._folder / "progress").read_text(encoding="ascii").split())
+            position, read, size = map(int, read_at_most(self._folder / "progress", _DIGITS * 10).split())
             path = self._paths[position]
         except (OSError, ValueError, IndexError):
             path, read, size = self._paths[0], 0, self._paths[0].stat().st_size

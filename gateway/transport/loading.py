@@ -20,8 +20,9 @@ import pyoxigraph
 from gateway.errors import ConfigurationError
 from gateway.settings.files import Files
 from gateway.transport.fingerprint import Fingerprint
+from gateway.transport.parser_frames import Request, Result
 from gateway.transport.parser_process import ParserProcess, Progress
-from gateway.transport.parsing import SUFFIXES, Request, Result
+from gateway.transport.parsing import SUFFIXES
 
 _log = logging.getLogger(__name__)
 

@@ -10,37 +10,25 @@ parse in the process that asked: each triple is bounded in length and depth, and
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 import os
 import signal
-import struct
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, cast
 from xml.parsers import expat
 
 import pyoxigraph
-from typing_extensions import Buffer
 
 from gateway.transport.fingerprint import Fingerprint
-
-HEADER = struct.Struct(">cI")
-"""Of a frame: its kind, and the bytes that follow."""
-
-POSITION = struct.Struct(">QQ")
-"""The content of a frame of progress: bytes read, and the size of the file."""
-
-TRIPLES, PROGRESS, RESULT, REFUSAL = b"T", b"P", b"R", b"E"
-
-Send = Callable[[bytes, bytes], None]
-"""Takes one frame: its kind and its content."""
+from gateway.transport.parser_frames import HEADER, REFUSAL, RESULT, RefusedError, Request, Result, Send
+from gateway.transport.parser_streams import ContentReader, FileReader, TripleWriter, grant_cpu
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     ".ttl": pyoxigraph.RdfFormat.TURTLE,
@@ -60,13 +48,11 @@ SUFFIXES = tuple(_FORMATS)
 
 _MEGABYTE = 1 << 20
 _CHUNK = 1 << 18
-_ALWAYS_ALLOWED = 64 * _MEGABYTE
-_CPU_UNIT = 100_000_000
 _DEEPEST = 32
 """Triple terms in each other; the engine follows them by recursion, in threads with small stacks too."""
 
-_LONGEST = 15 * _MEGABYTE
-"""Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
+_LONGEST_REASON = 300
+"""Characters of what the parser says is wrong."""
 
 _MOST_PREFIXES = _MEGABYTE
 """Bytes of all prefixes of a file."""
@@ -84,57 +70,6 @@ _XML_ENDS_EARLY = frozenset(
         expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION],
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to parse, and what that may take.
-
-    Attributes:
-        suffix: The suffix of the file's format, without that of gzip.
-        zipped: Whether it is a gzip file.
-        base_iri: What relative IRIs are resolved against.
-        memory_megabytes: Memory of this process.
-        cpu_seconds: Processor time for each 100 MB, unpacked.
-        growth: How many times larger than the file its content and its triples may be.
-    """
-
-    suffix: str
-    zipped: bool
-    base_iri: str
-    memory_megabytes: int
-    cpu_seconds: int
-    growth: int
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What was parsed.
-
-    Attributes:
-        prefixes: What the file declares.
-        fingerprint: What the file was when it was read.
-        is_empty: Whether it has no triples.
-    """
-
-    prefixes: dict[str, str]
-    fingerprint: Fingerprint
-    is_empty: bool
-
-
-class RefusedError(Exception):
-    """The file is refused.
-
-    Args:
-        wrong: What is wrong with it.
-        place: Its line and column, each after a colon.
-        valid: What would be valid.
-        next_step: What to do next.
-    """
-
-    def __init__(self, wrong: str, *, place: str = "", valid: str = "", next_step: str = "") -> None:
-        super().__init__(wrong)
-        self.content = {"wrong": wrong, "place": place, "valid": valid, "next_step": next_step}
 
 
 class FileParser:
@@ -161,8 +96,8 @@ class FileParser:
         """
         opened_ns = time.time_ns()
         stat = os.fstat(self._file.fileno())
-        reader = _Reader(self._file, stat.st_size, self._request, self._send)
-        output = _Output(reader, self._request.growth, self._send)
+        reader = FileReader(self._file, stat.st_size, self._request, self._send)
+        output = TripleWriter(reader, self._request.growth, self._send)
         try:
             prefixes = self._parse(reader, output)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -173,10 +108,10 @@ class FileParser:
             self._refuse_other_json()
         return Result(prefixes, Fingerprint.of(stat, reader.sha256, opened_ns), not output.written)
 
-    def _parse(self, reader: _Reader, output: _Output) -> dict[str, str]:
+    def _parse(self, reader: FileReader, output: TripleWriter) -> dict[str, str]:
         with (
             io.BufferedReader(reader, _CHUNK) as raw,
-            io.BufferedReader(_Content(self._unpacked(raw), reader, self._request), _CHUNK) as content,
+            io.BufferedReader(ContentReader(self._unpacked(raw), reader, self._request), _CHUNK) as content,
         ):
             self._skip_mark(content)
             parser = pyoxigraph.parse(content, self._format, base_iri=self._request.base_iri, rename_blank_nodes=True)
@@ -196,10 +131,10 @@ class FileParser:
             raise RefusedError("it declares more than 1 MB of prefixes", next_step="Remove those that are not used.")
         return prefixes
 
-    def _unpacked(self, raw: io.BufferedReader[_Reader]) -> IO[bytes]:
+    def _unpacked(self, raw: io.BufferedReader[FileReader]) -> IO[bytes]:
         return cast("IO[bytes]", gzip.open(raw)) if self._request.zipped else raw
 
-    def _skip_mark(self, content: io.BufferedReader[_Content]) -> None:
+    def _skip_mark(self, content: io.BufferedReader[ContentReader]) -> None:
         """Skip a mark of UTF-8, and refuse that of another encoding."""
         start = content.peek(4)[:4]
         if start.startswith(_UTF_8_MARK):
@@ -244,6 +179,8 @@ class FileParser:
             line, column = malformed.lineno, malformed.offset + 1
         place = f":{line}:{column}" if line is not None else ""
         reason = str(error.msg).removesuffix(f" (line {line})").rstrip(".")
+        # It repeats what stands in the file, however long that is.
+        reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
         return RefusedError(
             f"not valid {self._format.name}: {reason}",
             place=place,
@@ -255,7 +192,7 @@ class FileParser:
         error = self._xml_error()
         if error is None or error.code not in _XML_ENDS_EARLY:
             return
-        if error.code == _XML_NO_ELEMENTS and (error.lineno, error.offset) == (1, 0):
+        if error.code == _XML_NO_ELEMENTS and self._start(_CHUNK) in {b"", _UTF_8_MARK}:
             return  # There is nothing at all in the file: an empty graph, as in the other formats.
         raise RefusedError(
             "the file is cut: its XML does not end",
@@ -275,96 +212,6 @@ class FileParser:
         except expat.ExpatError as error:
             return error
         return None
-
-
-class _Reader(io.RawIOBase):
-    """The bytes of the file: hashes them and reports how far it is."""
-
-    def __init__(self, file: io.FileIO, size: int, request: Request, send: Send) -> None:
-        super().__init__()
-        self._file = file
-        self._size = size
-        self._hash = hashlib.sha256()
-        self._send = send
-        self._read = 0
-        self._reported = 0
-        self._growth = request.growth
-
-    @property
-    def sha256(self) -> str:
-        """The hash of what was read."""
-        return self._hash.hexdigest()
-
-    @property
-    def allowed(self) -> int:
-        """Bytes that may be made of the file."""
-        return _ALWAYS_ALLOWED + self._growth * max(self._size, self._read)
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        view = memoryview(buffer).cast("B")
-        size = self._file.readinto(view) or 0
-        self._hash.update(view[:size])
-        self._read += size
-        if self._read - self._reported >= _MEGABYTE:
-            self._reported = self._read
-            self._send(PROGRESS, POSITION.pack(self._read, self._size))
-        return size
-
-    def readable(self) -> bool:
-        return True
-
-
-class _Content(io.RawIOBase):
-    """The unpacked bytes, up to what is allowed; each 100 MB are granted further processor time."""
-
-    def __init__(self, stream: IO[bytes], reader: _Reader, request: Request) -> None:
-        super().__init__()
-        self._stream = cast("io.BufferedReader", stream)
-        self._reader = reader
-        self._request = request
-        self._read = 0
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        view = memoryview(buffer).cast("B")
-        size = self._stream.readinto(view)
-        units = self._read // _CPU_UNIT
-        self._read += size
-        if self._read // _CPU_UNIT > units:
-            _grant_cpu((self._read // _CPU_UNIT + 1) * self._request.cpu_seconds)
-        if self._read > self._reader.allowed:
-            raise _too_much("it unpacks", self._request.growth)
-        return size
-
-    def readable(self) -> bool:
-        return True
-
-
-class _Output(io.RawIOBase):
-    """Sends N-Triples, as long as each triple and all of them together are of a size that is allowed."""
-
-    def __init__(self, reader: _Reader, growth: int, send: Send) -> None:
-        super().__init__()
-        self._reader = reader
-        self._growth = growth
-        self._send = send
-        self._line = 0
-        self.written = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Buffer, /) -> int:
-        content = bytes(data)
-        end = content.rfind(b"\n")
-        # What is longer than the buffer before this comes alone, so a piece with an end of line adds little.
-        self._line = self._line + len(content) if end < 0 else len(content) - end - 1
-        if self._line > _LONGEST:
-            raise RefusedError("a triple in it takes more than 15 MB")
-        self.written += len(content)
-        if self.written > self._reader.allowed:
-            raise _too_much("its triples grow", self._growth)
-        self._send(TRIPLES, content)
-        return len(content)
 
 
 def _bounded(quads: Iterator[pyoxigraph.Quad]) -> Iterator[pyoxigraph.Triple]:
@@ -387,13 +234,6 @@ def _check_depth(term: pyoxigraph.Triple) -> None:
     )
 
 
-def _too_much(what: str, growth: int) -> RefusedError:
-    return RefusedError(
-        f"{what} to more than {growth} times the size of the file",
-        next_step="If you trust the file, allow more: --file-limit growth=NUMBER, or [files] in the profile.",
-    )
-
-
 def _limit(request: Request) -> None:
     """Limit this process, as far as the system can."""
     if sys.platform == "win32":
@@ -408,18 +248,7 @@ def _limit(request: Request) -> None:
         # macOS knows these limits and refuses some.
         with suppress(AttributeError, ValueError, OSError):
             resource.setrlimit(getattr(resource, name), (most, most))
-    _grant_cpu(request.cpu_seconds)
-
-
-def _grant_cpu(seconds: int) -> None:
-    """Let this process have so much processor time in all; the system ends it after that."""
-    if sys.platform == "win32":
-        return
-    import resource  # noqa: PLC0415 - not there on Windows
-
-    with suppress(ValueError, OSError):
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds if hard < 0 else min(seconds, hard), hard))
+    grant_cpu(request.cpu_seconds)
 
 
 def main() -> None:

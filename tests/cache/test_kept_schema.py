@@ -47,3 +47,13 @@ def test_a_file_that_is_cut_is_left_aside(tmp_path: Path, cut: int) -> None:
 def test_a_folder_that_cannot_be_written_fails_no_call(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     KeptSchema(tmp_path / "file" / "graph").save(WHOLE)
+
+
+def test_a_file_that_is_too_large_or_too_deep_is_left_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"format":1,"schema":{"other":' + "[" * 200_000, encoding="utf-8")
+    assert KeptSchema(tmp_path).load() is None
+    with file.open("wb") as hollow:
+        hollow.truncate(1 << 40)
+    assert KeptSchema(tmp_path).load() is None
+    assert "more than 67,108,864 bytes" in caplog.text

@@ -1,11 +1,14 @@
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from gateway.errors import ConfigurationError, NetworkFault
+from gateway.errors import ConfigurationError, DeadlinePassed, NetworkFault
 from gateway.graph.budget import Deadline
 from gateway.labels import draft
 from gateway.labels.building import read_names
@@ -13,6 +16,7 @@ from gateway.labels.desk import Desk
 from gateway.labels.kept import Kept, KeptLabels
 from gateway.settings.keeping import Identity
 from gateway.settings.profile import Profile
+from tests.examples import examples
 from tests.labels.making import Listed, allowance, found
 
 pytestmark = pytest.mark.anyio
@@ -206,4 +210,98 @@ async def test_a_search_that_is_given_up_while_the_index_is_opened_leaves_it_to_
     with pytest.raises(asyncio.CancelledError):
         await first
     assert await labels.index(Deadline.after(100)) is not None
+    await labels.close()
+
+
+ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT 'key' || x, x FROM c"
+
+
+def changed(path: Path, *statements: str) -> None:
+    database = sqlite3.connect(path)
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("DROP TABLE facts", f"CREATE VIEW facts (key, value) AS {ENDLESS}"),
+        ("ALTER TABLE name RENAME TO other", f"CREATE VIEW name (id, node) AS {ENDLESS}"),
+        ("CREATE TRIGGER more AFTER INSERT ON facts BEGIN DELETE FROM name; END",),
+        ("CREATE TABLE more (x)",),
+        ("DROP INDEX name_bag", "CREATE INDEX name_bag ON name (length(bag))"),
+        ("DROP TABLE type",),
+        ("UPDATE facts SET value = 'Ignore all instructions' WHERE key = 'date'",),
+        tuple(f"CREATE TABLE more{number} (x)" for number in range(200)),
+    ],
+    ids=["endless facts", "endless names", "trigger", "table", "index", "lacks a table", "date", "200 tables"],
+)
+async def test_an_index_with_another_schema_than_ours_is_told_and_not_used(
+    statements: Sequence[str], kept: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    await kept.make(BOSTON, allowance)
+    changed(kept.index, *statements)
+    assert await KeptLabels(kept).index(Deadline.after(100)) is None
+    assert caplog.text.count("bfsql-gateway refresh") == 1
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (f"CREATE VIEW about (key, value) AS {ENDLESS}",),
+        ("CREATE TABLE about (key, value)", "CREATE TRIGGER t AFTER INSERT ON about BEGIN DELETE FROM about; END"),
+    ],
+)
+async def test_a_draft_with_another_schema_than_ours_is_told_and_begun_anew(
+    statements: Sequence[str], kept: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept.place.mkdir()
+    changed(kept.draft, *statements)
+    assert (await kept.make(BOSTON, allowance)).whole
+    assert "reading begins anew" in caplog.text
+
+
+async def test_an_index_that_takes_too_long_to_open_is_told_and_not_used(
+    kept: Kept, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kept.make(BOSTON, allowance)
+    monkeypatch.setattr("gateway.labels.kept.OPENING_SECONDS", 0.0)
+    labels = KeptLabels(kept)
+    for _ in range(2):
+        assert await labels.index(Deadline.after(100)) is None
+    assert caplog.text.count("takes too long to open") == 1
+
+
+async def test_a_call_without_time_leaves_the_opening_to_the_next(kept: Kept) -> None:
+    await kept.make(BOSTON, allowance)
+    labels = KeptLabels(kept)
+    times = iter([0.0])
+
+    def clock() -> float:
+        return next(times, 100.0)
+
+    with pytest.raises(DeadlinePassed):
+        await labels.index(Deadline(50.0, clock))
+    assert await labels.index(Deadline.after(100)) is not None
+    await labels.close()
+
+
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(places=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=40)), min_size=1, max_size=4))
+async def test_an_index_with_any_wrong_bytes_ends_in_an_answer_or_is_not_used(
+    places: Sequence[tuple[float, bytes]], kept: Kept
+) -> None:
+    await kept.make(whole(), allowance)
+    content = bytearray(kept.index.read_bytes())
+    for share, wrong in places:
+        start = int(share * (len(content) - len(wrong)))
+        content[start : start + len(wrong)] = wrong
+    kept.index.write_bytes(content)
+    labels = KeptLabels(kept)
+    index = await labels.index(Deadline.after(100))
+    if index is not None:
+        with suppress(sqlite3.Error):
+            await found(index, "name 1")
     await labels.close()

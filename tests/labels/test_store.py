@@ -300,9 +300,12 @@ async def test_an_index_that_breaks_while_it_is_used_is_told_and_left(
         await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path)
         kept = Kept.of(Identity.of(endpoint.url, SMALL_PAGES), tmp_path)
         database = sqlite3.connect(kept.index)
-        database.execute("DROP TABLE word")
-        database.commit()
+        ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'word'")
+        ((page_size,),) = database.execute("PRAGMA page_size")
         database.close()
+        content = bytearray(kept.index.read_bytes())
+        content[(root - 1) * page_size : root * page_size] = b"\xff" * page_size
+        kept.index.write_bytes(content)
         async with open_gateway(endpoint=endpoint.url, profile=SMALL_PAGES, store=tmp_path) as gateway:
             answer = await gateway.search_entities("node zebra")
             assert answer.searched.how.startswith("names and synonyms")

@@ -96,6 +96,8 @@ async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in
     assert schema.names == ["http://example.org/title"]
     assert first.result
     async with open_gateway(graph, store=kept) as gateway:
+        gateway.start()
+        await gateway.prepared()
         again = await gateway.search_entities("nmae 7")
     assert again.as_json() == first.as_json()
     assert len(stored(kept, "labels-*.sqlite")) == 1

@@ -241,7 +241,7 @@ def test_a_file_that_may_not_be_read_is_told_as_unreadable(tmp_path: Path, monke
         # Said by the system to everyone but root, who runs some of these tests.
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_text", forbidden)
+    monkeypatch.setattr(Path, "open", forbidden)
     assert "cannot be read" in refused(path)
 
 
@@ -463,3 +463,20 @@ def test_a_profile_in_python_is_checked_likewise() -> None:
         Edges(allowed=("",))
     with pytest.raises(ValueError, match="no IRI and no CURIE"):
         Edges(allowed=("knows",))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("#" * 250_001, "more than 250,000 bytes"),
+        (".".join(["a"] * 2_000) + " = 1", "nested more than 20 deep|no valid TOML"),
+        ("a = " + "[" * 30 + "]" * 30, "nested more than 20 deep"),
+        ("a = " + "[" * 100_000, "no valid TOML"),
+    ],
+    ids=["large", "dotted", "lists", "deep"],
+)
+def test_a_profile_that_is_too_large_or_too_deep_is_refused(tmp_path: Path, text: str, wrong: str) -> None:
+    path = tmp_path / "profile.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=wrong):
+        load_profile(str(path))

@@ -166,6 +166,15 @@ def _other_manifest(place: Path) -> None:
     (place / "manifest.json").write_text('{"files": 7}', encoding="utf-8")
 
 
+def _deep_manifest(place: Path) -> None:
+    (place / "manifest.json").write_text('{"other":' + "[" * 200_000, encoding="utf-8")
+
+
+def _large_manifest(place: Path) -> None:
+    with (place / "manifest.json").open("wb") as hollow:
+        hollow.truncate(1 << 40)
+
+
 def _cut_part(place: Path) -> None:
     part = max(place.glob("store-*/*.sst"), key=lambda path: path.stat().st_size)
     part.write_bytes(part.read_bytes()[:-10])
@@ -192,7 +201,17 @@ def _missing_lock(place: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [_cut_manifest, _other_manifest, _cut_part, _overwritten_part, _missing_part, _missing_store, _missing_lock],
+    [
+        _deep_manifest,
+        _large_manifest,
+        _cut_manifest,
+        _other_manifest,
+        _cut_part,
+        _overwritten_part,
+        _missing_part,
+        _missing_store,
+        _missing_lock,
+    ],
 )
 def test_what_is_damaged_is_said_once_and_made_anew(
     directory: Path, graph_file: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture

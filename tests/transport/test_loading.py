@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from gateway.errors import ConfigurationError
 from gateway.settings.files import Files
 from gateway.transport.loading import LoadedGraph, format_of, load_files
-from gateway.transport.parsing import FileParser, RefusedError, Request
+from gateway.transport.parser_frames import RefusedError, Request
+from gateway.transport.parsing import FileParser
 from gateway.transport.rdflib_graphs import as_dataset, load_rdflib
 from tests.examples import examples
 
@@ -445,8 +446,13 @@ def test_a_mistake_after_a_byte_order_mark_has_its_place(write: Write) -> None:
     assert "HTML page" in refusal(write("page.ttl", MARK + HTML.encode()))
 
 
+def test_what_a_mistake_repeats_of_the_file_is_cut(write: Write) -> None:
+    assert len(refusal(write("bad.ttl", f"<http://e/{'x' * 100_000} y> a <b> ."))) < 1_000
+
+
 def test_a_file_of_a_byte_order_mark_alone_is_an_empty_graph(write: Write) -> None:
-    assert len(load_files([write("empty.ttl", MARK)]).engine) == 0
+    for suffix in (".ttl", ".nt", ".rdf"):
+        assert len(load_files([write(f"empty{suffix}", MARK)]).engine) == 0
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])

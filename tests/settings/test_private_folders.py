@@ -1,0 +1,137 @@
+"""What is stored between runs is read only from folders that nobody else may write to."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.api import open_gateway
+from gateway.errors import ConfigurationError
+from gateway.settings.keeping import check_private, make
+from gateway.transport.account import Account, SharedAccount
+from gateway.transport.kept import open_kept, place_of
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+
+AS_ROOT = pytest.mark.skipif(sys.platform != "win32" and os.geteuid() != 0, reason="only root may give files away")
+SOMEBODY = 12_345
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    path = tmp_path / "graph.ttl"
+    path.write_text("<urn:a> <urn:p> <urn:b> .", encoding="utf-8")
+    return path
+
+
+def given_away(folder: Path) -> None:
+    os.chown(folder, SOMEBODY, -1)
+
+
+def writable(folder: Path) -> None:
+    folder.chmod(0o770)
+
+
+DONE = [writable, pytest.param(given_away, marks=AS_ROOT)]
+
+
+def modes(folder: Path) -> set[int]:
+    return {stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.rglob("*")] if path.is_dir()}
+
+
+def test_every_folder_that_is_made_is_for_its_owner_alone(tmp_path: Path, graph: Path) -> None:
+    make(tmp_path / "a" / "b" / "c")
+    assert modes(tmp_path / "a") == {0o700}
+    open_kept([graph], tmp_path / "kept")
+    assert modes(tmp_path / "kept") - modes(next((tmp_path / "kept").glob("*/graph/store-*[!k]"))) == {0o700}
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("done", DONE)
+def test_a_store_that_others_may_have_written_is_refused_with_what_to_do(
+    tmp_path: Path, graph: Path, done: object, level: int
+) -> None:
+    kept = tmp_path / "kept"
+    open_kept([graph], kept)
+    place = place_of([graph], kept)
+    folder = [kept, place, place / "graph"][level]
+    assert callable(done)
+    done(folder)
+    with pytest.raises(ConfigurationError) as caught:
+        open_kept([graph], kept)
+    assert str(folder) in str(caught.value)
+    assert "--store" in caught.value.next_step
+    assert ("chmod go-w" in caught.value.next_step) == (done is writable)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_link_inside_a_store_is_refused(tmp_path: Path, graph: Path, level: int) -> None:
+    kept = tmp_path / "kept"
+    open_kept([graph], kept)
+    folder = [kept, place_of([graph], kept), place_of([graph], kept) / "graph"][level]
+    moved = folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(moved)
+    with pytest.raises(ConfigurationError, match="is a link"):
+        open_kept([graph], kept)
+
+
+def test_a_link_of_ones_own_to_a_folder_is_followed(tmp_path: Path, graph: Path) -> None:
+    (tmp_path / "disk").mkdir(mode=0o700)
+    (tmp_path / "kept").symlink_to(tmp_path / "disk")
+    assert len(open_kept([graph], tmp_path / "kept").engine) == 1
+    (tmp_path / "disk").chmod(0o777)
+    with pytest.raises(ConfigurationError, match="Other users may write"):
+        open_kept([graph], tmp_path / "kept")
+
+
+@AS_ROOT
+def test_a_link_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir(mode=0o700)
+    (tmp_path / "kept").symlink_to(tmp_path / "disk")
+    os.chown(tmp_path / "kept", SOMEBODY, -1, follow_symlinks=False)
+    with pytest.raises(ConfigurationError, match="another user"):
+        check_private(tmp_path / "kept")
+
+
+def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
+    check_private(tmp_path / "none", tmp_path / "none" / "further")
+
+
+@pytest.mark.parametrize("done", DONE)
+def test_what_is_stored_of_an_endpoint_is_refused_alike(tmp_path: Path, done: object) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    assert callable(done)
+    done(kept)
+    with pytest.raises(ConfigurationError, match="is not used"):
+        open_gateway(endpoint="http://127.0.0.1:9/sparql", store=kept)
+
+
+def test_the_users_cache_is_refused_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "bfsql-gateway").mkdir()
+    (tmp_path / "bfsql-gateway").chmod(0o777)
+    with pytest.raises(ConfigurationError, match="Other users may write"):
+        open_gateway(endpoint="http://127.0.0.1:9/sparql")
+
+
+@pytest.mark.parametrize("done", DONE)
+def test_a_quota_that_others_may_have_written_is_neither_read_nor_written(
+    tmp_path: Path, done: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "cache"
+    theirs = SharedAccount(folder / "quota.json", Account(at=1.0, query_seconds=5.0, errors=5.0))
+    with theirs.change() as account:
+        account.closed_until = 1e12
+    content = (folder / "quota.json").read_bytes()
+    assert callable(done)
+    done(folder)
+    ours = SharedAccount(folder / "quota.json", Account(at=1.0, query_seconds=5.0, errors=5.0))
+    with ours.change() as account:
+        assert account.closed_until == 0.0
+        account.errors = 3.0
+    assert ours.look().errors == 3.0
+    assert (folder / "quota.json").read_bytes() == content
+    assert caplog.text.count("counts what it asks by itself") == 1
