@@ -7,7 +7,17 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from sys import getsizeof
 
-from gateway.errors import AnswerCut, Banned, DeadlinePassed, EndpointFault, Fault, QueryRefused, QuotaSpent, Throttled
+from gateway.errors import (
+    AnswerCut,
+    Banned,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    NetworkFault,
+    QueryRefused,
+    QuotaSpent,
+    Throttled,
+)
 from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
@@ -121,11 +131,11 @@ class Asker:
                         raise
                 return await self._rows(name, budget, parameters, at_most)
         except TimeoutError as error:
-            raise self.pace.too_late() from error
+            raise self._too_late() from error
         except DeadlinePassed as error:
-            if not self.pace.quota.is_limited:
+            if not (self._is_silent or self.pace.quota.is_limited):
                 raise
-            raise self.pace.too_late() from error
+            raise self._too_late() from error
 
     async def _rows(
         self, name: str, budget: Budget, parameters: Mapping[str, Parameter], at_most: int | None
@@ -146,6 +156,19 @@ class Asker:
             budget.tally.overflows += 1
             raise Overflow(rows[:limit])
         return rows
+
+    @property
+    def _is_silent(self) -> bool:
+        """Whether the endpoint has never answered, so that smaller questions are no use."""
+        return self.is_remote and not self._breaker.has_answered
+
+    def _too_late(self) -> DeadlinePassed:
+        if self._is_silent and not self.pace.quota.is_limited:
+            return DeadlinePassed(
+                "The time of this call is used up, and the endpoint has not answered anything so far.",
+                next_step="Try again later; if it stays, whoever runs this gateway should check the endpoint.",
+            )
+        return self.pace.too_late()
 
     def _learn_row_cap(self, cut: AnswerCut) -> bool:
         """Ask for fewer rows than the endpoint sends at most, now that it has told; return whether that is news."""
@@ -220,8 +243,11 @@ class Asker:
         except (Banned, QuotaSpent):
             # Nothing was sent, so nothing was learnt.
             raise
-        except Fault as fault:
+        except DeadlinePassed:
             # A call that ends while it waits has learnt nothing about the endpoint.
+            deadline.check()
+            return NetworkFault(f"The endpoint did not answer a harmless query within {seconds:.0f} s.")
+        except Fault as fault:
             deadline.check()
             return fault
         return None

@@ -21,6 +21,7 @@ import yarl
 
 from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.budget import Deadline
+from gateway.settings.address import without_query
 from gateway.settings.endpoint import Endpoint, Method
 from gateway.transport.base import Glimpse
 from gateway.transport.body import excerpt, whole_body
@@ -160,7 +161,7 @@ class Http:
             async with self._slots:
                 return await work()
 
-        return await within(deadline, in_turn, whom="the endpoint")
+        return await within(deadline, in_turn, whom=f"the endpoint {without_query(self.url)}")
 
     async def _by_post_or_get(self, query: str, deadline: Deadline) -> bytes:
         if self._method == "get":
