@@ -5,12 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.telemetry import Tally
 
 Clock = Callable[[], float]
+
+
+def _free() -> None:
+    """Spend nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +24,13 @@ class Deadline:
     Attributes:
         at: The point, in seconds of the clock.
         clock: A monotonic clock, in seconds.
+        resend: Called before a transport sends a request once more; it spends from a budget, and raises where nothing
+            is left.
     """
 
     at: float
     clock: Clock = time.monotonic
+    resend: Callable[[], None] = _free
 
     @classmethod
     def after(cls, seconds: float, clock: Clock = time.monotonic) -> Deadline:
@@ -72,6 +79,11 @@ class Budget:
     nodes: int
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
+
+    @property
+    def paid_deadline(self) -> Deadline:
+        """The deadline for a request that was spent; one that is sent once more is spent too."""
+        return replace(self.deadline, resend=self.spend_request)
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.

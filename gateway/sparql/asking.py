@@ -99,7 +99,7 @@ class Asker:
         if self._acquaintance is None:
             return "unknown"
         with budget.tally.waiting():
-            await self._acquaintance.made(budget.deadline)
+            await self._acquaintance.made(budget)
         return self._acquaintance.recognised.engine
 
     async def rows(
@@ -119,7 +119,7 @@ class Asker:
         """
         if self._acquaintance is not None:
             with budget.tally.waiting():
-                await self._acquaintance.made(budget.deadline)
+                await self._acquaintance.made(budget)
             self.query_rows = min(self.query_rows, self._acquaintance.query_rows)
         try:
             # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.
@@ -208,7 +208,7 @@ class Asker:
             budget.spend_request()
             try:
                 with asking.sending():
-                    body = await transport.select(query, budget.deadline)
+                    body = await transport.select(query, budget.paid_deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
                     rows = read(body)

@@ -172,6 +172,7 @@ class Http:
             refused = fault
         if self._method != "auto" or not refused.get_may_do:
             raise refused
+        deadline.resend()
         try:
             body = await self._twice("GET", query, deadline)
         except QueryTooLong:
@@ -187,6 +188,7 @@ class Http:
             return await self._round_trip(method, query, deadline)
         except aiohttp.ServerDisconnectedError:
             # The server closed an idle connection just as it was used again; nothing was answered.
+            deadline.resend()
             return await self._round_trip(method, query, deadline)
 
     async def _round_trip(self, method: str, query: str, deadline: Deadline) -> bytes:
