@@ -16,7 +16,7 @@ from gateway.checking.prober import SECONDS_EACH, Prober
 from gateway.checking.probes import determined
 from gateway.checking.suggesting import settings_for
 from gateway.checking.text_search import text_search
-from gateway.errors import Fault, NoQueryEndpoint
+from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
 from gateway.graph.budget import Deadline
 from gateway.settings.address import without_query
 from gateway.settings.endpoint import Endpoint, EngineName, Graphs
@@ -24,6 +24,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.engines import HABITS, manners
 from gateway.sparql.finding import find_query_endpoint
 from gateway.sparql.store import SparqlStore
+from gateway.transport.advice import OPERATOR
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 
@@ -66,6 +67,10 @@ async def _reach(http: Http, prober: Prober) -> None:
     """
     try:
         await probes.alive(prober)
+    except DeadlinePassed:
+        raise NetworkFault(
+            f"The endpoint did not answer a harmless query within {prober.seconds_each:g} s.", next_step=OPERATOR
+        ) from None
     except NoQueryEndpoint as fault:
         found = await find_query_endpoint(http, Deadline.after(prober.seconds_each))
         if found is not None and found != http.url:

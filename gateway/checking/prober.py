@@ -74,7 +74,7 @@ class Prober:
         deadline = self.soon
         async with self._pace.turn(deadline):
             body = await self._transport.select(text.render({**parameters, "rows": rows}), deadline)
-        return decode(body, text.variables)
+        return decode(body, text.variables, rows)
 
 
 def value_of(row: Row, variable: str) -> str:

@@ -26,7 +26,8 @@ from gateway.engine.answers import Answer, SchemaResult, SearchResult
 from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
-from gateway.errors import ConfigurationError, Fault, GatewayError
+from gateway.errors import ConfigurationError, Fault, GatewayError, InputError, NoQueryEndpoint
+from gateway.settings.address import without_query
 from gateway.settings.load import DEFAULT, load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record
@@ -44,8 +45,29 @@ def do(request: Request) -> int:
     """Do what a command line asks for, and return the exit status.
 
     Raises:
-        GatewayError: It cannot be done; the text is for the person who typed it.
+        GatewayError: It cannot be done; the text is for the person who typed it, and names the endpoint that failed.
     """
+    try:
+        return _do(request)
+    except (InputError, ConfigurationError):
+        raise
+    except GatewayError as error:
+        # What takes no queries was looked at, and the log has said which URL does; `check` looks by itself.
+        is_logged = isinstance(error, NoQueryEndpoint) and not isinstance(request, Check)
+        url = "" if is_logged or isinstance(request, Demo) else _endpoint_of(request.common)
+        if not url:
+            raise
+        raise GatewayError(str(error), valid=f"The configured URL is {without_query(url)}") from error
+
+
+def _endpoint_of(common: Common) -> str:
+    """Return the URL of the endpoint that is asked; empty where it is a graph in this process."""
+    if common.graph:
+        return ""
+    return common.endpoint or (load_profile(common.profile).endpoint.url if common.profile else "")
+
+
+def _do(request: Request) -> int:
     match request:
         case Schema(common, whole):
             _answer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -20,6 +20,10 @@ _UNCHECKED = 1_000
 """Items of a long loop between two looks at the clock: some milliseconds."""
 
 
+def _free() -> None:
+    """Spend nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """A point in time by which an answer is wanted.
@@ -27,10 +31,13 @@ class Deadline:
     Attributes:
         at: The point, in seconds of the clock.
         clock: A monotonic clock, in seconds.
+        resend: Called before a transport sends a request once more; it spends from a budget, and raises where nothing
+            is left.
     """
 
     at: float
     clock: Clock = time.monotonic
+    resend: Callable[[], None] = _free
 
     @classmethod
     def after(cls, seconds: float, clock: Clock = time.monotonic) -> Deadline:
@@ -100,6 +107,11 @@ class Budget:
     def __post_init__(self) -> None:
         """Take the deadline for that of the call."""
         self.call_deadline = self.deadline
+
+    @property
+    def paid_deadline(self) -> Deadline:
+        """The deadline for a request that was spent; one that is sent once more is spent too."""
+        return replace(self.deadline, resend=self.spend_request)
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.

@@ -62,6 +62,9 @@ def is_of_own_network(url: str) -> bool:
 
 def without_query(url: str) -> str:
     """Return a URL as a log may show it."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "whose URL is none"
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"

@@ -1,7 +1,8 @@
 """Getting to know an endpoint before the first query: which engine it is, and so how it wants to be asked.
 
-It costs one request a process, and a second one where the first names no engine. Whatever comes of it, no call fails
-for it: an endpoint that is not recognised is asked as every SPARQL 1.1 endpoint may be.
+It costs one request a process, of the budget of the call that comes first, and a second one where the first names no
+engine. Whatever comes of it, no call fails for it: an endpoint that is not recognised is asked as every SPARQL 1.1
+endpoint may be.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import logging
 from collections.abc import Sequence
 from http import HTTPStatus
 
-from gateway.errors import Banned, Fault, NetworkFault, QuotaSpent, Throttled
-from gateway.graph.budget import Deadline
+from gateway.errors import Banned, BudgetSpent, Fault, NetworkFault, QuotaSpent, Throttled
+from gateway.graph.budget import Budget, Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines import HABITS, manners
 from gateway.sparql.pace import Pace
@@ -58,23 +59,37 @@ class Acquaintance:
             self._attempts = 0
             self._met(Recognised(pinned, evidence="the profile's endpoint.engine"))
 
-    async def made(self, deadline: Deadline) -> None:
-        """Look once which engine it is, before the first query; a fault is no reason not to ask."""
+    async def made(self, budget: Budget) -> None:
+        """Look once which engine it is, before the first query; a fault is no reason not to ask.
+
+        Args:
+            budget: The call's, which pays for the request.
+
+        Raises:
+            BudgetSpent: It has no request left.
+            DeadlinePassed: It has no time left.
+        """
+        deadline = budget.deadline
         if self._remote is None or not self._attempts:
             return
         # Who comes meanwhile waits for it, but no longer than its own call may take.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(deadline.seconds_left), self._looking:
                 if self._attempts:
-                    await self._look(self._remote, deadline)
+                    await self._look(self._remote, budget)
 
-    async def _look(self, remote: Remote, deadline: Deadline) -> None:
+    async def _look(self, remote: Remote, budget: Budget) -> None:
+        deadline = budget.deadline
         brief = Deadline.after(min(_SECONDS, deadline.seconds_left * _SHARE), deadline.clock)
         self._attempts -= 1
         try:
             async with self._pace.turn(brief):
+                budget.spend_request()
                 glimpse = await remote.look(DESCRIPTION, brief)
-            seen = [glimpse, *await self._statistics(remote, glimpse, brief)]
+            seen = [glimpse, *await self._statistics(remote, glimpse, brief, budget)]
+        except BudgetSpent:
+            self._attempts += 1
+            raise
         except (NetworkFault, QuotaSpent, Throttled, Banned):
             # Nobody was there to be looked at, or nothing was sent; whoever asks hears of that soon enough.
             self._attempts += 1
@@ -86,13 +101,14 @@ class Acquaintance:
         self.description = glimpse.text
         self._met(recognise(seen))
 
-    async def _statistics(self, remote: Remote, seen: Glimpse, deadline: Deadline) -> Sequence[Glimpse]:
+    async def _statistics(self, remote: Remote, seen: Glimpse, deadline: Deadline, budget: Budget) -> Sequence[Glimpse]:
         """Look for QLever where nothing names an engine; where requests are counted, it costs one too many."""
         may_have_more = seen.status in _NO_DESCRIPTION and not self._pace.quota.is_limited
         if recognise([seen]) != UNRECOGNISED or not may_have_more:
             return ()
         try:
             async with self._pace.turn(deadline):
+                budget.spend_request()
                 return [await remote.look(_JSON, deadline, STATISTICS)]
         except Fault:
             return ()

@@ -13,6 +13,7 @@ from gateway.errors import (
     DeadlinePassed,
     EndpointFault,
     Fault,
+    NetworkFault,
     QueryRefused,
     QuotaSpent,
     Throttled,
@@ -123,7 +124,7 @@ class Asker:
         if self._acquaintance is None:
             return "unknown"
         with budget.tally.waiting():
-            await self._acquaintance.made(budget.deadline)
+            await self._acquaintance.made(budget)
         return self._acquaintance.recognised.engine
 
     async def rows(
@@ -143,7 +144,7 @@ class Asker:
         """
         if self._acquaintance is not None:
             with budget.tally.waiting():
-                await self._acquaintance.made(budget.deadline)
+                await self._acquaintance.made(budget)
             self.query_rows = min(self.query_rows, self._acquaintance.query_rows)
         try:
             # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.
@@ -155,11 +156,11 @@ class Asker:
                         raise
                 return await self._rows(name, budget, parameters, at_most)
         except TimeoutError as error:
-            raise self.pace.too_late() from error
+            raise self._too_late() from error
         except DeadlinePassed as error:
-            if not self.pace.quota.is_limited:
+            if not (self._is_silent or self.pace.quota.is_limited):
                 raise
-            raise self.pace.too_late() from error
+            raise self._too_late() from error
 
     async def _rows(
         self, name: str, budget: Budget, parameters: Mapping[str, Parameter], at_most: int | None
@@ -180,6 +181,19 @@ class Asker:
             budget.tally.overflows += 1
             raise Overflow(rows[:limit])
         return rows
+
+    @property
+    def _is_silent(self) -> bool:
+        """Whether the endpoint has never answered, so that smaller questions are no use."""
+        return self.is_remote and not self._breaker.has_answered
+
+    def _too_late(self) -> DeadlinePassed:
+        if self._is_silent and not self.pace.quota.is_limited:
+            return DeadlinePassed(
+                "The time of this call is used up, and the endpoint has not answered anything so far.",
+                next_step="Try again later; if it stays, whoever runs this gateway should check the endpoint.",
+            )
+        return self.pace.too_late()
 
     def _learn_row_cap(self, cut: AnswerCut) -> bool:
         """Ask for fewer rows than the endpoint sends at most, now that it has told; return whether that is news."""
@@ -219,7 +233,7 @@ class Asker:
             budget.spend_request()
             try:
                 with asking.sending():
-                    body = await transport.select(query, budget.deadline)
+                    body = await transport.select(query, budget.paid_deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
                     rows = read(body)
@@ -254,8 +268,11 @@ class Asker:
         except (Banned, QuotaSpent):
             # Nothing was sent, so nothing was learnt.
             raise
-        except Fault as fault:
+        except DeadlinePassed:
             # A call that ends while it waits has learnt nothing about the endpoint.
+            deadline.check()
+            return NetworkFault(f"The endpoint did not answer a harmless query within {seconds:.0f} s.")
+        except Fault as fault:
             deadline.check()
             return fault
         return None

@@ -15,6 +15,9 @@ class Breaker:
     """Counts failures in a row; where there are too many, one harmless query decides whether others follow.
 
     A live endpoint is never refused: it is the probe, and not the count, that closes it.
+
+    Attributes:
+        has_answered: Whether the endpoint has ever answered.
     """
 
     def __init__(self, failures: int, rest_seconds: float, clock: Clock = time.monotonic) -> None:
@@ -25,6 +28,7 @@ class Breaker:
         self._rests_until = 0.0
         self._reason = ""
         self._probing = anyio.Lock()
+        self.has_answered = False
 
     async def admit(self, probe: Callable[[], Awaitable[Fault | None]]) -> None:
         """Let a query pass.
@@ -43,7 +47,7 @@ class Breaker:
             if self._clock() >= self._rests_until:
                 fault = await probe()
                 if fault is None:
-                    self._failed = 0
+                    self.answered()
                     return
                 self._rests_until = self._clock() + self._rest_seconds
                 self._reason = fault.wrong
@@ -58,11 +62,13 @@ class Breaker:
 
     def answered(self) -> None:
         """Note an answer."""
+        self.has_answered = True
         self._failed = 0
 
     def failed(self, fault: Fault) -> None:
         """Note a fault, if it speaks against the endpoint and not against one query or one call."""
         if isinstance(fault, AnswerCut | GaveUp | Throttled):
             self._failed = 0
+            self.has_answered = True
         elif isinstance(fault, EndpointFault | NetworkFault | DeadlinePassed):
             self._failed += 1

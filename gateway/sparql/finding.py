@@ -160,6 +160,7 @@ class Finding:
             raise wrong from None
         if self._found == self.http.url:
             # It does take queries: by GET, or again.
+            deadline.resend()
             return await self.http.select(query, deadline)
         if self._found:
             raise NoQueryEndpoint(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
@@ -54,8 +55,9 @@ async def _outcome(deadline: Deadline, work: Callable[[], Awaitable[_Result]], w
     except TimeoutError:
         return deadline_passed()
     except RAISED as error:
-        _log.warning("no answer from %s: %s", whom, type(error).__name__)
-        return fault_of(error)
+        meant = fault_of(error)
+        _log.warning("no answer from %s: %s", whom, meant.wrong)
+        return meant
 
 
 def fault_of(error: BaseException) -> Fault:
@@ -70,6 +72,22 @@ def _proxy_refused(error: BaseException) -> Fault:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return NetworkFault("The proxy could not reach the endpoint.", next_step=OPERATOR)
     return EndpointFault("The proxy before the endpoint refuses to connect to it.", next_step=_PROXY)
+
+
+def _unreachable(error: BaseException) -> Fault:
+    """Return why there was no answer; no address is in it, because a model reads it."""
+    why = ""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        why = "its host name is not known"
+    elif isinstance(error, OSError) and error.errno == errno.ECONNREFUSED:
+        why = "the connection was refused"
+    elif isinstance(error, OSError) and error.errno in {errno.ENETUNREACH, errno.EHOSTUNREACH}:
+        why = "there is no way to its network"
+    elif isinstance(error, TimeoutError):
+        why = "no connection was made in time"
+    elif isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError | aiohttp.ClientPayloadError):
+        why = "it closed the connection without an answer"
+    return NetworkFault(f"The endpoint could not be reached{why and f': {why}'}.", next_step=OPERATOR)
 
 
 def _always(kind: type[Fault], wrong: str, next_step: str) -> Callable[[BaseException], Fault]:
@@ -93,5 +111,5 @@ _TABLE: Sequence[tuple[type[BaseException], Callable[[BaseException], Fault]]] =
     ),
     (aiohttp.ClientResponseError, _always(EndpointFault, "The endpoint's answer is no valid HTTP.", LATER)),
     (aiohttp.InvalidURL, _always(EndpointFault, "The configured endpoint is no valid URL.", OPERATOR)),
-    (BaseException, _always(NetworkFault, "The endpoint could not be reached.", OPERATOR)),
+    (BaseException, _unreachable),
 )

@@ -21,6 +21,7 @@ import yarl
 
 from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.budget import Deadline
+from gateway.settings.address import without_query
 from gateway.settings.endpoint import Endpoint, Method
 from gateway.transport.base import Glimpse
 from gateway.transport.body import excerpt, whole_body
@@ -161,7 +162,7 @@ class Http:
             async with self._slots:
                 return await work()
 
-        return await within(deadline, in_turn, whom="the endpoint")
+        return await within(deadline, in_turn, whom=f"the endpoint {without_query(self.url)}")
 
     async def _by_post_or_get(self, query: str, deadline: Deadline) -> bytes:
         if self._method == "get":
@@ -172,6 +173,7 @@ class Http:
             refused = fault
         if self._method != "auto" or not refused.get_may_do:
             raise refused
+        deadline.resend()
         try:
             body = await self._twice("GET", query, deadline)
         except QueryTooLong:
@@ -187,6 +189,7 @@ class Http:
             return await self._round_trip(method, query, deadline)
         except aiohttp.ServerDisconnectedError:
             # The server closed an idle connection just as it was used again; nothing was answered.
+            deadline.resend()
             return await self._round_trip(method, query, deadline)
 
     async def _round_trip(self, method: str, query: str, deadline: Deadline) -> bytes:

@@ -130,6 +130,7 @@ class InProcess:
             cast("pyoxigraph.QuerySolutions", self._engine.query(query)).serialize(
                 cast("IO[bytes]", output), pyoxigraph.QueryResultsFormat.JSON
             )
+            body = output.body
         except _StoppedError:
             if output.too_long:
                 return EndpointFault("One answer is larger than this gateway reads.")
@@ -140,7 +141,7 @@ class InProcess:
         except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and its slot must come free
             _log.exception("query failed in the embedded engine")
             return EndpointFault("The embedded engine failed to answer a query.")
-        return output.body
+        return body
 
     async def close(self) -> None:
         """Nothing to let go of: a query that still runs ends in its own thread."""

@@ -36,6 +36,10 @@ _DEADLOCKED = (
     b"SR172",  # Virtuoso, with status 200 and no row: two queries waited for each other
     b"Transaction deadlocked",
 )
+_NO_SERVICE = (
+    b"No endpoint for request",  # Fuseki, with status 400: the URL is a dataset's, which has its services beside it
+    b"No operation for request",
+)
 _QLEVER_EXCEPTION = re.compile(rb'"exception"\s*:')
 
 
@@ -47,6 +51,11 @@ def gave_up(text: bytes) -> bool:
 def gave_up_at_the_end(body: bytes) -> bool:
     """Tell whether a body that is no whole answer ends in such a mark."""
     return gave_up(body[-_TAIL:])
+
+
+def no_service(text: bytes) -> bool:
+    """Tell whether a server says that it answers queries under another URL than this one."""
+    return text.lstrip().startswith(_NO_SERVICE)
 
 
 def too_long(text: bytes) -> bool:

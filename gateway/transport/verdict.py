@@ -187,6 +187,8 @@ def _failed(reply: Reply, text: bytes) -> Fault:
 
 
 def _refused(reply: Reply, text: bytes) -> Fault:
+    if marks.no_service(text):
+        return NoQueryEndpoint("The configured URL takes no queries; it may be a dataset's.", next_step=OPERATOR)
     if marks.too_long(text) or (not text and reply.sent > _LONG_REQUEST):
         return _too_long(reply, text)
     if marks.gave_up(text):

@@ -115,6 +115,7 @@ class WikibaseApi:
                 return await self._round_trip(fields)
             except aiohttp.ServerDisconnectedError:
                 # The server closed an idle connection just as it was used again; nothing was answered.
+                deadline.resend()
                 return await self._round_trip(fields)
 
         return await within(deadline, twice, whom="the Wikibase API")

@@ -90,7 +90,7 @@ class ApiAsker:
         async with self._pace.turn(budget.deadline):
             budget.spend_request()
             deadline = budget.deadline
-            soon = Deadline(min(deadline.at, deadline.clock() + _SECONDS), deadline.clock)
+            soon = Deadline(min(deadline.at, deadline.clock() + _SECONDS), deadline.clock, budget.spend_request)
             try:
                 with asking.sending():
                     answer = await self._api.get(fields, soon)

@@ -99,7 +99,8 @@ def test_answers_that_differ_end_with_status_1_and_are_shown(run: Run, tmp_path:
 def test_an_endpoint_that_is_not_there_is_one_error_with_status_2(run: Run) -> None:
     ran = run("check", f"http://127.0.0.1:{free_port()}/sparql")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith("error: The endpoint could not be reached.")
+    assert ran.err.startswith("error: The endpoint could not be reached: the connection was refused.")
+    assert ran.err.endswith("/sparql\n")
     assert ran.err.count("\n") == 1
 
 

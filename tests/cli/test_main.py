@@ -192,9 +192,16 @@ def test_a_broken_file_is_told_with_line_and_column(run: Run, tmp_path: Path) ->
 
 @pytest.mark.parametrize("argv", [*ASKING, ["schema", "--json"]])
 def test_an_endpoint_that_nobody_serves_is_an_error_and_no_empty_answer(run: Run, argv: list[str]) -> None:
-    ran = run(*argv, "-e", f"http://127.0.0.1:{free_port()}/sparql", "--prefix", "drug=http://example.org/")
+    url = f"http://127.0.0.1:{free_port()}/sparql"
+    ran = run(*argv, "-e", f"{url}?of=7", "--prefix", "drug=http://example.org/")
     assert (ran.status, ran.out) == (2, "")
-    assert "could not be reached" in only_error(ran.err)
+    assert "could not be reached: the connection was refused" in only_error(ran.err)
+    assert only_error(ran.err).endswith(f"The configured URL is {url}")
+
+
+def test_a_host_that_nobody_knows_does_not_read_like_a_server_that_is_down(run: Run) -> None:
+    ran = run("search", "x", "-e", "http://nobody.invalid/sparql")
+    assert "could not be reached: its host name is not known" in only_error(ran.err)
 
 
 def test_what_is_typed_cannot_write_a_second_line_or_an_escape(run: Run) -> None:

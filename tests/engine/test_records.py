@@ -282,7 +282,7 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     class Stranger(Acquaintance):
         """An endpoint that takes two seconds to be recognised."""
 
-        async def made(self, deadline: Deadline) -> None:  # noqa: ARG002 - the same as the other's
+        async def made(self, budget: Budget) -> None:  # noqa: ARG002 - the same as the other's
             """Take the time."""
             nonlocal now
             now += 2

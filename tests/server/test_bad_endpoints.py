@@ -79,13 +79,24 @@ async def test_an_endpoint_that_is_no_use_is_an_error_that_says_so(
 
 async def test_an_endpoint_that_hangs_is_an_error_at_the_deadline() -> None:
     async with fake_endpoint(hanging) as endpoint:
-        assert "time of this call is used up" in await text_for(endpoint.url, HASTY)
+        text = await text_for(endpoint.url, HASTY)
+    assert "time of this call is used up, and the endpoint has not answered anything so far" in text
+    assert "fewer seeds" not in text
 
 
 async def test_an_endpoint_that_is_not_there_is_an_error_that_says_so() -> None:
     text = await text_for(f"http://127.0.0.1:{free_port()}/sparql")
-    assert "could not be reached" in text
+    assert "could not be reached: the connection was refused" in text
     assert "127.0.0.1" not in text
+
+
+async def test_the_log_names_the_endpoint_that_is_not_there_without_its_query(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    url = f"http://127.0.0.1:{free_port()}/sparql"
+    await text_for(f"{url}?of=private")
+    assert f"no answer from the endpoint {url}: The endpoint could not be reached" in caplog.text
+    assert "private" not in caplog.text
 
 
 async def test_an_id_that_only_the_engine_refuses_leaves_the_others_answered() -> None:

@@ -1,17 +1,21 @@
 """What getting to know an engine costs ordinary calls, and what it brings them."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 
 import pytest
 from aiohttp import web
 
-from gateway.api import open_gateway
+from gateway.api import connect, open_gateway
 from gateway.engine.answers import Subgraph
+from gateway.errors import Fault
+from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import Endpoint, EngineName
 from gateway.settings.profile import Limits, Orientation, Profile
+from gateway.sparql.store import SparqlStore
 from tests.checking.pretender import EX, Pretender
-from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, fake_endpoint
+from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
@@ -171,3 +175,22 @@ async def test_a_pinned_lateral_is_not_asked_for(pinned: bool) -> None:
     assert answer.edge_count == 1
     assert any("LATERAL" in query for query in endpoint.queries) == pinned
     assert not any("VALUES ?n { 1 2 }" in query for query in endpoint.queries)
+
+
+async def test_a_call_never_sends_more_requests_than_its_budget_has_the_look_and_a_change_of_method_included() -> None:
+    only_get = answering(b"", status=405)
+    pretender = Pretender(FUSEKI)
+
+    async def by_get_alone(request: web.BaseRequest) -> web.StreamResponse:
+        return await (pretender if "query" in request.query or request.method == "GET" else only_get)(request)
+
+    for handler in (pretender, by_get_alone):
+        for requests in (1, 2, 3, 4):
+            async with fake_endpoint(handler) as endpoint:
+                store = SparqlStore(connect(endpoint.url, profile()), profile())
+                budget = Budget(Deadline.after(10), requests, 1_000, 1_000)
+                with contextlib.suppress(Fault):
+                    await store.existing([f"{EX}a"], budget)
+                await store.close()
+            assert len(endpoint.received) <= requests
+            assert budget.sent == len(endpoint.received)

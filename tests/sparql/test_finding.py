@@ -1,4 +1,5 @@
 import asyncio
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from gateway.graph.budget import Deadline
 from gateway.sparql.finding import Finding, find_query_endpoint, likely_urls
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
+from tests.servers.fuseki import running_fuseki
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Hanging, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -22,6 +24,7 @@ PAGES: dict[str, Handler] = {
     "404": answering(b"", status=404),
     "405": answering(b"", status=405),
     "415": answering(b"", status=415),
+    "400 of Fuseki": answering(b"No endpoint for request\n", status=400, content_type="text/plain"),
     "redirect": answering(b"", status=302, headers={"Location": "/elsewhere"}),
     "HTML": answering(b"<html>", content_type="text/html"),
 }
@@ -210,3 +213,16 @@ async def test_a_model_reads_no_address() -> None:
         with pytest.raises(NoQueryEndpoint) as caught:
             await gateway.bfs_query(["http://example.org/a"], 1)
     assert "127.0.0.1" not in str(caught.value)
+
+
+@pytest.mark.server
+async def test_the_url_of_a_fuseki_dataset_is_no_wrong_id(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph = tmp_path / "graph.ttl"
+    graph.write_text("<http://example.org/a> <http://example.org/p> <http://example.org/b> .")
+    with running_fuseki({"ds": [graph]}, workdir=tmp_path) as fuseki:
+        for url in (f"http://127.0.0.1:{fuseki.port}/ds", f"http://127.0.0.1:{fuseki.port}/ds/"):
+            caplog.clear()
+            async with open_gateway(endpoint=url) as gateway:
+                with pytest.raises(NoQueryEndpoint, match="finds the right URL in its log"):
+                    await gateway.bfs_query(["http://example.org/a"], 1)
+            assert f"the query endpoint is {fuseki.endpoint('ds')}" in caplog.text

@@ -1,3 +1,4 @@
+import errno
 import inspect
 import ssl
 
@@ -53,3 +54,26 @@ def test_what_a_proxy_answers_to_a_connect_is_told(status: int, kind: type[Fault
     fault = fault_of(error)
     assert type(fault) is kind
     assert says in fault.wrong
+
+
+def connecting(number: int) -> OSError:
+    key = aiohttp.client_reqrep.ConnectionKey("secret.example", 80, False, True, None, None, None, None)
+    return aiohttp.ClientConnectorError(key, OSError(number, "Connect call failed ('10.0.0.7', 80)"))
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (connecting(errno.ECONNREFUSED), "the connection was refused"),
+        (connecting(errno.EHOSTUNREACH), "no way to its network"),
+        (aiohttp.ConnectionTimeoutError(), "no connection was made in time"),
+        (aiohttp.ServerDisconnectedError(), "closed the connection"),
+        (ConnectionResetError(), "closed the connection"),
+        (aiohttp.ClientOSError(errno.EPERM, "not permitted"), "could not be reached."),
+    ],
+)
+def test_why_an_endpoint_is_not_reached_is_told_without_its_address(error: Exception, says: str) -> None:
+    fault = fault_of(error)
+    assert type(fault) is NetworkFault
+    assert says in fault.wrong
+    assert not any(part in str(fault) for part in ("secret", "10.0.0.7", "Connect call"))

@@ -24,7 +24,7 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
-from gateway.graph.budget import Deadline
+from gateway.graph.budget import Budget, Deadline
 from gateway.settings.endpoint import Method
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
@@ -681,3 +681,23 @@ async def test_closing_closes_the_connections() -> None:
         assert not closed.is_set()
         await transport.close()
         await closed.wait()
+
+
+async def test_a_request_that_is_sent_once_more_is_paid_by_the_same_budget() -> None:
+    served = 0
+
+    async def hang_up_at_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal served
+        served += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up_at_first, HOST, 0)
+    url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}/"
+    async with server, asking(url) as transport:
+        for left, sent in ((1, 2), (0, 1)):
+            served = 0
+            budget = Budget(Deadline.after(PATIENCE), left, 1, 1)
+            with pytest.raises(Fault):
+                await transport.select(QUERY, budget.paid_deadline)
+            assert (served, budget.sent) == (sent, sent - 1)

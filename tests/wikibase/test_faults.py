@@ -110,7 +110,7 @@ async def test_an_api_that_is_not_there_is_told() -> None:
         answer = await gateway.search_entities("douglas adams")
         assert hit_ids(answer) == ["wd:Q42"]
         assert answer.warnings is not None
-        assert "The Wikibase API could not be reached." in answer.warnings[0]
+        assert "The Wikibase API could not be reached: the connection was refused." in answer.warnings[0]
         with pytest.raises(NetworkFault):
             await gateway.search_entities("Douglas Ada")
 
