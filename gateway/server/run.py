@@ -96,11 +96,13 @@ async def serve_http(opening: Opening, host: str, port: int, stop: asyncio.Event
 
 
 def _security(host: str) -> TransportSecuritySettings:
-    """Return which hosts and origins are served: this machine, by any port."""
+    """Return which hosts and origins are served: this machine, by any port; a default port is not written."""
+    names = _names(host)
+    origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}:*" for name in _names(host)],
-        allowed_origins=[f"http://{name}:*" for name in _names(host)],
+        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+        allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
     )
 
 
