@@ -33,6 +33,7 @@ from gateway.server import texts, tools
 from gateway.server.audience import Audience, Context
 from gateway.server.calls import Calls
 from gateway.server.opening import Opened, Opening
+from gateway.telemetry import Tally
 
 _log = logging.getLogger(__name__)
 
@@ -140,12 +141,22 @@ async def _called(opening: Opening, calls: Calls, context: Context, params: Call
     async def progress(done: float, total: float, message: str) -> None:
         await context.session.report_progress(done, total, message)
 
+    # The gateway records the calls that reach it.
+    unrecorded: Tally | None = Tally(params.name)
+
     async def answered() -> ToolAnswer:
+        nonlocal unrecorded
         gateway = await opening.gateway(progress)
+        unrecorded = None
         return await gateway.call(params.name, params.arguments or {}, progress)
 
     try:
-        answer = await calls.run(answered)
+        try:
+            answer = await calls.run(answered)
+        except BaseException as error:
+            if unrecorded is not None:
+                unrecorded.failed(error)
+            raise
     except GatewayError as error:
         # The text repeats what the caller wrote; that the call failed, and how, is in the record of the call.
         _log.debug("%s: %s", params.name, error)
