@@ -15,6 +15,9 @@ _log = logging.getLogger(__name__)
 _BODY_SECONDS = 30.0
 """For a request to arrive."""
 
+_DIGITS = 20
+_TOO_LONG = f"A message has {MOST_BYTES:,} bytes at most."
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -36,6 +39,9 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if _declared(scope) > MOST_BYTES:
+            await _refuse(send, 413, _TOO_LONG)
+            return
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 body = await _body(receive)
@@ -46,7 +52,7 @@ class Guard:
             _log.info("a client went away before its request was whole")
             return
         if len(body) > MOST_BYTES:
-            await _refuse(send, 413, f"A message has {MOST_BYTES:,} bytes at most.")
+            await _refuse(send, 413, _TOO_LONG)
             return
         whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
@@ -54,6 +60,12 @@ class Guard:
             return whole.pop() if whole else await receive()
 
         await self._app(scope, replayed, _Escaping(send).send)
+
+
+def _declared(scope: Message) -> int:
+    """Return the length that a request says it has; 0 where it says none."""
+    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return int(declared) if declared.isdigit() and len(declared) < _DIGITS else 0
 
 
 async def _body(receive: Receive) -> bytearray | None:
@@ -71,8 +83,6 @@ async def _body(receive: Receive) -> bytearray | None:
 async def _refuse(send: Send, status: int, text: str) -> None:
     body = text.encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    # The rest of the request is not read.
-    headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

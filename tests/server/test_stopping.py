@@ -188,6 +188,18 @@ async def test_a_closed_stream_is_one_line_that_says_what_to_do(closed: str) -> 
     assert told.count(b"\n") == 2
 
 
+async def test_a_demo_whose_output_cannot_be_written_is_one_line() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *("sh", "-c", 'exec "$0" -m gateway demo >/dev/full', sys.executable),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(SECONDS):
+        _, told = await process.communicate()
+    assert process.returncode == 2
+    assert told.decode().splitlines()[-1] == "error: standard output: No space left on device."
+    assert b"Traceback" not in told
+
+
 async def test_a_message_that_is_too_long_is_answered_and_the_next_one_too() -> None:
     async with served() as server:
         await server.shake_hands()
