@@ -34,7 +34,11 @@ QUOTE_LIMIT = 80
 
 def quoted(value: object) -> str:
     """Return a caller's value as an error may repeat it: on one line, quoted and escaped, cut to `QUOTE_LIMIT`."""
-    text = printable(repr(value))
+    try:
+        text = printable(repr(value))
+    except (ValueError, RecursionError):
+        # Python writes no number of more than 4,300 digits, and no list that is nested without end.
+        return "a value that is too large to be shown"
     return text if len(text) <= QUOTE_LIMIT else f"{text[: QUOTE_LIMIT - 1]}… ({len(text)} characters)"
 
 

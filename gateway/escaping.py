@@ -10,8 +10,9 @@ import json
 import re
 from typing import Any
 
+_CONTROLS = "\x00-\x1f\x7f-\x9f"
 _RANGES = (
-    "\x00-\x1f\x7f-\x9f"  # controls
+    f"{_CONTROLS}"
     "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2"  # soft hyphen, joiner, marks of Arabic and Syriac
     "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # fillers of Hangul, Khmer and Mongolian
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # zero width, separators of lines, bidirectional controls
@@ -21,6 +22,7 @@ _RANGES = (
     "\U000e0000-\U0010ffff"  # tags, variation selectors, private use
 )
 _HIDDEN = re.compile(f"[{_RANGES}]")
+_HIDDEN_IN_JSON = re.compile(f"[{_RANGES.removeprefix(_CONTROLS)}\x7f-\x9f]")
 _HIDDEN_OR_BACKSLASH = re.compile(rf"[\\{_RANGES}]")
 _BREAKS = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
 _ABOVE_BMP = 0x10000
@@ -36,10 +38,13 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def in_json(text: str) -> str:
-    r"""Return JSON text with its hidden characters as `\uXXXX`, in surrogate pairs above U+FFFF."""
+    r"""Return JSON text with its hidden characters as `\uXXXX`, in surrogate pairs above U+FFFF.
+
+    Below U+0020 there are only the line breaks between values: every writer of JSON escapes them in texts.
+    """
     if text.isascii() and "\x7f" not in text:
         return text
-    return _HIDDEN.sub(_as_json, text)
+    return _HIDDEN_IN_JSON.sub(_as_json, text)
 
 
 def visible(text: str) -> str:
@@ -57,8 +62,6 @@ def printable(sentence: str) -> str:
 
 def _as_json(match: re.Match[str]) -> str:
     character = match[0]
-    if character == "\n":  # between the lines of JSON that is indented; inside its strings it is escaped
-        return character
     return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"  # which is ASCII to `json`
 
 

@@ -17,11 +17,12 @@ from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.loading import LoadedGraph, load_files
-from tests.graphs import asserted_files, blazegraph_files, graph_files
+from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.virtuoso import running_virtuoso
+from tests.shared_data import shared_data
 
 ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph"]
 COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph")
@@ -74,6 +75,7 @@ class Column:
 
     def url(self, graph: str) -> str:
         """Return the URL of a graph's query endpoint; only engines behind HTTP have one."""
+        self._need(graph)
         assert self._asked is not None
         return self._asked(graph).endpoint
 
@@ -85,6 +87,7 @@ class Column:
             profile: The profile, to which the engine's own settings are added; the built-in defaults where not given.
             through: The URL of a proxy that stands before the graph's endpoint.
         """
+        self._need(graph)
         settings = profile or Profile()
         if "orientation" not in settings.model_fields_set:
             # What a test asks must not depend on whether the schema was read in full within a second.
@@ -102,10 +105,16 @@ class Column:
 
     def transport(self, graph: str) -> Transport:
         """Return a transport to a graph, for a store that a test puts together itself."""
+        self._need(graph)
         if self._asked is None:
             return InProcess(_loaded(tuple(self.files[graph])).engine, max_bytes=64 * _MEGABYTE)
         asked = self._asked(graph)
         return Http(asked.endpoint, max_bytes=64 * _MEGABYTE, graphs=asked.graphs)
+
+    def _need(self, graph: str) -> None:
+        """Skip the test that asks for a reference graph where that is absent."""
+        if graph not in self.files and graph in SHARED:
+            shared_data(SHARED[graph])
 
     def in_process(self) -> "Column":
         """Return the engine of this process over the same files."""

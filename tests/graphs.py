@@ -35,7 +35,9 @@ _SHARED: Final = {
     "wd50k": "wd50k.nt.gz",
     "codex-m": "codex-m.nt.gz",
 }
-_SHARED_ANNOTATED: Final = {**_SHARED, "wd50k-rdf12": "wd50k-rdf12.ttl.gz"}
+SHARED: Final = {**_SHARED, "wd50k-rdf12": "wd50k-rdf12.ttl.gz"}
+"""The files of the reference graphs, which need not be there."""
+
 _SHARED_ASSERTED: Final = {**_SHARED, "medlit": "medlit-rdf11.ttl.gz", "movies": "movies-rdf11.ttl.gz"}
 
 _FORMATS: Final = {".ttl": pyoxigraph.RdfFormat.TURTLE, ".nt": pyoxigraph.RdfFormat.N_TRIPLES}
@@ -47,7 +49,7 @@ _Statement = tuple[object, object, object]
 
 def graph_files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of every graph that is there, by the graph's name; the random graphs are one graph."""
-    files = {name: [fixture(name)] for name in FIXTURES} | _shared(_SHARED_ANNOTATED)
+    files = {name: [fixture(name)] for name in FIXTURES} | _shared(SHARED)
     return files | _made(folder) | {"random": [_random(folder)]}
 
 

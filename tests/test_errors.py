@@ -20,6 +20,14 @@ def below(base: type[GatewayError]) -> Iterator[type[GatewayError]]:
         yield from below(inner)
 
 
+def test_a_value_that_python_does_not_write_is_reported_as_too_large() -> None:
+    nested: object = []
+    for _ in range(100_000):
+        nested = [nested]
+    for value in (10**5_000, [10**5_000], {"a": -(10**5_000)}, nested):
+        assert quoted(value) == "a value that is too large to be shown"
+
+
 DEFINED = [member for _, member in inspect.getmembers(errors, inspect.isclass) if issubclass(member, GatewayError)]
 importlib.import_module("gateway.api")  # every layer that may define faults of its own is loaded now
 FAULTS = [kind for kind in below(Fault) if issubclass(kind, Fault) and kind.__module__.startswith("gateway.")]

@@ -14,6 +14,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Edges, Profile, Roles, Size
 from gateway.terms.vocabulary import RDF
 from tests.columns import Column
+from tests.graphs import SHARED
 from tests.oracle import EdgeRule, OracleGraph, bfs
 from tests.shared_data import shared_data
 from tests.wikidata.readable import labelled, unreadable
@@ -183,6 +184,7 @@ QUALIFIED: Sequence[tuple[tuple[str, str, str], Any]] = [
 @pytest.mark.data
 @pytest.mark.parametrize("graph", ["wd50k", "wd50k-rdf12"])
 async def test_qualified_edges_tell_all_their_qualifiers_one_entry_a_statement(engine: Column, graph: str) -> None:
+    shared_data(SHARED[graph])
     if graph not in engine.files:
         assert not engine.annotated
         return

@@ -28,6 +28,7 @@ from gateway.cli.options import (
     Store,
     TopologyOnly,
     Verbose,
+    given,
 )
 from gateway.cli.output import louder
 from gateway.cli.requests import (
@@ -312,6 +313,7 @@ def serve(
         typer.Option(
             "--host",
             metavar="HOST",
+            callback=given,
             help="For --http: 127.0.0.1 unless given; only loopback is served.",
             show_default=False,
         ),
@@ -350,7 +352,7 @@ def serve(
 
 @app.command(epilog=_example(f"{PROGRAM} check http://127.0.0.1:3030/ds/sparql", f"{PROGRAM} check --graph films.ttl"))
 def check(
-    url: Annotated[str | None, typer.Argument(metavar="URL", hidden=True, show_default=False)] = None,
+    url: Annotated[str | None, typer.Argument(metavar="URL", hidden=True, show_default=False, callback=given)] = None,
     *,
     graph: Graphs = None,
     endpoint: Endpoint = None,

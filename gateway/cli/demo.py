@@ -72,12 +72,12 @@ async def play(screen: Screen) -> None:
         GatewayError: A tool answered with an error.
     """
     server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
-    failed: GatewayError | BrokenPipeError | None = None
+    failed: GatewayError | OSError | None = None
     async with Client(server) as client:
-        screen.show(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
         try:
+            screen.show(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
             await _steps(Session(client, screen))
-        except (GatewayError, BrokenPipeError) as error:
+        except (GatewayError, OSError) as error:
             # Raised in here, the client's own tasks would wrap it into a group.
             failed = error
     if failed is not None:

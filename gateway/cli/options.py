@@ -6,6 +6,18 @@ from typing import Annotated
 
 import typer
 
+
+def given(value: str | None) -> str | None:
+    """Refuse a text that is empty: a variable of the shell that is not set must not mean the demo graph.
+
+    Raises:
+        BadParameter: It is empty.
+    """
+    if value is not None and not value.strip():
+        raise typer.BadParameter("it is empty; leave the option out, or give a value.")
+    return value
+
+
 Graphs = Annotated[
     list[str] | None,
     typer.Option(
@@ -22,6 +34,7 @@ Endpoint = Annotated[
     typer.Option(
         "--endpoint",
         "-e",
+        callback=given,
         metavar="URL",
         help="SPARQL query endpoint to ask, instead of files; wins over the profile's.",
         show_default=False,
@@ -31,6 +44,7 @@ Store = Annotated[
     str | None,
     typer.Option(
         "--store",
+        callback=given,
         metavar="DIR",
         help="Folder of what is kept between runs: parsed files, label indexes and schemas."
         " Without it, those of endpoints are in the user's cache directory.",
@@ -51,6 +65,7 @@ Contact = Annotated[
     str | None,
     typer.Option(
         "--contact",
+        callback=given,
         metavar="ADDRESS",
         help="An e-mail address or a URL of yours, for the endpoint; Wikimedia demands it. Also: BFSQL_CONTACT.",
         show_default=False,

@@ -13,6 +13,10 @@ from typing import Any, TextIO
 from gateway.cli.text import line
 from gateway.escaping import printable
 
+_MOST = 2_000
+_END = 500
+"""Characters of an error, or of a warning in the log, and of its end."""
+
 
 def print_json(text: str) -> None:
     """Print one line of JSON as UTF-8, whatever the terminal's encoding."""
@@ -24,13 +28,20 @@ def print_json(text: str) -> None:
 def print_error(text: str) -> None:
     """Print one line on standard error; nobody hears of it where that is closed."""
     with contextlib.suppress(OSError):
-        write(sys.stderr, f"error: {line(text)}\n")
+        write(sys.stderr, f"error: {_bounded(line(text))}\n")
 
 
 def print_note(text: str) -> None:
     """Print one line on standard error that is no error."""
     with contextlib.suppress(OSError):
         write(sys.stderr, f"{line(text)}\n")
+
+
+def _bounded(text: str) -> str:
+    """Leave out the middle of what is too long: the end says what to do next."""
+    if len(text) <= _MOST:
+        return text
+    return f"{text[: _MOST - _END]}… ({len(text)} characters) …{text[-_END:]}"
 
 
 def flush() -> None:
@@ -58,7 +69,9 @@ class _OneLine(logging.Formatter):
     """Writes a record on one line; a traceback, of a defect, keeps its own."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
-        return line(f"{record.levelname.lower()}: {record.getMessage()}")
+        told = line(f"{record.levelname.lower()}: {record.getMessage()}")
+        # Queries are logged whole, where they are asked for.
+        return _bounded(told) if record.levelno >= logging.WARNING else told
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the same
         return "\n".join(map(printable, super().formatException(ei).split("\n")))

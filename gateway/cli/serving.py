@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Awaitable, Mapping
 from pathlib import Path
+from types import FrameType
 from urllib.parse import urlsplit
 
 from gateway.cli.output import flush, louder, print_note
@@ -24,6 +27,7 @@ from gateway.settings.profile import Profile
 from gateway.transport.loading import check_files
 
 _INTERRUPTED = 130
+_TERMINATED = 143
 
 
 def serve(common: Common, address: tuple[str, int] | None) -> int:
@@ -39,25 +43,63 @@ def serve(common: Common, address: tuple[str, int] | None) -> int:
         with run.listen(*address) as free:
             address = (address[0], free.getsockname()[1])
     louder(common.verbose)
+    stop = _Stop()
     opening, what = _opening(common)
     if address is None:
         print_note(f"Serving {what} over stdio, to the program that started this. Stop with Ctrl-C.")
-        work = run.serve_stdio(opening)
+        work = run.serve_stdio(opening, stop.event)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
         print_note(f"Serving {what} at {url} to this machine only (loopback). Stop with Ctrl-C.")
-        work = run.serve_http(opening, host, port)
-    status = 0
+        work = run.serve_http(opening, host, port, stop.event)
+    stop.listen()
     try:
-        asyncio.run(work)
+        asyncio.run(stop.ending(work))
     except KeyboardInterrupt:
-        status = _INTERRUPTED
-    if opening.is_busy:
+        # It came before there were handlers of signals.
+        stop.signal = signal.SIGINT
+    status = _INTERRUPTED if stop.signal == signal.SIGINT else 0
+    if opening.is_busy or stop.signal is not None:
         # The interpreter would wait for no thread that loads, and the engine in it ends the process by a crash.
+        # Another Ctrl-C would end in a traceback while the interpreter takes itself apart.
         flush()
         os._exit(status)
     return status
+
+
+class _Stop:
+    """Stops a server by SIGINT or SIGTERM, and at once by a second one.
+
+    Attributes:
+        event: Set by the first signal.
+        signal: Which that was; None before.
+    """
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+        self.signal: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def listen(self) -> None:
+        """Handle both signals from now on; only the main thread of a process can."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self._hear)
+
+    async def ending(self, work: Awaitable[None]) -> None:
+        """Do some work, whose event loop the first signal wakes."""
+        self._loop = asyncio.get_running_loop()
+        if self.signal is not None:
+            self.event.set()
+        await work
+
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        if self.signal is not None:
+            os._exit(_INTERRUPTED if number == signal.SIGINT else _TERMINATED)
+        self.signal = number
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.event.set)
 
 
 def _opening(common: Common) -> tuple[Opening, str]:

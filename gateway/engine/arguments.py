@@ -6,7 +6,7 @@ The models are also the tools' input schemas, so that what is checked and what i
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -23,6 +23,8 @@ MIN_TOKENS = 200
 MAX_NUMBER = 1_000_000_000
 MAX_ID = 1_000
 EXPLAIN = "explain"
+_LONGEST_MISSPELT = 64
+"""Characters of a name that is compared with those there are."""
 
 
 def _whole_number(value: object) -> object:
@@ -180,15 +182,15 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
     Raises:
         InputError: One is wrong; the text names the tool, the argument, its value and what is valid.
     """
-    if EXPLAIN in given and not explain:
-        raise _unknown_name(model, EXPLAIN, explain=explain)
+    # A misspelt name explains a missing one, so it comes first.
+    known = argument_names(model, explain=explain)
+    for name in given:
+        if name not in known:
+            raise _unknown_name(model, name, known)
     try:
         return model.model_validate(_without_nulls(model, given))
     except ValidationError as error:
-        problems = error.errors(include_url=False)
-        # A misspelt name explains a missing one.
-        problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
-        raise _explained(model, problems[0], explain=explain) from error
+        raise _explained(model, error.errors(include_url=False)[0]) from error
 
 
 def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,10 +202,8 @@ def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str
     }
 
 
-def _explained(model: type[Arguments], problem: ErrorDetails, *, explain: bool) -> InputError:
+def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
     name = str(problem["loc"][0]) if problem["loc"] else ""
-    if problem["type"] == "extra_forbidden":
-        return _unknown_name(model, name, explain=explain)
     field = model.model_fields[name]
     valid = f"{name}: {field.description}"
     if problem["type"] == "missing":
@@ -241,9 +241,8 @@ def _reason(problem: ErrorDetails) -> str:
     return reason.format(**problem.get("ctx", {}))
 
 
-def _unknown_name(model: type[Arguments], name: str, *, explain: bool) -> InputError:
-    known = argument_names(model, explain=explain)
-    near = difflib.get_close_matches(name, known, n=1)
+def _unknown_name(model: type[Arguments], name: str, known: Sequence[str]) -> InputError:
+    near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST_MISSPELT else []
     hint = f" Did you mean {near[0]}?" if near else ""
     return InputError(
         f"{model.tool} has no argument {quoted(name)}.{hint}",

@@ -24,13 +24,16 @@ from mcp_types import (
     Tool,
 )
 
+from gateway.engine.answers import ToolAnswer
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import printable
 from gateway.server import texts, tools
 from gateway.server.audience import Audience, Context
+from gateway.server.calls import Calls
 from gateway.server.opening import Opened, Opening
+from gateway.telemetry import Tally
 
 _log = logging.getLogger(__name__)
 
@@ -52,12 +55,17 @@ async def build(gateway: Opened) -> Server[dict[str, Any]]:
     return serving(opening)
 
 
-def serving(opening: Opening) -> Server[dict[str, Any]]:
+def serving(opening: Opening, calls: Calls | None = None) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that will be there.
 
     It answers `initialize` and `tools/list` at once, with what is known, and tells its clients when descriptions have
     changed. Calls wait for the gateway.
+
+    Args:
+        opening: The gateway.
+        calls: Where calls run; the usual bounds unless given.
     """
+    bounded = calls or Calls(opening.profile.limits.deadline_seconds)
     listed = Listed(opening)
     bus = InMemorySubscriptionBus()
 
@@ -65,7 +73,7 @@ def serving(opening: Opening) -> Server[dict[str, Any]]:
         return ListToolsResult(tools=listed.tools)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await _called(opening, context, params)
+        return await _called(opening, bounded, context, params)
 
     server = _Server(
         NAME,
@@ -126,16 +134,29 @@ async def _no_progress(done: float, total: float, message: str) -> None:
     """Tell nobody."""
 
 
-async def _called(opening: Opening, context: Context, params: CallToolRequestParams) -> CallToolResult:
+async def _called(opening: Opening, calls: Calls, context: Context, params: CallToolRequestParams) -> CallToolResult:
     if params.name not in BY_TOOL:
         return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
 
     async def progress(done: float, total: float, message: str) -> None:
         await context.session.report_progress(done, total, message)
 
-    try:
+    # The gateway records the calls that reach it.
+    unrecorded: Tally | None = Tally(params.name)
+
+    async def answered() -> ToolAnswer:
+        nonlocal unrecorded
         gateway = await opening.gateway(progress)
-        answer = await gateway.call(params.name, params.arguments or {}, progress)
+        unrecorded = None
+        return await gateway.call(params.name, params.arguments or {}, progress)
+
+    try:
+        try:
+            answer = await calls.run(answered)
+        except BaseException as error:
+            if unrecorded is not None:
+                unrecorded.failed(error)
+            raise
     except GatewayError as error:
         # The text repeats what the caller wrote; that the call failed, and how, is in the record of the call.
         _log.debug("%s: %s", params.name, error)

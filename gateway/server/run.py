@@ -4,64 +4,122 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
-from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import serving
+from gateway.server.calls import Calls
+from gateway.server.guard import Guard
+from gateway.server.lines import MOST_BYTES
 from gateway.server.opening import Opening
+from gateway.server.stdio import stdio_wire
 from gateway.settings.address import is_loopback
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
 _HEAD_START_SECONDS = 0.3
 _BACKLOG = 128
+_MOST_CONNECTIONS = 256
+_MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opening: Opening) -> None:
-    """Serve one client over standard input and output, in the protocol era that the client begins with."""
-    server = serving(opening)
-    async with _beside(opening), stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+async def serve_stdio(opening: Opening, stop: asyncio.Event) -> None:
+    """Serve one client over standard input and output, in the protocol era that the client begins with.
+
+    Args:
+        opening: What is served.
+        stop: Ends the server: calls under way get an answer or an error first.
+
+    Raises:
+        ConfigurationError: Standard input or output is closed.
+    """
+    calls = Calls(opening.profile.limits.deadline_seconds)
+    server = serving(opening, calls)
+    async with _beside(opening), stdio_wire() as wire, _ended_by(stop, calls, wire.inbox.close):
+        await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
-async def serve_http(opening: Opening, host: str, port: int) -> None:
-    """Serve streamable HTTP on this machine, both protocol eras, until the process is told to stop.
+async def serve_http(opening: Opening, host: str, port: int, stop: asyncio.Event) -> None:
+    """Serve streamable HTTP on this machine, both protocol eras.
 
     Args:
         opening: What is served.
         host: A loopback address; until there is authentication no other is served.
         port: The port; 0 for any free one.
+        stop: Ends the server: calls under way get an answer or an error first.
 
     Raises:
         ConfigurationError: The address is not loopback, or the port is in use.
     """
     import uvicorn  # noqa: PLC0415 - not needed over standard input and output, where every start counts
 
+    class Http(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            # Signals are the command's; the server's own handlers would send them to the process again.
+            yield
+
     listening = listen(host, port)
     try:
-        server = serving(opening)
-        app = server.streamable_http_app(
+        calls = Calls(opening.profile.limits.deadline_seconds)
+        app = serving(opening, calls).streamable_http_app(
             streamable_http_path=PATH,
             # Sessions, so that a handshake-era client can cancel; streams, so that progress arrives.
             stateless_http=False,
             json_response=False,
+            max_request_body_size=MOST_BYTES,
+            max_sessions=_MOST_SESSIONS,
             # Given always: the SDK's own default switches the check off for some hosts (mcp.md 1.7).
-            transport_security=TransportSecuritySettings(
-                enable_dns_rebinding_protection=True,
-                allowed_hosts=[f"{name}:*" for name in _names(host)],
-                allowed_origins=[f"http://{name}:*" for name in _names(host)],
-            ),
+            transport_security=_security(host),
         )
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS)
-        async with _beside(opening):
-            await uvicorn.Server(config).serve(sockets=[listening])
+        http = Http(
+            uvicorn.Config(
+                Guard(app),
+                # Its records go where all others go.
+                log_config=None,
+                limit_concurrency=_MOST_CONNECTIONS,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+            )
+        )
+
+        def end() -> None:
+            http.should_exit = True
+
+        async with _beside(opening), _ended_by(stop, calls, end):
+            await http.serve(sockets=[listening])
     finally:
         listening.close()
+
+
+def _security(host: str) -> TransportSecuritySettings:
+    """Return which hosts and origins are served: this machine, by any port; a default port is not written."""
+    names = _names(host)
+    origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+        allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
+    )
+
+
+@asynccontextmanager
+async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) -> AsyncIterator[None]:
+    """End a server when it is to stop, after its calls."""
+
+    async def ending() -> None:
+        await stop.wait()
+        await calls.stop(_GRACE_SECONDS)
+        end()
+
+    task = asyncio.create_task(ending())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 @asynccontextmanager

@@ -172,6 +172,11 @@ def test_the_version_is_told(run: Run) -> None:
         (["serve", "--port", "8001"], ["--http"]),
         (["serve", "--http", "--port", "70000"], ["70000", "65535"]),
         (["serve", "--http", "--host", "192.0.2.1"], ["192.0.2.1", "loopback"]),
+        (["serve", "--http", "--host", ""], ["--host", "empty"]),
+        (["serve", "--endpoint", ""], ["--endpoint", "empty", "leave the option out"]),
+        (["check", " "], ["URL", "empty"]),
+        (["schema", "--store", ""], ["--store", "empty"]),
+        (["schema", "--contact", ""], ["--contact", "empty"]),
     ],
 )
 def test_an_error_is_one_line_that_says_what_is_wrong(run: Run, argv: list[str], words: list[str]) -> None:
@@ -244,6 +249,15 @@ def test_ctrl_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "do", interrupted)
     ran = run("schema")
     assert (ran.status, ran.out, ran.err) == (130, "", "")
+
+
+@pytest.mark.parametrize("argv", [["schema", "-g"], ["schema", "-p"], ["schema", "-g", "a.ttl", "--store"], ["check"]])
+def test_an_error_is_bounded_whatever_it_repeats(run: Run, argv: list[str]) -> None:
+    ran = run(*argv, "x" * 100_000)
+    assert ran.status == 2
+    assert ran.err.startswith("error: ")
+    assert ran.err.endswith(".\n")
+    assert len(ran.err) < 2_100
 
 
 def test_a_disk_that_is_full_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

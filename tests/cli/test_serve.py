@@ -1,3 +1,4 @@
+import asyncio
 import socket
 
 import pytest
@@ -28,10 +29,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
         assert isinstance(schema, SchemaResult)
         return schema.entity_types_total
 
-    async def stdio(opening: Opening) -> None:
+    async def stdio(opening: Opening, _stop: asyncio.Event) -> None:
         calls.append(("stdio", await types(opening)))
 
-    async def http(opening: Opening, host: str, port: int) -> None:
+    async def http(opening: Opening, host: str, port: int, _stop: asyncio.Event) -> None:
         calls.append(("http", await types(opening), host, port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)

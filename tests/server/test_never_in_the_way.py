@@ -1,6 +1,7 @@
 """A server whose graph is not there yet: it answers, and says how things are. Events are put in order, not timed."""
 
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -22,6 +23,7 @@ from gateway.errors import ConfigurationError
 from gateway.server.app import serving
 from gateway.server.opening import Note, Opening
 from gateway.settings.profile import Limits, Profile
+from gateway.telemetry import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 
 pytestmark = pytest.mark.anyio
@@ -167,6 +169,7 @@ async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode
 async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
     era: ConnectMode, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, LOGGER)
     gate = Gate(ConfigurationError("graph.ttl:3:4: not valid Turtle.", next_step="Repair the file."))
     questions: list[tuple[str, dict[str, Any]]] = [
         ("describe_schema", {}),
@@ -184,6 +187,10 @@ async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
         assert len((await client.list_tools()).tools) == 6
     assert set(texts) == {"The graph cannot be opened: graph.ttl:3:4: not valid Turtle. Repair the file."}
     assert "graph.ttl:3:4: not valid Turtle" in caplog.text
+    # As a call of a gateway that is there.
+    lines = [record.getMessage() for record in caplog.records if record.name == LOGGER]
+    assert [line.partition(" causes=")[0] for line in lines] == [f"tool={tool} outcome=failed" for tool, _ in questions]
+    assert all("error=GatewayError" in line for line in lines)
 
 
 async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> None:

@@ -128,7 +128,7 @@ async def _cancel_when(asked: asyncio.Event, scope: anyio.CancelScope) -> None:
     scope.cancel()
 
 
-async def test_http_refuses_a_foreign_host_or_origin() -> None:
+async def test_http_refuses_a_foreign_host_or_origin_and_serves_its_own_names_with_any_port_or_none() -> None:
     port = free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "gateway", "serve", "--http", "--port", str(port)),
@@ -139,13 +139,24 @@ async def test_http_refuses_a_foreign_host_or_origin() -> None:
         async with ClientSession() as session:
             url = f"http://{HOST}:{port}/mcp"
             statuses = []
-            for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+            for headers in (
+                {"Host": "evil.example"},
+                {"Origin": "http://evil.example"},
+                {"Host": "evil.example:80"},
+                {"Host": "localhost.evil.example"},
+                {"Origin": "https://evil.example"},
+                # A default port is not written.
+                {"Host": "localhost", "Origin": "http://localhost"},
+                {"Host": HOST, "Origin": "https://localhost"},
+                {"Host": "[::1]", "Origin": "https://127.0.0.1:8443"},
+                {"Host": f"{HOST}:80"},
+            ):
                 async with session.post(url, json={}, headers=headers) as response:
                     statuses.append(response.status)
     finally:
         process.terminate()
         await asyncio.wait_for(process.wait(), SECONDS)
-    assert statuses == [421, 403]
+    assert statuses == [421, 403, 421, 421, 403, 400, 400, 400, 400]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])  # noqa: S104 - what must be refused

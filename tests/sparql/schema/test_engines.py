@@ -23,6 +23,7 @@ def budget() -> Budget:
     return Budget(Deadline.after(120), 1_000, 1_000_000, 1_000_000)
 
 
+@pytest.mark.data
 async def test_medlit_has_19_types_and_16_predicates_and_they_are_all(engine: Column) -> None:
     async with engine.open("medlit") as gateway:
         schema = await gateway.describe_schema()
@@ -31,6 +32,7 @@ async def test_medlit_has_19_types_and_16_predicates_and_they_are_all(engine: Co
 
 
 @pytest.mark.large
+@pytest.mark.data
 async def test_codex_m_has_1505_types_of_which_200_are_listed(engine: Column) -> None:
     async with engine.open("codex-m", load_profile("wikidata-local")) as gateway:
         schema = await gateway.describe_schema()
@@ -40,6 +42,7 @@ async def test_codex_m_has_1505_types_of_which_200_are_listed(engine: Column) ->
     assert schema.basis.methods == ["enumerated"]
 
 
+@pytest.mark.data
 async def test_a_sample_of_medlit_lists_what_is_there_and_claims_no_more(engine: Column) -> None:
     async with engine.open("medlit") as gateway:
         whole = await gateway.describe_schema()
@@ -55,6 +58,7 @@ async def test_a_sample_of_medlit_lists_what_is_there_and_claims_no_more(engine:
         assert sample.basis.share is not None
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("engine", [ONLY_BLAZEGRAPH], indirect=True)
 async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -> None:
     profile = Profile()

@@ -1,0 +1,206 @@
+"""The stdio transport: one JSON-RPC message a line, read and written in threads that end nothing when they block.
+
+The SDK's own reads in a thread for which the interpreter waits at its end, so that Ctrl-C stops nothing before the
+client sends another line; it reads lines of any length, and a client that closes its end raises out of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import queue
+import sys
+import threading
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError
+
+from gateway.errors import ConfigurationError
+from gateway.escaping import in_json
+from gateway.server.lines import Lines, message_of
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 65_536
+_MOST_UNSENT = 256
+"""Messages that wait for a client that does not read."""
+
+_LAST_SECONDS = 2.0
+"""For the last messages to be read by the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The two ends that a server speaks to.
+
+    Attributes:
+        reading: What the client sends.
+        writing: What the client gets.
+        inbox: Closing it is the end of what the client sends.
+    """
+
+    reading: MemoryObjectReceiveStream[SessionMessage | Exception]
+    writing: MemoryObjectSendStream[SessionMessage]
+    inbox: MemoryObjectSendStream[SessionMessage | Exception]
+
+
+@asynccontextmanager
+async def stdio_wire() -> AsyncIterator[Wire]:
+    """Serve the standard streams of this process.
+
+    Meanwhile, standard input is empty, and what anything else prints goes to standard error.
+
+    Raises:
+        ConfigurationError: Standard input or output is closed.
+    """
+    source, sink = _taken_over()
+    inbox, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    writing, outbox = anyio.create_memory_object_stream[SessionMessage](_MOST_UNSENT)
+    reader = _Reader(source, inbox, writing, asyncio.get_running_loop())
+    threading.Thread(target=reader.run, name="stdin", daemon=True).start()
+    sender = asyncio.create_task(_send_all(outbox, _Writer(sink), inbox))
+    try:
+        yield Wire(reading, writing, inbox)
+    finally:
+        inbox.close()
+        reading.close()
+        writing.close()
+        await asyncio.wait([sender], timeout=_LAST_SECONDS)
+        sender.cancel()
+        os.dup2(source, 0)
+        os.dup2(sink, 1)
+
+
+def _taken_over() -> tuple[int, int]:
+    if sys.stdin is None or sys.stdout is None:
+        raise ConfigurationError(
+            f"Standard {'input' if sys.stdin is None else 'output'} is closed, so no client can be served over stdio.",
+            next_step="Start this by an MCP client, or serve over HTTP with --http.",
+        )
+    source, sink = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere if sys.stderr is None else 2, 1)
+    os.close(nowhere)
+    return source, sink
+
+
+class _Reader:
+    """Reads messages in a thread, and hands each over before it reads the next."""
+
+    def __init__(
+        self,
+        source: int,
+        inbox: MemoryObjectSendStream[SessionMessage | Exception],
+        writing: MemoryObjectSendStream[SessionMessage],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._source = source
+        self._inbox = inbox
+        self._writing = writing
+        self._loop = loop
+
+    def run(self) -> None:
+        """Read until the client ends its messages, or nobody takes them."""
+        lines = Lines()
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, _LoopClosedError):
+            try:
+                while chunk := os.read(self._source, _CHUNK):
+                    for line, dropped in lines.fed(chunk):
+                        self._take(line, dropped)
+            except OSError as error:
+                _log.info("the client cannot be read: %s", error)
+            for line, dropped in lines.rest():
+                self._take(line, dropped)
+            self._done(self._end())
+
+    def _take(self, line: bytes, dropped: int) -> None:
+        match message_of(line, dropped):
+            case SessionMessage() as message:
+                self._done(self._inbox.send(message))
+            case JSONRPCError() as refusal:
+                _log.info("a message of the client is refused: %s", refusal.error.message)
+                self._done(self._writing.send(SessionMessage(refusal)))
+
+    async def _end(self) -> None:
+        self._inbox.close()
+
+    def _done(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something in the event loop, and wait until it is done."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            raise _LoopClosedError from None
+        future.result()
+
+
+class _LoopClosedError(Exception):
+    """The server has ended."""
+
+
+class _Writer:
+    """Writes bytes in a thread, because a client that does not read would stop the event loop."""
+
+    def __init__(self, sink: int) -> None:
+        self._sink = sink
+        self._loop = asyncio.get_running_loop()
+        self._waiting: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="stdout", daemon=True).start()
+
+    async def write(self, data: bytes) -> None:
+        """Return when all is written.
+
+        Raises:
+            OSError: The client reads no more.
+        """
+        written = self._loop.create_future()
+        self._waiting.put((data, written))
+        await written
+
+    def _run(self) -> None:
+        while True:
+            data, written = self._waiting.get()
+            failure: OSError | None = None
+            try:
+                while data:
+                    data = data[os.write(self._sink, data) :]
+            except OSError as error:
+                failure = error
+            try:
+                self._loop.call_soon_threadsafe(_settle, written, failure)
+            except RuntimeError:  # the event loop is closed
+                return
+
+
+def _settle(written: asyncio.Future[None], failure: OSError | None) -> None:
+    if written.done():
+        return
+    if failure is None:
+        written.set_result(None)
+    else:
+        written.set_exception(failure)
+
+
+async def _send_all(
+    outbox: MemoryObjectReceiveStream[SessionMessage],
+    writer: _Writer,
+    inbox: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    async with outbox:
+        async for message in outbox:
+            text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            try:
+                await writer.write(f"{in_json(text)}\n".encode())
+            except OSError as error:
+                _log.info("the client went away: %s", error.strerror or error)
+                inbox.close()
+                return
