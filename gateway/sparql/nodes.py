@@ -238,4 +238,4 @@ def _together(one: Description, other: Description) -> Description:
     properties = dict(one.properties)
     for predicate, items in other.properties.items():
         properties[predicate] = (*properties.get(predicate, ()), *items)
-    return Description(properties, one.mark if not one.mark.whole else other.mark, one.refined)
+    return Description(properties, one.mark if not one.mark.whole else other.mark, refined=one.refined)

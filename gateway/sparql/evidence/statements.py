@@ -111,4 +111,4 @@ def merged(answers: Iterable[Found]) -> Evidence:
             statements.setdefault(node if is_iri(node) else (way, node), Statement()).add(statement)
     assertions = (statement.assertion for statement in statements.values())
     refined = all(answer.refined for answer in found)
-    return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark, refined)
+    return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark, refined=refined)
