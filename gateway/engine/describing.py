@@ -49,17 +49,18 @@ class _Notes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
         names_in_doubt: Whether what carries names is not known.
-        left_out: Types and values that are left out because no caller could send their IDs back.
+        left_out: By node, how many types and values are left out because no caller could send their IDs back.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
     names_in_doubt: bool = False
-    left_out: int = 0
+    left_out: dict[Iri, int] = field(default_factory=dict)
 
-    def with_left_out(self, degraded: Json) -> Json:
-        """Return what was left out for size, and that."""
-        return {**degraded, "ids_left_out": self.left_out} if self.left_out else degraded
+    def with_left_out(self, degraded: Json, shown: Sequence[Json]) -> Json:
+        """Return what was left out of the records that are shown: for size, and because it is no ID."""
+        left_out = sum(self.left_out.get(record["iri"], 0) for record in shown)
+        return {**degraded, "ids_left_out": left_out} if left_out else degraded
 
 
 class Describer:
@@ -94,7 +95,7 @@ class Describer:
         told = {
             "complete": iri not in notes.elsewhere and self._is_sure(notes),
             "warnings": [*notes.warnings, *warnings] or None,
-            **_labelled([fitting], labels, notes.with_left_out(degraded)),
+            **_labelled([fitting], labels, notes.with_left_out(degraded, [fitting])),
         }
         return Entity.model_validate({**_flat(fitting), **told})
 
@@ -128,13 +129,13 @@ class Describer:
                 "complete": not told["failed"] and not notes.elsewhere and self._is_sure(notes),
                 "result": fitting[:count],
                 "warnings": warnings or None,
-                **_labelled(fitting[:count], labels, notes.with_left_out(degraded)),
+                **_labelled(fitting[:count], labels, notes.with_left_out(degraded, fitting[:count])),
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )
 
     def _is_sure(self, notes: _Notes) -> bool:
-        return self._profile.endpoint.trusted and not notes.names_in_doubt and not notes.left_out
+        return self._profile.endpoint.trusted and not notes.names_in_doubt and not any(notes.left_out.values())
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
         return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
@@ -164,7 +165,7 @@ class Describer:
             elif there is not None and not there.exists:
                 found[iri] = None
             else:
-                notes.left_out += facts[iri].left_out + described[iri].left_out
+                notes.left_out[iri] = facts[iri].left_out + described[iri].left_out
                 found[iri] = self._record(iri, facts[iri], described[iri], known)
         return found, notes
 
