@@ -52,24 +52,25 @@ class _Notes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
         names_in_doubt: Whether what carries names is not known.
-        left_out: Types and values that are left out because no caller could send their IDs back.
+        left_out: By node, how many types and values are left out because no caller could send their IDs back.
         unrefined: Nodes whose dates and quantities lack what could not be read of them.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
     names_in_doubt: bool = False
-    left_out: int = 0
+    left_out: dict[Iri, int] = field(default_factory=dict)
     unrefined: list[Iri] = field(default_factory=list)
 
     @property
     def all_read(self) -> bool:
         """Whether the graph asked said all that there is."""
-        return not (self.elsewhere or self.unrefined or self.names_in_doubt or self.left_out)
+        return not (self.elsewhere or self.unrefined or self.names_in_doubt or any(self.left_out.values()))
 
-    def with_left_out(self, degraded: Json) -> Json:
-        """Return what was left out for size, and that."""
-        return {**degraded, "ids_left_out": self.left_out} if self.left_out else degraded
+    def with_left_out(self, degraded: Json, shown: Sequence[Json]) -> Json:
+        """Return what was left out of the records that are shown: for size, and because it is no ID."""
+        left_out = sum(self.left_out.get(record["iri"], 0) for record in shown)
+        return {**degraded, "ids_left_out": left_out} if left_out else degraded
 
 
 class Describer:
@@ -106,7 +107,7 @@ class Describer:
         told = {
             "complete": notes.all_read and self._profile.endpoint.trusted,
             "warnings": [*notes.warnings, *warnings] or None,
-            **_labelled([fitting], labels, notes.with_left_out(degraded)),
+            **_labelled([fitting], labels, notes.with_left_out(degraded, [fitting])),
         }
         return Entity.model_validate({**_flat(fitting), **told})
 
@@ -140,7 +141,7 @@ class Describer:
                 "complete": not told["failed"] and notes.all_read and self._profile.endpoint.trusted,
                 "result": fitting[:count],
                 "warnings": warnings or None,
-                **_labelled(fitting[:count], labels, notes.with_left_out(degraded)),
+                **_labelled(fitting[:count], labels, notes.with_left_out(degraded, fitting[:count])),
                 "remaining_ids": [record["id"] for record in records[count:]] or None,
             }
         )
@@ -163,7 +164,7 @@ class Describer:
             elif there is not None and not there.exists:
                 found[iri] = None
             else:
-                notes.left_out += facts[iri].left_out + described[iri].left_out
+                notes.left_out[iri] = facts[iri].left_out + described[iri].left_out
                 found[iri] = self._record(iri, facts[iri], described[iri], known)
         return found, notes
 

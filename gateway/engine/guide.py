@@ -7,7 +7,7 @@ from gateway.graph.values import Iri, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
 from gateway.terms.iri import local_name
-from gateway.terms.prefixes import PrefixMap, in_prose, is_plain_curie
+from gateway.terms.prefixes import PrefixMap, is_plain_curie
 
 TOOL_USAGE_NOTES = (
     "search_entities resolves a name to IDs: never invent an ID. "
@@ -58,7 +58,7 @@ def _names(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
     if profile.search.api:
         return "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
     if schema.names:
-        named = ", ".join(in_prose(prefixes.shorten(iri)) for iri in schema.names[:_MOST_NAMED])
+        named = ", ".join(_id(iri, prefixes) for iri in schema.names[:_MOST_NAMED])
         return f"search_entities compares names ({named}), not descriptions or other text."
     if schema.names is None:
         return ""
@@ -113,9 +113,15 @@ def description(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
 
 def _shown(iri: Iri, schema: Schema, prefixes: PrefixMap) -> str:
     """Return the ID of a type, with its label, quoted and bounded, where the ID does not say it."""
-    short = in_prose(prefixes.shorten(iri))
+    short = _id(iri, prefixes)
     label = next((term.label for term in schema.types if term.iri == iri), "")
     return f"{short} (label: {quoted(label)})" if label and fold(local_name(iri)) != fold(label) else short
+
+
+def _id(iri: Iri, prefixes: PrefixMap) -> str:
+    """Return an ID as advice may name it: quoted and cut where it may read as text."""
+    short = prefixes.shorten(iri)
+    return short if is_plain_curie(short, prefixes.prefixes) else quoted(short)
 
 
 def _counted(term: Term) -> str:

@@ -119,8 +119,8 @@ class Presenter:
                 head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
             else:  # a node of an intersection has one distance for each seed
                 head |= {"k": arguments.k}
-            # Of a small answer, what is said about it leaves half to nodes and edges.
-            head = cut_to(head, limit // 2)
+            # Of a small answer, what is said about it leaves a quarter to nodes and edges.
+            head = cut_to(head, limit * 3 // 4)
             room = limit - size_of(head)
             page, window, edges = self._page(kept, arguments, known, room, deadline)
             if not arguments.topology_only:

@@ -20,7 +20,6 @@ _SHOWN = 8
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
 _NAME = re.compile(r"[^\s:]{0,80}")
-_PLAIN_WORD = re.compile(r"[\x21-\x7e]+")
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
@@ -175,8 +174,8 @@ def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
 
 
 def in_prose(text: str) -> str:
-    """Return an ID as a sentence may name it: as it is where it is short ASCII without a blank, else quoted and cut."""
-    return text if len(text) <= QUOTE_LIMIT and _PLAIN_WORD.fullmatch(text) else quoted(text)
+    """Return an ID as a sentence may name it: as it is where it is one short printable word, else quoted and cut."""
+    return text if len(text) <= QUOTE_LIMIT and text.isprintable() and " " not in text else quoted(text)
 
 
 def _preference(name: str) -> tuple[bool, int, str]:

@@ -150,7 +150,7 @@ def test_described_entities_fit_and_every_id_is_told_exactly_once(graph: Drawn) 
                 left = answer.remaining_ids
                 # Where the IDs that did not fit are themselves too long for the answer, the caller has them.
                 if not_listed := (answer.degraded or {}).get("ids_not_listed"):
-                    rest = [iri for iri in graph.nodes if iri not in found]
+                    rest = [iri for iri in graph.nodes if iri not in found] + [absent] * (not missing)
                     assert len(answer.remaining_ids or ()) + not_listed == len(rest)
                     left = rest
         return found, missing, too_large
