@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -138,7 +139,8 @@ class Cartographer:
             async with _together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
                 # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
-                layout = await asyncio.to_thread(self._laid_out, seeds, distance, found, budget.call_deadline)
+                with _for_a_thread(budget.call_deadline) as deadline:
+                    layout = await asyncio.to_thread(self._laid_out, seeds, distance, found, deadline)
         return self._drawn(seeds, layout, found, facts.result())
 
     async def intersection(
@@ -174,7 +176,8 @@ class Cartographer:
         async with _together() as tasks:
             facts = tasks.create_task(self._facts(common, budget))
             among = await self._among_the_unexpanded(common, found, budget)
-            layout = await asyncio.to_thread(self._laid_out, seeds, farthest, found, budget.call_deadline, among)
+            with _for_a_thread(budget.call_deadline) as deadline:
+                layout = await asyncio.to_thread(self._laid_out, seeds, farthest, found, deadline, among)
         paths = paths_to_seeds(common, found.distances, found.neighbours, budget.call_deadline) if via else {}
         return self._drawn(seeds, layout, found, facts.result(), paths)
 
@@ -335,6 +338,17 @@ async def _together() -> AsyncIterator[asyncio.TaskGroup]:
             yield tasks
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
+
+
+@contextmanager
+def _for_a_thread(deadline: Deadline) -> Iterator[Deadline]:
+    """Return a deadline that another thread may look at: the clock may be that of the event loop."""
+    passed = threading.Event()
+    timer = asyncio.get_running_loop().call_later(deadline.seconds_left, passed.set)
+    try:
+        yield Deadline(1.0, lambda: float(passed.is_set()))
+    finally:
+        timer.cancel()
 
 
 def _in_order(edges: Sequence[Edge], ordered: Sequence[Iri], deadline: Deadline) -> tuple[Edge, ...]:
