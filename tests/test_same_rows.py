@@ -4,6 +4,7 @@ This is how an engine shows that answers a query wrongly with status 200 (field 
 """
 
 import functools
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -392,6 +393,6 @@ def _value(term: Term) -> tuple[str, ...]:
     if isinstance(term, BlankTerm):
         return ("blank",)
     if isinstance(term, TripleTerm):
-        return ("triple", repr(term.value))
+        return ("triple", repr(json.loads(bytes(term.value))))
     found = literal(term)
     return ("literal", repr(found.json), found.language)

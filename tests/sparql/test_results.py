@@ -211,6 +211,7 @@ def test_a_triple_term_is_a_binding_though_it_has_no_value_of_its_own() -> None:
     term = {"type": "triple", "value": {"subject": IRI, "predicate": IRI, "object": TEXT}}
     (row,) = decode(body([{"s": term}]))
     assert isinstance(row["s"], TripleTerm)
+    assert json.loads(bytes(row["s"].value)) == term["value"]
     assert value(row["s"]) is None
 
 
