@@ -121,6 +121,8 @@ class LoadedLabels:
 
     async def _waited(self, making: asyncio.Task[LabelIndex | None]) -> None:
         """Wait until the index is made, or not much longer once the graph is known to be large."""
+        if making.done():
+            return
         large = asyncio.create_task(self._is_large.wait())
         try:
             await asyncio.wait([making, large], return_when=asyncio.FIRST_COMPLETED)

@@ -80,6 +80,16 @@ async def test_a_word_too_short_to_be_looked_for_inside_words_is_not_called_look
     assert answer.complete is complete
 
 
+async def test_the_end_of_a_very_long_name_is_found_by_comparing_it(tmp_path: Path) -> None:
+    path = tmp_path / "graph.ttl"
+    long = f"{'word ' * 300}needle"
+    path.write_text(f'<urn:a> <http://www.w3.org/2000/01/rdf-schema#label> "{long}", "short" .', "utf-8")
+    async with open_gateway(path) as gateway:
+        answers = [await gateway.search_entities(query) for query in ("needle", "unheard", "short")]
+    assert [len(answer.result) for answer in answers] == [1, 0, 1]
+    assert [answer.complete for answer in answers] == [True, True, False]
+
+
 async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> None:
     class Slow(Listed):
         async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
