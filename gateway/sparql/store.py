@@ -155,8 +155,7 @@ class SparqlStore:
 
     def use_names(self, found: Sequence[Iri]) -> None:
         """Use the predicates that an earlier reading of the same graph found to name nodes, as it did itself."""
-        usual = self.naming.configured
-        self.naming.use((*(name for name in found if name not in usual), *usual))
+        self.naming.use((*self.naming.configured, *found))
 
     async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
         """Find entities by their names and synonyms."""

@@ -103,6 +103,18 @@ async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in
     assert len(stored(kept, "labels-*.sqlite")) == 1
 
 
+async def test_a_usual_name_goes_before_one_of_the_graphs_own_in_the_second_run_too(graph: Path, kept: Path) -> None:
+    own = GRAPH.replace(LABEL, "http://example.org/title")
+    write(graph, f'{own}<urn:n7> <{LABEL}> "the usual name 7" .')
+    schema, first = await asked(graph, kept, "usual name")
+    assert schema.names == [LABEL, "http://example.org/title"]
+    assert [hit.name for hit in first.result] == ["the usual name 7"]
+    (index,) = stored(kept, "labels-*.sqlite")
+    _, again = await asked(graph, kept, "usual name")
+    assert again.as_json() == first.as_json()
+    assert stored(kept, "labels-*.sqlite") == [index]
+
+
 async def test_what_was_stored_of_other_content_is_not_used_and_is_removed(graph: Path, kept: Path) -> None:
     await asked(graph, kept)
     (before,) = stored(kept, "labels-*.sqlite")
