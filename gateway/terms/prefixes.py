@@ -18,6 +18,10 @@ from gateway.terms.remembered import Remembered
 
 _SHOWN = 8
 
+_COMPARED = 500
+_LONGEST_COMPARED = 20
+"""Prefixes, and characters of one, that are compared with a prefix nobody declared."""
+
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
 _NAME = re.compile(r"[^\s:]{0,80}")
 
@@ -127,7 +131,10 @@ class PrefixMap:
         if not unknown:
             return ""
         known = sorted(filter(None, self._namespaces))
-        near = dict.fromkeys(chain.from_iterable(difflib.get_close_matches(name, known, n=3) for name in unknown[:3]))
+        # Comparing costs time that every other call waits for, so not all of very many prefixes are compared.
+        compared = [name for name in known if len(name) <= _LONGEST_COMPARED][:_COMPARED]
+        wanted = [name for name in unknown[:3] if len(name) <= _LONGEST_COMPARED]
+        near = dict.fromkeys(chain.from_iterable(difflib.get_close_matches(name, compared, n=3) for name in wanted))
         named = ", ".join(f"{name}:" for name in near or known[:_SHOWN])
         which = f"Nearest declared: {named}." if near else f"Declared: {named}." if named else "No prefix is declared."
         if len(unknown) == 1:

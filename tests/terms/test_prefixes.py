@@ -1,3 +1,4 @@
+import difflib
 import tracemalloc
 from collections.abc import Mapping
 
@@ -154,6 +155,25 @@ def test_what_is_no_legal_iri_is_refused_with_the_known_prefixes(text: str) -> N
     assert "is not an ID" in caught.value.wrong
     assert "e:" in caught.value.valid
     assert "search_entities" in caught.value.next_step
+
+
+def test_few_prefixes_are_compared_with_one_that_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[str, list[str]]] = []
+
+    def closest(word: str, known: list[str], n: int) -> list[str]:
+        compared.append((word, known))
+        return known[:n]
+
+    monkeypatch.setattr(difflib, "get_close_matches", closest)
+    short, long = [f"p{number}" for number in range(2_000)], [f"{'q' * 70}{number}" for number in range(2_000)]
+    prefixes = PrefixMap({name: f"http://example.org/{name}/" for name in (*short, *long)})
+    said = prefixes.undeclared([f"p{'x' * length}:a" for length in (2, 3, 4, 5, 500)])
+    assert said.startswith("The prefixes 'pxx', 'pxxx', 'pxxxx' are not declared. Nearest declared: p0:")
+    assert len(compared) == 3
+    assert all(len(known) <= 500 and max(map(len, known)) <= 20 for _, known in compared)
+    compared.clear()
+    assert "is not declared" in prefixes.undeclared([f"{'q' * 200}:a"])
+    assert compared == []
 
 
 def test_the_table_is_told_sorted_and_cannot_be_changed_from_outside() -> None:
