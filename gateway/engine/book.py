@@ -185,7 +185,9 @@ class SchemaBook:
             if self._known is None and self._shelf is not None and (kept := self._shelf.load()) is not None:
                 # A list that was once complete tells more than a sample, though nobody knows whether it still is.
                 self._is_outdated = "enumerated" in kept.basis.methods
-                old = replace(kept, exact=False, reason=f"they are those of {_date(kept)}, and are being checked")
+                reason = f"they are those of {_date(kept)}, and are being checked"
+                # The store below looks for names by the predicates that this run has found, not by those of that one.
+                old = replace(kept, exact=False, names=None, reason=reason)
                 self._publish(self._derived(old, None, read=self._clock(), until=self._clock() + _RETRY_SECONDS))
             self._patient_until = self._clock() + self._profile.orientation.patience_seconds
             if self._known is not None and self._known.fault is not None:
@@ -239,6 +241,10 @@ class SchemaBook:
             # A list that was once complete is better than a sample only until it has been made anew.
             if seen.exact or not (listed and goes_on):
                 self._publish_read(seen)
+            elif self._known is not None and seen.names is not None:
+                known = self._known
+                named = replace(known.schema, names=seen.names)
+                self._publish(self._derived(named, known.fault, read=known.read, until=known.until))
             if seen.exact:
                 return
         if not goes_on:

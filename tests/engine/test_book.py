@@ -14,7 +14,7 @@ from gateway.engine.known import Known
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, NetworkFault
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Basis, Schema, Term
+from gateway.graph.values import Basis, Method, Schema, Term
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Limits, Orientation, Profile
 from gateway.terms.prefixes import PrefixMap
@@ -348,11 +348,27 @@ async def test_what_an_earlier_run_knew_is_known_at_once_and_complete_only_when_
     known = await later.book.known(later.budget())
     assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
     assert "2023-11-14" in known.schema.reason
-    changed = asyncio.Event()
-    later.book.on_change(changed.set)
     go_on.set()
-    await changed.wait()
-    assert (_latest(later).schema, _latest(later).comprehensive) == (enumerated, True)
+    await _until(lambda: _latest(later).comprehensive)
+    assert _latest(later).schema == enumerated
+
+
+@pytest.mark.parametrize("methods", [("sampled",), ("enumerated",)])
+async def test_the_predicates_of_names_that_an_earlier_run_found_are_unknown_until_this_one_has_found_them(
+    methods: tuple[Method, ...], tmp_path: Path
+) -> None:
+    kept = KeptSchema(tmp_path)
+    kept.save(replace(EXACT, basis=Basis(methods), names=("urn:name",)))
+    looking, reading = asyncio.Event(), asyncio.Event()
+    seen = replace(PARTIAL, names=("urn:name",))
+    store = Schemas(seen, before=lambda: _wait(looking), before_whole=lambda: _wait(reading))
+    later = Shelf(store, orientation=Orientation(enumeration_seconds=600, patience_seconds=0), kept=kept)
+    assert (await later.read()).names is None
+    looking.set()
+    await _until(lambda: store.enumerations == 1)
+    assert (await later.read()).names == ("urn:name",)
+    assert [term.iri for term in (await later.read()).types] == [f"{X}T"]
+    await later.book.close()
 
 
 async def test_samples_of_several_runs_add_up(tmp_path: Path) -> None:
