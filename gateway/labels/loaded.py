@@ -9,8 +9,9 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-import os
+import secrets
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,6 +34,8 @@ _SMALL = 20_000
 
 _SECONDS = 2.0
 """Seconds that a search waits for the index of a larger graph."""
+
+_DAY = 86_400.0
 
 _ATTEMPTS = 3
 """Indexes that are begun because the one before failed, or broke, before there is none."""
@@ -196,9 +199,11 @@ async def _opened(path: Path) -> LabelIndex | None:
 
 async def _stored(desk: Desk, path: Path) -> bool:
     """Make the index of the draft at a desk, whole in its place; return whether it could be written."""
-    new = path.with_suffix(f".{os.getpid()}.new")
+    # A name of its own: several gateways, in one process too, may make the index of one graph at once.
+    new = path.with_suffix(f".{secrets.token_hex(8)}.new")
     try:
         make(path.parent)
+        _remove_unfinished(path.parent)
         await make_index(desk, date="", missing=0, path=new)
         new.replace(path)
         _remove_others(path)
@@ -218,6 +223,14 @@ def _remove_others(path: Path) -> None:
             # Another process may have it open, and some systems then refuse.
             with contextlib.suppress(OSError):
                 other.unlink()
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what processes that were killed left behind; none makes an index for a day."""
+    for left in folder.glob("labels-*.new"):
+        with contextlib.suppress(OSError):
+            if left.stat().st_mtime < time.time() - _DAY:
+                left.unlink()
 
 
 def _digest(predicates: Sequence[Iri]) -> str:

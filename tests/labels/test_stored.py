@@ -1,9 +1,12 @@
 """The label index and the schema of files are stored beside their parsed store, and belong to exactly that content."""
 
+import asyncio
 import gc
 import json
 import logging
+import os
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -168,6 +171,29 @@ async def test_an_index_that_cannot_be_stored_is_made_for_this_run(
     assert found.result[0].id == "urn:n7"
     assert found.complete
     assert "cannot be stored" in caplog.text
+
+
+async def test_several_gateways_of_one_process_store_the_index_of_one_graph_at_once(
+    graph: Path, kept: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_gateway(graph, store=kept):
+        pass
+    answers = await asyncio.gather(*(asked(graph, kept) for _ in range(4)))
+    assert all(found.complete and found.result[0].id == "urn:n7" for _, found in answers)
+    assert caplog.text == ""
+    assert len(stored(kept, "labels-*")) == 1
+
+
+async def test_an_index_that_a_killed_process_left_unfinished_is_removed_after_a_day(graph: Path, kept: Path) -> None:
+    await asked(graph, kept)
+    (index,) = stored(kept, "labels-*")
+    index.unlink()
+    old, new = index.with_suffix(".1.new"), index.with_suffix(".2.new")
+    for left in (old, new):
+        write(left, "unfinished")
+    os.utime(old, (time.time() - 90_000,) * 2)
+    await asked(graph, kept)
+    assert stored(kept, "labels-*") == sorted([index, new])
 
 
 def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
