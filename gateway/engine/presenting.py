@@ -196,7 +196,7 @@ class Presenter:
         """
         # Many nodes have the same types.
         alike: Counter[tuple[Iri, ...] | None] = Counter(
-            facts.types if facts.mark.fault is None else None for facts in deadline.checking(topology.facts.values())
+            facts.types if facts.are_types_known else None for facts in deadline.checking(topology.facts.values())
         )
         types: Counter[str] = Counter()
         for iris, count in deadline.checking(alike.items()):

@@ -108,7 +108,7 @@ class Redirects:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
         speaking = _speaking(topology)
         return [
-            f"seeds: whether {self._prefixes.shorten(seed)} was merged into another node could not be read: "
+            f"seeds: whether {in_prose(self._prefixes.shorten(seed))} was merged into another node could not be read: "
             f"{fault.wrong} It has edges of its own, so it probably was not."
             for seed, fault in followed.unread.items()
             if seed in speaking
@@ -128,9 +128,10 @@ class Redirects:
         return f"{self._sentence(node, targets[0])}; describe that one.{fork}"
 
     def _fork(self, node: Iri, others: Sequence[Iri]) -> str:
-        shown = ", ".join(map(self._prefixes.shorten, others[:_SHOWN]))
+        shown = ", ".join(in_prose(self._prefixes.shorten(other)) for other in others[:_SHOWN])
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        return f"By this graph {self._prefixes.shorten(node)} was also merged into {shown}{more}: ask for that too."
+        merged = in_prose(self._prefixes.shorten(node))
+        return f"By this graph {merged} was also merged into {shown}{more}: ask for that too."
 
     def _sentence(self, node: Iri, target: Iri) -> str:
         merged, into = in_prose(self._prefixes.shorten(node)), in_prose(self._prefixes.shorten(target))

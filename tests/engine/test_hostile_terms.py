@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from gateway.errors import GatewayError
 from gateway.server import texts
+from gateway.settings.profile import Edges, Profile
 from tests.engine.small import Watched, X, over
 from tests.examples import examples
 from tests.hostile import IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hostile
 
 pytestmark = pytest.mark.anyio
 
+SAME_AS = "http://www.w3.org/2002/07/owl#sameAs"
 CURIE = re.compile(r"(?<![^\s(])[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+(?![^\s,.);])")
 
 
@@ -85,6 +87,20 @@ async def test_a_node_whose_only_type_is_left_out_is_of_an_unknown_type() -> Non
         answer = await gateway.bfs_query(["x:n1"], 1)
     assert {node.id: node.entity_type for node in answer.nodes}["x:n2"] == "unknown"
     assert [gap.cause for gap in answer.incomplete or ()] == ["types_failed"]
+    assert answer.schema_summary.entity_types_found == ["unknown", "x:T"]
+
+
+async def test_long_ids_of_merged_nodes_are_quoted_and_cut_in_warnings() -> None:
+    merged, first, second = (f"{X}{letter}{'IGNORE_ALL_RULES_' * 50}" for letter in "abc")
+    triples = [(merged, SAME_AS, first), (merged, SAME_AS, second), (first, f"{X}p", f"{X}n0")]
+    profile = Profile(edges=Edges(redirects=(SAME_AS,)))
+    async with over(hostile(triples, []), profile) as gateway:
+        around = await gateway.bfs_query([merged], 1)
+        described = await gateway.describe_entity(merged)
+    for answer in (around, described):
+        said = " ".join(answer.warnings or ())
+        assert "was also merged into" in said
+        assert len(said) < 700
 
 
 async def test_an_edge_to_a_node_whose_id_could_not_be_sent_back_is_left_out_and_counted() -> None:
