@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 20
 """Bytes around the rows; a head with more variables is none."""
 
 _MOST_ENDS = 8
-"""Closing brackets that are tried, from the end: what stands behind the rows may have lists of its own."""
+"""Closing brackets that are tried, the last ones: what stands behind the rows may have lists of its own."""
 
 _CONTRADICTIONS = frozenset({"boolean", "error", "errors", "exception"})
 """Names that no answer with rows has: the answer to an ASK, and how engines say that they failed."""
@@ -45,33 +45,34 @@ class Envelope:
     end: int
 
 
-def envelopes_of(body: bytes) -> Iterator[Envelope]:
-    """Yield what may stand around the rows, the likeliest first; one of them is right where what it leaves are rows.
+def envelope_of(body: bytes) -> Envelope | None:
+    """Return what stands around the rows; None where nothing can.
+
+    Of the brackets that may end the rows, the first one with a whole envelope behind it does: behind a bracket inside a
+    row stands the end of that row, which closes something that the envelope does not open. So rows are decoded once.
 
     Raises:
-        RepeatedNameError: None was right so far, and a name occurs twice in an object of one.
+        RepeatedNameError: A name occurs twice in an object of it.
     """
     found = _ROWS.search(body, 0, _SEARCHED)
     if found is None:
-        return
+        return None
     start = found.end() - 1
     before = body[:start].removeprefix(codecs.BOM_UTF8)
-    repeated: RepeatedNameError | None = None
-    for end in _ends(body, start):
+    for end in reversed([*_ends(body, start)]):
         if len(before) + len(body) - end > _MOST_BYTES:
-            break
+            continue
         try:
             content = loads(b"".join((before, b"[]", body[end:])))
-        except RepeatedNameError as error:
-            repeated = error
-            continue
+        except RepeatedNameError:
+            raise
         except (ValueError, RecursionError):
+            # This bracket ends something else.
             continue
         envelope = _checked(content, start, end)
         if envelope is not None:
-            yield envelope
-    if repeated is not None:
-        raise repeated
+            return envelope
+    return None
 
 
 def _ends(body: bytes, start: int) -> Iterator[int]:
@@ -85,10 +86,10 @@ def _ends(body: bytes, start: int) -> Iterator[int]:
 
 def _checked(content: Any, start: int, end: int) -> Envelope | None:
     match content:
-        case {"head": {"vars": [*variables]}, "results": {"bindings": []}} if all(
+        case {"head": {"vars": [*variables]}, "results": {"bindings": []} as results} if all(
             isinstance(name, str) for name in variables
         ):
-            if not _CONTRADICTIONS.isdisjoint(content):
+            if not _CONTRADICTIONS.isdisjoint({*content, *results}):
                 return None
             meta = content.get("meta")
             total = meta.get("result-size-total") if isinstance(meta, dict) else None

@@ -12,7 +12,7 @@ import msgspec
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Edge, Resource
-from gateway.sparql.envelope import Envelope, envelopes_of
+from gateway.sparql.envelope import Envelope, envelope_of
 from gateway.sparql.repetition import has_repeated_names
 from gateway.sparql.surrogates import without_halves
 from gateway.terms.literals import Literal
@@ -133,14 +133,12 @@ def decode(body: bytes, variables: Sequence[str] = (), at_most: int = 0) -> list
 
 def _parsed(body: bytes, most_quotes: int) -> tuple[Envelope | None, list[Row] | EndpointFault]:
     try:
-        for envelope in envelopes_of(body):
-            rows = _decoded(memoryview(body)[envelope.start : envelope.end], most_quotes)
-            if rows is not None:
-                return envelope, rows
+        envelope = envelope_of(body)
     except RepeatedNameError:
         fault = _other(body)
         return None, fault if isinstance(fault, BrokenAnswer | GaveUp) else _repeated()
-    return None, _other(body)
+    rows = None if envelope is None else _decoded(memoryview(body)[envelope.start : envelope.end], most_quotes)
+    return (envelope, rows) if rows is not None else (None, _other(body))
 
 
 def _decoded(text: memoryview, most_quotes: int) -> list[Row] | EndpointFault | None:

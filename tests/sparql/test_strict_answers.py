@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, EndpointFault
+from gateway.sparql import results
 from gateway.sparql.results import Row, decode
 from gateway.sparql.surrogates import without_halves
 from tests.examples import examples
@@ -90,6 +91,7 @@ CONTRADICTING = {
     "boolean behind": f'{{{HEAD},{RESULTS},"boolean":false}}',
     "error": f'{{"error":{{"code":500}},{HEAD},{RESULTS}}}',
     "exception": f'{{{HEAD},{RESULTS},"exception":"out of memory"}}',
+    "error beside the rows": f'{{{HEAD},"results":{{"bindings":[{ROW}],"error":"out of memory"}}}}',
     "a second document": WHOLE + WHOLE,
     "a second document that is an error": WHOLE + '{"error":"x"}',
     "an error before it": '{"error":"x"}' + WHOLE,
@@ -119,6 +121,24 @@ def test_rows_beside_something_that_contradicts_them_are_no_answer(answer: str) 
 )
 def test_the_order_of_the_parts_does_not_matter(answer: str) -> None:
     assert decode(answer.encode(), ("s", "o")) == decode(WHOLE.encode())
+
+
+def test_rows_are_decoded_once_whatever_lists_stand_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    behind = "".join(f',"x{number}":[]' for number in range(7))
+    decoded: list[int] = []
+    really = results._decoded  # noqa: SLF001 - how often it decodes is what a caller waits for
+
+    def counted(text: memoryview, most_quotes: int) -> object:
+        decoded.append(len(text))
+        return really(text, most_quotes)
+
+    monkeypatch.setattr(results, "_decoded", counted)
+    assert len(decode(f'{{{HEAD},"results":{{"bindings":[{ROW}]{behind}}}}}'.encode(), ("s", "o"))) == 1
+    assert decoded == [len(ROW) + 2]
+    decoded.clear()
+    with pytest.raises(EndpointFault):
+        decode(f'{{{HEAD},"results":{{"bindings":[{ROW},{ROW[:-1]}]{behind}}}}}'.encode(), ("s", "o"))
+    assert len(decoded) == 1
 
 
 names = st.sampled_from(["value", "type", "bindings", "results", "head", "vars", "s", "]", '"', "\\", "}},{", "\n"])
