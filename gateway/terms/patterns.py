@@ -1,6 +1,6 @@
 r"""Words as regular expressions that match them in spite of case, accents and Unicode forms.
 
-The patterns use literal characters, classes, groups and ``\p{M}*`` only, which Java, PCRE, RE2 and Rust read alike. A
+The patterns use literal characters, classes, groups and ``\p{M}`` only, which Java, PCRE, RE2 and Rust read alike. A
 pattern matches every text that has the word by `gateway.terms.folding`, and some others: the caller compares again.
 """
 
@@ -20,11 +20,10 @@ _LENGTHS = (40, 20, 12, 8, 5, 3)
 _ROOM = 6_000
 """Characters of all patterns of one search."""
 
-_MARKS = r"\p{M}*"
-_VOICING = "\uff9e\uff9f"
-"""Half-width signs of kana: they are no marks to Unicode, and nothing but marks when they are decomposed."""
+_MARK = "[\\p{M}\uff9e\uff9f]"
+"""With the half-width signs of kana: they are no marks to Unicode, and nothing but marks when they are decomposed."""
 
-_KANA = ("\u3040", "\u30ff")
+_MARKS = f"{_MARK}*"
 
 _MAY_BE_FORMS = (range(0x80, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000), range(0x2F800, 0x2FA20))
 """Code points that may be forms of others: all but Han, Hangul syllables, surrogates and private use."""
@@ -79,16 +78,16 @@ def patterns(words: Sequence[str]) -> list[str]:
 
 def _pattern(word: str, length: int) -> str:
     letters = "".join(_first_letters(fold_letters(word)))[:length]
-    if not letters:
-        # A word of nothing but marks.
-        return f"[\\p{{M}}{_VOICING}]"
     forms = _forms()
+    if not letters:
+        # A word of nothing but marks, or of letters that are marks on a blank.
+        return _either(_MARK, [form for form in forms.single.get(" ", ()) if form.isalnum()])
     pattern = ""
     for place in reversed(range(len(letters))):
         letter, left = letters[place], letters[place:]
         # A code point that goes beyond this letter ends the pattern: the caller compares again.
         joined = [one.form for one in forms.beginning.get(letter, ()) if _agree(one.letters, left)]
-        pattern = _either(_letter(letter) + (_marks_after(letter) + pattern if pattern else ""), joined)
+        pattern = _either(_letter(letter) + (_MARKS + pattern if pattern else ""), joined)
     begun_before = [one.form for one in forms.inside.get(letters[0], ()) if _ends_in(one.letters, letters)]
     return _either(pattern, begun_before)
 
@@ -110,10 +109,6 @@ def _ends_in(several: str, letters: str) -> bool:
 
 def _either(pattern: str, others: Sequence[str]) -> str:
     return f"(?:{pattern}|{_class(others)})" if others else pattern
-
-
-def _marks_after(letter: str) -> str:
-    return f"[\\p{{M}}{_VOICING}]*" if _KANA[0] <= letter <= _KANA[1] else _MARKS
 
 
 @lru_cache(maxsize=4096)

@@ -51,6 +51,8 @@ def matches(pattern: str, text: str) -> bool:
 @example("ｶﾞｶ", "as it is", "NFKC")
 @example("ᾳx", "as it is", "upper")
 @example("İstanbul", "as it is", "lower")
+@example("aﾞb", "as it is", "NFKC")
+@example("x \ufc62", "as it is", "as it is")
 def test_a_pattern_matches_every_name_that_has_its_word_in_any_form(name: str, one: str, other: str) -> None:
     query, stored = FORMS[one](name), FORMS[other](name)
     for word in every_word_of(query):
