@@ -37,7 +37,11 @@ async def test_an_intersection_through_such_iris_is_whole_or_says_what_is_missin
         answer = await gateway.intersect_subgraphs([A, C], 2)
     found = {node.id for node in answer.nodes}
     assert found <= expected.nodes
-    assert answer.complete is (found == expected.nodes)
+    if answer.complete:
+        assert found == expected.nodes
+    else:
+        # All nodes may be found over the edges of their other ends: what cannot be asked for may still have more.
+        assert REPORT in {iri for gap in answer.incomplete or () for iri in gap.ids}
 
 
 @pytest.mark.parametrize("iri", [REPORT, "urn:a/../b", "http://EX.org/upper"])

@@ -249,7 +249,7 @@ class Quota:
 
     def _repair(self, account: Account, now: float) -> bool:
         """Take out of an account what shuts everybody out for more than a day; return whether there was anything."""
-        before = copy.deepcopy(account)
+        before = copy.copy(account)
         if (ahead := account.at - now) > _CLOCKS_DIFFER:
             # The clock was set back. What is left counts from now on, and not from a time to come.
             account.closed_until -= ahead

@@ -115,7 +115,7 @@ def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
 
 
 @pytest.mark.large
-async def test_five_thousand_different_questions_leave_no_more_memory_than_the_bounds_say() -> None:
+async def test_a_thousand_different_questions_leave_no_more_memory_than_the_bounds_say() -> None:
     graph = engine(" ".join(f"x:n{number} x:p x:n{number + 1} ." for number in range(100)))
     profile = Profile(snapshots=Snapshots(megabytes=1))
     store = CachedStore(SparqlStore(InProcess(graph, max_bytes=1 << 26), profile), megabytes=1, ttl_seconds=1_000)
@@ -126,10 +126,10 @@ async def test_five_thousand_different_questions_leave_no_more_memory_than_the_b
         gc.collect()
         tracemalloc.start()
         try:
-            for number in range(5_000):
-                unknown = [f"{DOUBTFUL}{number}/{place}/{padding}" for place in range(8)]
+            for number in range(1_000):
+                unknown = [f"{DOUBTFUL}{number}/{place}/{padding}" for place in range(40)]
                 sent += sum(map(len, unknown))
-                await gateway.bfs_query([f"x:n{number % 100}", *unknown], 1)
+                await gateway.bfs_query([f"x:n{number % 100}", *unknown], 1, topology_only=True)
             gc.collect()
             held, _ = tracemalloc.get_traced_memory()
         finally:
