@@ -86,7 +86,7 @@ class Finding:
     Attributes:
         cut: Whether there is more than was asked for.
         shortened: Whether only the first words of the text were looked for, or all of them are too short to be looked
-            for inside words.
+            for inside words, or it has symbols only, which are looked for as a whole name.
     """
 
     cut: bool
@@ -112,7 +112,7 @@ class Finding:
             thorough: Whether words inside words are looked for also where whole words were found.
         """
         words = words_of(sought.text)
-        shortened = len(words) > _MOST_WORDS or (bool(words) and all(map(_is_short, words)))
+        shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))
         finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
         if finding._types is not None:
             if words:
