@@ -41,7 +41,8 @@ def _of_edges(answer: Neighbourhood) -> int:
 
 
 def _of_facts(answer: NodeFacts) -> int:
-    texts = getsizeof(answer.name) + getsizeof(answer.description) + sum(map(getsizeof, answer.types))
+    # There is one empty text, which all share.
+    texts = sum(map(getsizeof, filter(None, (answer.name, answer.description, *answer.types))))
     return _SMALL + getsizeof(answer.types) + texts + _of_mark(answer.mark)
 
 
