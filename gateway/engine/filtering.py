@@ -16,7 +16,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 
 _NO_LABELS: Mapping[Iri, str] = {}
 
@@ -166,7 +166,7 @@ class Sieve:
                 removed.setdefault(node, "min_mentions")
         for seed in topology.seeds:
             if seed in removed:
-                short = in_prose(self._prefixes.shorten(seed))
+                short = self._prefixes.in_prose(seed)
                 warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
         nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
         edges = [

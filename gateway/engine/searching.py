@@ -25,7 +25,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import has_symbol, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
@@ -38,9 +38,6 @@ _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
 )
 _NOT_TRUSTED = f"This {UNTRUSTED}, so there may be others."
-
-_LISTED = 5
-"""IDs that a warning names."""
 
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
@@ -178,9 +175,9 @@ class Searcher:
         if not silent or not where:
             return []
         subjects = await self._store.subjects(silent, budget)
-        ids = [self._prefixes.shorten(iri) for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
-        named = ", ".join(map(in_prose, sorted(ids)[:_LISTED])) + (", …" if len(ids) > _LISTED else "")
-        return [f"Nothing is said here about {named}; it may be in {where}."] if ids else []
+        gone = [iri for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
+        named = self._prefixes.listed(gone)
+        return [f"Nothing is said here about {named}; it may be in {where}."] if gone else []
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget
