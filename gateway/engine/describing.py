@@ -13,7 +13,7 @@ from gateway.engine.gaps import UNTRUSTED
 from gateway.engine.known import Known, names_in_doubt
 from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
-from gateway.engine.presenting import max_bytes
+from gateway.engine.presenting import TIME_FOR_PRESENTATION, max_bytes
 from gateway.engine.ranking import ranked
 from gateway.engine.redirects import Redirects
 from gateway.engine.size import shorteners, size_of
@@ -31,12 +31,8 @@ _NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not fou
 _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
 )
-_TIME_FOR_WRITING = 0.15
-"""Share of the time that is left for an answer which is not spent on reading."""
-
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
-
 
 Json = dict[str, Any]
 
@@ -144,12 +140,12 @@ class Describer:
         )
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
-        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+        with budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
 
     async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> tuple[dict[Iri, Any], _Notes]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
-        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+        with budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known, facts, described, existing, notes = await self._read(iris, budget)
         found: dict[Iri, Any] = {}
         for iri in budget.call_deadline.checking(iris, at_once=1):

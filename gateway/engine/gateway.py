@@ -34,7 +34,7 @@ from gateway.engine.exploring import Progress, no_progress
 from gateway.engine.filtering import TraversalArguments, resolve
 from gateway.engine.hubs import HubRule
 from gateway.engine.orienting import Orienter
-from gateway.engine.presenting import Presenter, max_bytes
+from gateway.engine.presenting import TIME_FOR_PRESENTATION, Presenter, max_bytes
 from gateway.engine.redirects import Redirects
 from gateway.engine.searching import Searcher
 from gateway.engine.size import size_of
@@ -47,9 +47,6 @@ from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record, Tally
 from gateway.terms.prefixes import PrefixMap
-
-_TIME_FOR_PRESENTATION = 0.15
-"""Share of a call's time that a traversal leaves for filters, metadata and the writing of the answer."""
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
 
@@ -403,7 +400,7 @@ class Gateway:
         generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
         if topology is None:
-            with budget.tally.stage("expansion"), budget.reserving(requests=0.0, time=_TIME_FOR_PRESENTATION):
+            with budget.tally.stage("expansion"), budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
                     topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
                 else:

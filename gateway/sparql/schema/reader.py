@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.budget import Budget
+from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -114,7 +114,7 @@ class SchemaReader:
         self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool, partly: bool
     ) -> Schema:
         looked_at = min(limit, self._profile.orientation.glance_triples)
-        async with _together() as tasks:
+        async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, limit, budget, partly=partly))
             naming = tasks.create_task(self._names.find(budget, sum(totals.values()) if whole else None))
             hubs = tasks.create_task(self._hubs.find(looked_at, budget))
@@ -153,7 +153,7 @@ class SchemaReader:
         end = budget.deadline.clock() + seconds
         beside = replace(budget)
         with beside.within(seconds * _DRAWING):
-            async with _together() as tasks:
+            async with together() as tasks:
                 # In the order in which they take their turns: what is quick first.
                 naming = tasks.create_task(self._names.find(beside))
                 publishing = tasks.create_task(self._descriptions.published(self._asker.service_description, beside))
@@ -254,16 +254,6 @@ class SchemaReader:
             left_out=left_out,
             is_cut=bool(left_out),
         )
-
-
-@asynccontextmanager
-async def _together() -> AsyncIterator[asyncio.TaskGroup]:
-    """Run tasks until all have ended; where one fails, the others are stopped, and what it raised is raised."""
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            yield tasks
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
 
 
 def _by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:
