@@ -70,13 +70,7 @@ class Searcher:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
-        words = words_of(arguments.query)
-        if not words and not has_symbol(arguments.query):
-            raise InputError(
-                f"search_entities: query {quoted(arguments.query)} has no letter, digit or symbol.",
-                valid="query: a name, an alias or a part of it.",
-            )
-        sought = Sought(arguments.query, tuple(words))
+        sought = _sought(arguments.query)
         known, types = await self._known_types(arguments.node_types or (), budget)
         wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
         with budget.tally.stage("search"):
@@ -84,7 +78,7 @@ class Searcher:
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
-        best = ranked(sendable, arguments.query, words)
+        best = ranked(sendable, arguments.query, sought.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, budget)
         weights = hits.weights
@@ -201,6 +195,16 @@ class Searcher:
             "match": one.match,
             "matched": shorter(hit.text) if hit.text != name else None,
         }
+
+
+def _sought(query: str) -> Sought:
+    words = words_of(query)
+    if not words and not has_symbol(query):
+        raise InputError(
+            f"search_entities: query {quoted(query)} has no letter, digit or symbol.",
+            valid="query: a name, an alias or a part of it.",
+        )
+    return Sought(query, tuple(words))
 
 
 def _completed(facts: NodeFacts, told: Told) -> NodeFacts:
