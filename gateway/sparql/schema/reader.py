@@ -194,13 +194,7 @@ class SchemaReader:
         """
         sample = await self._sampler.at(0, FIRST_TRIPLES, budget)
         with contextlib.suppress(Fault):
-            drawn = await self._sampler.at_random(budget)
-            sample = Sample(
-                sample.types + drawn.types,
-                sample.predicates + drawn.predicates,
-                sample.triples + drawn.triples,
-                is_cut=sample.is_cut or drawn.is_cut,
-            )
+            sample = Sample.of([sample, await self._sampler.at_random(budget)])
         names = await self._names.find(budget)
         found = Described(_uncounted(sample.types), _uncounted(sample.predicates))
         basis = Basis(("sampled",), time.time(), sample.triples, None)
