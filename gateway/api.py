@@ -74,7 +74,7 @@ _COUNTED_AT_ONCE = 1_000_000
 """Triples of a graph in this process that is counted at the first look, in a second or two."""
 
 _PAGE_SECONDS = 600.0
-"""Time for a page of names of a graph in this process, which is nobody else's: no call waits for it."""
+"""Time for reading a page of names of a graph in this process; no call waits for it."""
 
 Source = str | Path | Sequence[str | Path] | rdflib.Graph
 
@@ -149,7 +149,7 @@ def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, Load
 
 
 def _reading_of(profile: Profile) -> str:
-    """Return a name for how a profile has a graph read; how its files are parsed makes no difference."""
+    """Return a key for the settings under which a graph is read; the limits of parsing make no difference."""
     return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:16]
 
 

@@ -44,9 +44,9 @@ class _Notes:
     Attributes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
-        names_in_doubt: Whether what carries names is not known.
+        names_in_doubt: Whether it is not known which predicates carry names.
         left_out: By node, how many types and values are left out because no caller could send their IDs back.
-        unrefined: Nodes whose dates and quantities lack what could not be read of them.
+        unrefined: Nodes whose precisions of dates and units of quantities could not be read.
     """
 
     warnings: list[str]

@@ -32,7 +32,7 @@ class Filters:
         predicates: Predicates whose edges come in full; None for all.
         excluded: Types whose nodes are removed.
         warnings: What a reader should know about the names used.
-        excludes_all: Whether the types to remove are all that are meant: no subclass and no label could be unread.
+        excludes_all: Whether `excluded` has all types that are meant: every subclass and label could be read.
     """
 
     node_types: frozenset[str] | None
@@ -177,8 +177,8 @@ class Sieve:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [
-            f"{name}: what {count} nodes are judged by could not all be fetched; they were not removed, so node_count "
-            "and edge_count may be too large."
+            f"{name}: the data that decide on {count} nodes could not all be fetched; they were not removed, so "
+            "node_count and edge_count may be too large."
             for name, count in undecided.items()
         ]
         return Kept(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)

@@ -126,7 +126,7 @@ class Redirects:
 
     def _fork(self, node: Iri, others: Sequence[Iri]) -> str:
         merged, into = self._prefixes.in_prose(node), self._prefixes.listed(others)
-        return f"By this graph {merged} was also merged into {into}: ask for that too."
+        return f"According to this graph, {merged} was also merged into {into}. Ask about that too."
 
     def _sentence(self, node: Iri, target: Iri) -> str:
         return f"{self._prefixes.in_prose(node)} was merged into {self._prefixes.in_prose(target)}"

@@ -27,7 +27,7 @@ def _iris(entries: Sequence[str]) -> tuple[str, ...]:
 
 
 Iris = Annotated[tuple[str, ...], AfterValidator(_iris)]
-"""IRIs or CURIEs; what is none would end in a query that no engine takes."""
+"""IRIs or CURIEs; anything else would make a query that no engine accepts."""
 
 Words = Annotated[tuple[str, ...], AfterValidator(_words)]
 """IRIs, CURIEs or bare local names."""

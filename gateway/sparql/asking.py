@@ -56,11 +56,7 @@ class Overflow(AnswerCut):
     """
 
     def __init__(self, rows: Sequence[Row], *, about_one: bool = False) -> None:
-        what, next_step = (
-            ("What there is about one entity", _OF_ONE)
-            if about_one
-            else ("The answer", "Ask for fewer entities at once.")
-        )
+        what, next_step = ("One entity", _OF_ONE) if about_one else ("The answer", "Ask for fewer entities at once.")
         super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
         self.rows = rows
 
@@ -69,7 +65,7 @@ def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
     """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
     return QueryRefused(
         f"The engine refused a query about {quoted(iri)}, which may be no IRI by the engine's rules.",
-        valid="Engines differ: some refuse [ and ], or a % that two hexadecimal digits do not follow.",
+        valid="Engines differ: some refuse [ and ], or a % without two hexadecimal digits after it.",
         next_step=refused.next_step or "Ask without it.",
     )
 

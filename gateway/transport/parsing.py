@@ -230,7 +230,7 @@ def _check_depth(term: pyoxigraph.Triple) -> None:
             return
         inner = inner.object
     raise RefusedError(
-        f"its triple terms are nested more than {_DEEPEST} deep", valid=f"At most {_DEEPEST} are read in each other."
+        f"its triple terms are nested more than {_DEEPEST} deep", valid=f"Triple terms may be nested {_DEEPEST} deep."
     )
 
 
