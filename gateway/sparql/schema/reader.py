@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gateway.errors import DeadlinePassed, Fault, GaveUp
+from gateway.errors import DeadlinePassed, Fault, GaveUp, QueryRefused
 from gateway.graph.budget import Budget
 from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
@@ -139,9 +139,11 @@ class SchemaReader:
             rows = await self._asker.rows("check/named_graphs", budget, {}, at_most=_NAMED_GRAPHS)
         except Overflow:
             return _IN_NAMED_GRAPHS
-        except Fault:
+        except QueryRefused:
             # An engine without named graphs refuses to be asked for them.
             return ""
+        except Fault as fault:
+            return f"the graph that is asked is empty, and named graphs could not be looked for: {fault.wrong}"
         return _IN_NAMED_GRAPHS if rows else ""
 
     async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
