@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_INTERRUPTED = 130
+from gateway.cli.statuses import INTERRUPTED
 
 
 def main() -> int:
@@ -15,7 +15,7 @@ def main() -> int:
 
         return run()
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

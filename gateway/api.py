@@ -74,7 +74,7 @@ _COUNTED_AT_ONCE = 1_000_000
 """Triples of a graph in this process that is counted at the first look, in a second or two."""
 
 _PAGE_SECONDS = 600.0
-"""Time for a page of names of a graph in this process, which is nobody else's: no call waits for it."""
+"""Time for reading a page of names of a graph in this process; no call waits for it."""
 
 Source = str | Path | Sequence[str | Path] | rdflib.Graph
 
@@ -133,18 +133,23 @@ def open_gateway(
         return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf, clock)
     settings = _oriented_at_once(_without_api(settings))
     graph = _loaded(source, progress, store, settings.files)
+    over, labels = _over_loaded(graph, settings)
+    return _over(over, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.made)
+
+
+def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, LoadedLabels]:
+    """Return the store of a graph in this process, and its label index."""
     # What is loaded never changes, so what was read of it is believed for ever.
-    forever = settings.cache.model_copy(update={"ttl_seconds": math.inf})
-    below = SparqlStore(_in_process(graph, settings), settings)
-    place = None if graph.place is None else graph.place / _reading_of(settings)
-    labels = LoadedLabels(below.names, allowance_of(settings, _PAGE_SECONDS), place)
+    forever = profile.cache.model_copy(update={"ttl_seconds": math.inf})
+    below = SparqlStore(_in_process(graph, profile), profile)
+    place = None if graph.place is None else graph.place / _reading_of(profile)
+    labels = LoadedLabels(below.names, allowance_of(profile, _PAGE_SECONDS), place)
     over = below if place is None else SchemaOfContent(below, KeptSchema(place), below.use_names)
-    indexed = IndexedStore(_cached(over, below.naming, forever, 0), labels)
-    return _over(indexed, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.made)
+    return IndexedStore(_cached(over, below.naming, forever, 0), labels), labels
 
 
 def _reading_of(profile: Profile) -> str:
-    """Return a name for how a profile has a graph read; how its files are parsed makes no difference."""
+    """Return a key for the settings under which a graph is read; the limits of parsing make no difference."""
     return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:16]
 
 

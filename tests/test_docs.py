@@ -261,11 +261,13 @@ def test_every_cause_of_an_incomplete_answer_has_a_row() -> None:
 
 
 def steps() -> Iterator[str]:
-    """Find every key that the engine gives to `degraded`: by subscript, or in the dictionary that a property makes."""
+    """Find every key that the engine gives to `degraded`: by subscript, by `_count`, or by a property."""
     for path in (ROOT / "gateway" / "engine").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Subscript(value=ast.Name(id="degraded"), slice=ast.Constant(value=str(step))):
+                    yield step
+                case ast.Call(func=ast.Name(id="_count"), args=[_, ast.Constant(value=str(step)), _]):
                     yield step
                 case ast.FunctionDef(name="degraded"):
                     for inner in ast.walk(node):

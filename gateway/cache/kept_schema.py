@@ -68,7 +68,7 @@ class SchemaOfContent(Passing):
     Args:
         inner: The graph.
         kept: Where the schema of exactly this content is kept.
-        use_names: Has the predicates that name nodes used, as the reading of a schema does.
+        use_names: Makes the store read names by some predicates, as the reading of a schema does.
     """
 
     def __init__(self, inner: GraphStore, kept: KeptSchema, use_names: Callable[[Sequence[Iri]], None]) -> None:

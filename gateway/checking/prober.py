@@ -47,7 +47,7 @@ class Prober:
     @property
     def soon(self) -> Deadline:
         """The deadline of one probe that begins now."""
-        return Deadline.after(min(self.seconds_each, self.deadline.seconds_left), self.deadline.clock)
+        return self.deadline.within(self.seconds_each)
 
     async def look(self, remote: Remote, accept: str) -> Glimpse:
         """Look at an endpoint without a query.

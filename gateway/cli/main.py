@@ -14,10 +14,8 @@ from typer.main import get_command
 from gateway.cli.commands import PROGRAM, app
 from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, print_error
 from gateway.cli.requests import Serve
+from gateway.cli.statuses import FAILED, INTERRUPTED
 from gateway.errors import GatewayError
-
-FAILED = 2
-INTERRUPTED = 130
 
 _log = logging.getLogger(__name__)
 

@@ -22,6 +22,8 @@ _STEPS: Mapping[str, tuple[str, str]] = {
     "values_shortened": ("Shortened to keep the answer small: {} (long texts and lists).", "value"),
     "nodes_as_stubs": ("Left out to keep the answer small: the details of {}.", "node"),
     "edges_bare": ("Left out to keep the answer small: the evidence of {}.", "edge"),
+    "ids_left_out": ("Left out because they are no IRIs, or too long for an ID: {}.", "term"),
+    "precision_failed": ("The precisions of dates and units of quantities of {} could not be read: ask again.", "item"),
     "metadata_failed": ("The graph failed to give the details of {}: ask again.", "item"),
 }
 

@@ -14,7 +14,7 @@ _UNBOUNDED = 1_000_000
 
 
 class Screen:
-    """Standard output for a person: as wide as the terminal, and without any bound where it is none."""
+    """Standard output for a person: as wide as the terminal, unbounded in a pipe or a file."""
 
     def __init__(self) -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -30,7 +30,7 @@ class Screen:
             self._console.print(content, crop=False)
         text = captured.get()
         if not self._is_terminal:
-            # What fills the last column of a table.
+            # Rich pads the last column of a table with blanks.
             text = "\n".join(part.rstrip(" ") for part in text.split("\n"))
         write(sys.stdout, text)
 

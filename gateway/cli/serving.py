@@ -18,6 +18,7 @@ from gateway.cli.output import flush, louder, print_note
 from gateway.cli.prefixes import prefixes
 from gateway.cli.profiles import profile_of
 from gateway.cli.requests import Common
+from gateway.cli.statuses import INTERRUPTED, TERMINATED
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.opening import Note, Opened, Opening
@@ -25,9 +26,6 @@ from gateway.settings.address import url_problem
 from gateway.settings.contact import contact_for
 from gateway.settings.profile import Profile
 from gateway.transport.loading import check_files
-
-_INTERRUPTED = 130
-_TERMINATED = 143
 
 
 def serve(common: Common, address: tuple[str, int] | None) -> int:
@@ -59,7 +57,7 @@ def serve(common: Common, address: tuple[str, int] | None) -> int:
     except KeyboardInterrupt:
         # It came before there were handlers of signals.
         stop.signal = signal.SIGINT
-    status = _INTERRUPTED if stop.signal == signal.SIGINT else 0
+    status = INTERRUPTED if stop.signal == signal.SIGINT else 0
     if opening.is_busy or stop.signal is not None:
         # The interpreter would wait for no thread that loads, and the engine in it ends the process by a crash.
         # Another Ctrl-C would end in a traceback while the interpreter takes itself apart.
@@ -96,7 +94,7 @@ class _Stop:
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         if self.signal is not None:
-            os._exit(_INTERRUPTED if number == signal.SIGINT else _TERMINATED)
+            os._exit(INTERRUPTED if number == signal.SIGINT else TERMINATED)
         self.signal = number
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.event.set)

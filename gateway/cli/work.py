@@ -21,6 +21,7 @@ from gateway.cli.prefixes import prefixes
 from gateway.cli.profiles import profile_of
 from gateway.cli.requests import Bfs, Check, Common, Demo, Describe, Index, Intersect, Request, Schema, Search
 from gateway.cli.screen import Screen
+from gateway.cli.statuses import DIFFERENT
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult, SearchResult
 from gateway.engine.exploring import Progress
@@ -36,9 +37,6 @@ from gateway.transport.base import Transport
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 AnyTransport = TypeVar("AnyTransport", bound=Transport)
 Result = TypeVar("Result")
-
-DIFFERENT = 1
-"""The exit status of a check whose two clients were answered differently."""
 
 
 def do(request: Request) -> int:

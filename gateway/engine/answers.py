@@ -119,8 +119,8 @@ class Subgraph(Answer):
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
     undecided: dict[str, int] | None = Field(
         default=None,
-        description="Nodes to which a filter could not be applied, because what it needs could not be read; they are "
-        "kept, so `node_count` and `edge_count` may be too large.",
+        description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "
+        "`node_count` and `edge_count` may be too large.",
     )
     blank_node_edges: int | None = Field(
         default=None, description="Triples left out because one end is a blank node, which has no ID."

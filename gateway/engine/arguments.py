@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from gateway.errors import InputError, quoted
+from gateway.terms.iri import MAX_IRI
 
 MAX_HOPS = 5
 MAX_SEEDS = 50
@@ -21,7 +22,9 @@ MAX_QUERY = 1_000
 MAX_HITS = 100
 MIN_TOKENS = 200
 MAX_NUMBER = 1_000_000_000
-MAX_ID = 1_000
+MAX_ID = MAX_IRI + 2
+"""Characters of an ID in an argument, which may be `<IRI>`."""
+
 EXPLAIN = "explain"
 _LONGEST_MISSPELT = 64
 """Characters of a name that is compared with those there are."""

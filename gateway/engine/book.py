@@ -16,7 +16,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
 from gateway.telemetry import Tally
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 
 _log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class SchemaBook:
         schema = known.schema
         reason = schema.reason
         if known.comprehensive:
-            one = in_prose(self._prefixes.shorten((new_types or new_predicates)[0]))
+            one = self._prefixes.in_prose((new_types or new_predicates)[0])
             reason = f"a traversal met {one}, which was not there when the lists were made"
             _log.warning("the schema is not complete any more: %s", reason)
             self._is_disproved = True

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from gateway.engine.answers import Answer
 from gateway.engine.size import size_of
+from gateway.terms.words import cut
 
 Json = dict[str, Any]
 Bounded = TypeVar("Bounded", bound=Answer)
@@ -38,12 +39,12 @@ def bounded(answer: Bounded, limit: int) -> Bounded:
 
 def cut_to(answer: Json, limit: int) -> Json:
     """Return an answer, or a part of one, of which lists are cut until it takes so many bytes; see `bounded`."""
-    cut = dict(answer)
+    left = dict(answer)
     for step in _STEPS:
-        if size_of(cut) <= limit:
+        if size_of(left) <= limit:
             break
-        step(cut, limit)
-    return cut
+        step(left, limit)
+    return left
 
 
 def _count(answer: Json, what: str, number: int) -> None:
@@ -63,11 +64,11 @@ def _quotes(answer: Json, _: int) -> None:
 def _sentences(answer: Json, _: int) -> None:
     if warnings := answer.get("warnings"):
         more = [f"{len(warnings) - _WARNINGS} more warnings are left out."] if len(warnings) > _WARNINGS else []
-        answer["warnings"] = [*(_short(text) for text in warnings[:_WARNINGS]), *more]
+        answer["warnings"] = [*(cut(text, _TEXT) for text in warnings[:_WARNINGS]), *more]
     if searched := answer.get("searched"):
-        answer["searched"] = {**searched, "how": _short(searched["how"])}
+        answer["searched"] = {**searched, "how": cut(searched["how"], _TEXT)}
     if gaps := answer.get("incomplete"):
-        answer["incomplete"] = [{**gap, "detail": _short(gap["detail"])} for gap in gaps]
+        answer["incomplete"] = [{**gap, "detail": cut(gap["detail"], _TEXT)} for gap in gaps]
 
 
 def _summary(answer: Json, _: int) -> None:
@@ -113,10 +114,6 @@ def _edges(answer: Json, _: int) -> None:
 def _paths(answer: Json, _: int) -> None:
     for node in answer.get("nodes") or ():
         _count(answer, "paths_left_out", len(node.pop("via", None) or ()))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
 
 _STEPS: tuple[Callable[[Json, int], None], ...] = (

@@ -13,7 +13,7 @@ from gateway.engine.gaps import UNTRUSTED
 from gateway.engine.known import Known, names_in_doubt
 from gateway.engine.labelling import Labeller, Labels, Mentioned
 from gateway.engine.metadata import MetadataWriter
-from gateway.engine.presenting import max_bytes
+from gateway.engine.presenting import TIME_FOR_PRESENTATION, max_bytes
 from gateway.engine.ranking import ranked
 from gateway.engine.redirects import Redirects
 from gateway.engine.size import shorteners, size_of
@@ -23,23 +23,16 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Existence, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable, local_name
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
 
 _NEAREST = 3
-_LISTED = 5
-"""IDs that a warning names."""
-
 _NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not found may exist."
 _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
 )
-_TIME_FOR_WRITING = 0.15
-"""Share of the time that is left for an answer which is not spent on reading."""
-
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
-
 
 Json = dict[str, Any]
 
@@ -51,9 +44,9 @@ class _Notes:
     Attributes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
-        names_in_doubt: Whether what carries names is not known.
+        names_in_doubt: Whether it is not known which predicates carry names.
         left_out: By node, how many types and values are left out because no caller could send their IDs back.
-        unrefined: Nodes whose dates and quantities lack what could not be read of them.
+        unrefined: Nodes whose precisions of dates and units of quantities could not be read.
     """
 
     warnings: list[str]
@@ -147,12 +140,12 @@ class Describer:
         )
 
     async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
-        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+        with budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
 
     async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> tuple[dict[Iri, Any], _Notes]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
-        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+        with budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known, facts, described, existing, notes = await self._read(iris, budget)
         found: dict[Iri, Any] = {}
         for iri in budget.call_deadline.checking(iris, at_once=1):
@@ -196,8 +189,8 @@ class Describer:
         notes.unrefined = [iri for iri, description in described.items() if not description.refined]
         if notes.unrefined:
             notes.warnings.append(
-                f"The precision of dates and the units of quantities of {self._listed(notes.unrefined)} could not be "
-                "read: a first of January may be a year only. Ask again."
+                "The precision of dates and the units of quantities could not be read of "
+                f"{self._prefixes.listed(notes.unrefined)}: a first of January may be a year only. Ask again."
             )
         if silent and (where := self._profile.endpoint.other_graph):
             subjects = await self._store.subjects(silent, budget)
@@ -205,10 +198,13 @@ class Describer:
             absent = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
             notes.elsewhere.update(unsure, absent)
             if absent:
-                notes.warnings.append(f"Nothing is said here about {self._listed(absent)}; it may be in {where}.")
+                notes.warnings.append(
+                    f"Nothing is said here about {self._prefixes.listed(absent)}; it may be in {where}."
+                )
             if unsure:
                 notes.warnings.append(
-                    f"Whether anything is said here about {self._listed(unsure)} could not be found out; ask again."
+                    f"Whether anything is said here about {self._prefixes.listed(unsure)} could not be found out; "
+                    "ask again."
                 )
         return notes
 
@@ -216,12 +212,7 @@ class Describer:
         """Note nodes that this part of a split graph does not even mention."""
         if absent and (where := self._profile.endpoint.other_graph):
             notes.elsewhere.update(absent)
-            notes.warnings.append(f"{self._listed(absent)} is not in this graph; it may be in {where}.")
-
-    def _listed(self, iris: Sequence[Iri]) -> str:
-        ids = sorted(map(self._prefixes.shorten, iris))
-        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-        return ", ".join(map(in_prose, ids[:_LISTED])) + more
+            notes.warnings.append(f"{self._prefixes.listed(absent)} is not in this graph; it may be in {where}.")
 
     def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: Known) -> Json:
         return {
@@ -247,7 +238,7 @@ class Describer:
                 # An API of names may know the very entity that the graph has not.
                 others = [hit for hit in hits.hits if hit.iri != iri and is_sendable(hit.iri)]
                 best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
-                nearest = [f"{in_prose(self._prefixes.shorten(hit.iri))} ({quoted(hit.text)})" for hit in best]
+                nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
         where = self._profile.endpoint.other_graph
         doubt = "" if self._profile.endpoint.trusted else f" But this {UNTRUSTED}, so it may exist."
         return InputError(

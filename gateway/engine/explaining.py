@@ -8,6 +8,7 @@ from dataclasses import asdict
 from gateway.engine.answers import Explain, SentQuery
 from gateway.engine.size import size_of
 from gateway.telemetry import Record, Sent
+from gateway.terms.words import cut
 
 _SHARE = 4
 """One part in so many of an answer is kept for its explanation."""
@@ -61,10 +62,9 @@ def _with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
 
 
 def _written(query: Sent, longest: int) -> SentQuery:
-    text = query.sparql
     return SentQuery(
         template=query.template,
-        sparql=text if len(text) <= longest else f"{text[: longest - 1]}…",
+        sparql=cut(query.sparql, longest),
         rows=query.rows,
         bytes=query.bytes,
         ms=query.ms,

@@ -16,7 +16,7 @@ from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.graph.budget import Budget
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 
 _NO_LABELS: Mapping[Iri, str] = {}
 
@@ -32,7 +32,7 @@ class Filters:
         predicates: Predicates whose edges come in full; None for all.
         excluded: Types whose nodes are removed.
         warnings: What a reader should know about the names used.
-        excludes_all: Whether the types to remove are all that are meant: no subclass and no label could be unread.
+        excludes_all: Whether `excluded` has all types that are meant: every subclass and label could be read.
     """
 
     node_types: frozenset[str] | None
@@ -166,7 +166,7 @@ class Sieve:
                 removed.setdefault(node, "min_mentions")
         for seed in topology.seeds:
             if seed in removed:
-                short = in_prose(self._prefixes.shorten(seed))
+                short = self._prefixes.in_prose(seed)
                 warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
         nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
         edges = [
@@ -177,8 +177,8 @@ class Sieve:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [
-            f"{name}: what {count} nodes are judged by could not all be fetched; they were not removed, so node_count "
-            "and edge_count may be too large."
+            f"{name}: the data that decide on {count} nodes could not all be fetched; they were not removed, so "
+            "node_count and edge_count may be too large."
             for name, count in undecided.items()
         ]
         return Kept(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)

@@ -28,28 +28,20 @@ from gateway.engine.arguments import (
 )
 from gateway.engine.book import SchemaBook, Shelf
 from gateway.engine.bounding import bounded
-from gateway.engine.describing import Describer, expanded
+from gateway.engine.describing import Describer
 from gateway.engine.explaining import explained
 from gateway.engine.exploring import Progress, no_progress
-from gateway.engine.filtering import TraversalArguments, resolve
-from gateway.engine.hubs import HubRule
 from gateway.engine.orienting import Orienter
-from gateway.engine.presenting import Presenter, max_bytes
-from gateway.engine.redirects import Redirects
+from gateway.engine.presenting import max_bytes
 from gateway.engine.searching import Searcher
 from gateway.engine.size import size_of
-from gateway.engine.snapshots import Snapshots
-from gateway.engine.topology import Cartographer
+from gateway.engine.traversing import Traverser
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget, Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record, Tally
 from gateway.terms.prefixes import PrefixMap
-
-_TIME_FOR_PRESENTATION = 0.15
-"""Share of a call's time that a traversal leaves for filters, metadata and the writing of the answer."""
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
 
@@ -129,14 +121,10 @@ class Gateway:
         self._clock = clock
         self._on_record = on_record
         self._book = SchemaBook(store, profile, prefixes, clock, shelf)
-        self._cartographer = Cartographer(store, prefixes, profile)
-        self._redirects = Redirects(store, profile, prefixes)
-        self._presenter = Presenter(store, profile, prefixes, self._book)
         self._orienter = Orienter(profile, prefixes, self._book)
         self._searcher = Searcher(store, profile, prefixes, self._book)
         self._describer = Describer(store, profile, prefixes, self._book)
-        self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
-        self._book.on_change(self._compare)
+        self._traverser = Traverser(store, profile, prefixes, self._book, clock)
 
     @property
     def profile(self) -> Profile:
@@ -150,11 +138,11 @@ class Gateway:
 
     def forget_snapshots(self) -> None:
         """Forget all answers kept for paging."""
-        self._snapshots.clear()
+        self._traverser.forget()
 
     def forget(self) -> None:
         """Forget what was read of nodes and edges: the answers kept for paging, and the cache below them."""
-        self._snapshots.clear()
+        self._traverser.forget()
         self._store.forget()
 
     def start(self) -> None:
@@ -221,13 +209,15 @@ class Gateway:
             case "search_entities":
                 return await self._answer(SearchEntities, arguments, self._searcher.search, explain=obeying)
             case "bfs_query":
-                return await self._answer(BfsQuery, arguments, self._bfs(progress), explain=obeying)
+                return await self._answer(BfsQuery, arguments, self._traverser.bfs(progress), explain=obeying)
             case "describe_entity":
                 return await self._answer(DescribeEntity, arguments, self._describer.one, explain=obeying)
             case "describe_entities":
                 return await self._answer(DescribeEntities, arguments, self._describer.several, explain=obeying)
             case "intersect_subgraphs":
-                return await self._answer(IntersectSubgraphs, arguments, self._intersection(progress), explain=obeying)
+                return await self._answer(
+                    IntersectSubgraphs, arguments, self._traverser.intersection(progress), explain=obeying
+                )
             case _:
                 raise InputError(f"There is no tool {quoted(tool)}.")
 
@@ -274,7 +264,7 @@ class Gateway:
             **detail: What is shown and how much of it; see `Detail`.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **detail}
-        return await self._answer(BfsQuery, given, self._bfs(progress))
+        return await self._answer(BfsQuery, given, self._traverser.bfs(progress))
 
     async def describe_entity(
         self,
@@ -325,11 +315,7 @@ class Gateway:
             **detail: What is shown and how much of it; see `Detail`.
         """
         given = {"seeds": seeds, "k": k, "via": via, **detail}
-        return await self._answer(IntersectSubgraphs, given, self._intersection(progress))
-
-    def _compare(self) -> None:
-        if self._book.latest is not None:
-            self._snapshots.compare(self._book.latest.schema)
+        return await self._answer(IntersectSubgraphs, given, self._traverser.intersection(progress))
 
     async def _answer(
         self,
@@ -367,66 +353,10 @@ class Gateway:
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
 
-    def _bfs(self, progress: Progress) -> Callable[[BfsQuery, Budget], Awaitable[BfsResult]]:
-        async def work(arguments: BfsQuery, budget: Budget) -> BfsResult:
-            return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, budget, progress))
-
-        return work
-
-    def _intersection(
-        self, progress: Progress
-    ) -> Callable[[IntersectSubgraphs, Budget], Awaitable[IntersectionResult]]:
-        async def work(arguments: IntersectSubgraphs, budget: Budget) -> IntersectionResult:
-            return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, budget, progress))
-
-        return work
-
-    async def _subgraph(
-        self, arguments: TraversalArguments, hops: int, budget: Budget, progress: Progress
-    ) -> dict[str, Any]:
-        seeds = expanded("seeds", arguments.seeds, self._prefixes)
-        if isinstance(arguments, IntersectSubgraphs):
-            _check_two(seeds)
-        # A misspelt filter fails before the graph is asked for anything.
-        known = await self._book.known(budget)
-        try:
-            resolve(arguments, known)
-        except InputError:
-            resolve(arguments, await self._book.known(budget, doubted=True))
-        followed = await self._redirects.followed(seeds, budget)
-        seeds = followed.seeds
-        if isinstance(arguments, IntersectSubgraphs):
-            _check_two(seeds)
-        rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
-        via = isinstance(arguments, IntersectSubgraphs) and arguments.via
-        question = (arguments.tool, tuple(seeds), hops, rule.question, via)
-        generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
-        topology = self._snapshots.get(question, going_on=going_on)
-        if topology is None:
-            with budget.tally.stage("expansion"), budget.reserving(requests=0.0, time=_TIME_FOR_PRESENTATION):
-                if isinstance(arguments, BfsQuery):
-                    topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
-                else:
-                    topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
-            topology = followed.doubted(topology)
-            self._snapshots.put(question, topology, generation)
-        await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
-        warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
-        return await self._presenter.present(topology, arguments, seeds, warnings, budget)
-
     def _budget(self, tally: Tally) -> Budget:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds, self._clock)
         return Budget(deadline, limits.requests, limits.rows, limits.nodes, tally=tally)
-
-
-def _check_two(seeds: Sequence[Iri]) -> None:
-    if len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
-        raise InputError(
-            "intersect_subgraphs: the seeds are one entity, written more than once.",
-            valid="seeds takes 2 to 50 different IDs.",
-            next_step="Use bfs_query for the neighborhood of one entity.",
-        )
 
 
 def _with_lists(given: Mapping[str, object]) -> dict[str, object]:

@@ -37,8 +37,11 @@ _SMALLEST_NODE = 25
 _LABEL_BYTES = 40
 """What an ID and its label take, about."""
 
+TIME_FOR_PRESENTATION = 0.15
+"""Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
+
 _TIME_FOR_WRITING = 0.5
-"""Share of the time that is left for an answer which is not spent on fetching metadata and labels for it."""
+"""Share of that which the fetching of metadata and labels leaves for the writing."""
 
 _SUMMARIZED = (1_000_000, 200, 100, 50, 20, 5)
 """Types, and predicates, that `schema_summary` lists: all, or as many as fit."""

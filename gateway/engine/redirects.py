@@ -13,13 +13,10 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Properties, Resource
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 
 _STEPS = 5
 """Merged nodes that are followed from one to the next; a wiki repairs double redirects."""
-
-_SHOWN = 5
-"""Further targets of one merged node that a warning lists."""
 
 _TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
 
@@ -108,7 +105,7 @@ class Redirects:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
         speaking = _speaking(topology)
         return [
-            f"seeds: whether {in_prose(self._prefixes.shorten(seed))} was merged into another node could not be read: "
+            f"seeds: whether {self._prefixes.in_prose(seed)} was merged into another node could not be read: "
             f"{fault.wrong} It has edges of its own, so it probably was not."
             for seed, fault in followed.unread.items()
             if seed in speaking
@@ -128,11 +125,8 @@ class Redirects:
         return f"{self._sentence(node, targets[0])}; describe that one.{fork}"
 
     def _fork(self, node: Iri, others: Sequence[Iri]) -> str:
-        shown = ", ".join(in_prose(self._prefixes.shorten(other)) for other in others[:_SHOWN])
-        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        merged = in_prose(self._prefixes.shorten(node))
-        return f"By this graph {merged} was also merged into {shown}{more}: ask for that too."
+        merged, into = self._prefixes.in_prose(node), self._prefixes.listed(others)
+        return f"According to this graph, {merged} was also merged into {into}. Ask about that too."
 
     def _sentence(self, node: Iri, target: Iri) -> str:
-        merged, into = in_prose(self._prefixes.shorten(node)), in_prose(self._prefixes.shorten(target))
-        return f"{merged} was merged into {into}"
+        return f"{self._prefixes.in_prose(node)} was merged into {self._prefixes.in_prose(target)}"

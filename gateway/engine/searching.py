@@ -25,7 +25,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import has_symbol, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
@@ -38,9 +38,6 @@ _NAMES_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
 )
 _NOT_TRUSTED = f"This {UNTRUSTED}, so there may be others."
-
-_LISTED = 5
-"""IDs that a warning names."""
 
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
@@ -73,13 +70,7 @@ class Searcher:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
-        words = words_of(arguments.query)
-        if not words and not has_symbol(arguments.query):
-            raise InputError(
-                f"search_entities: query {quoted(arguments.query)} has no letter, digit or symbol.",
-                valid="query: a name, an alias or a part of it.",
-            )
-        sought = Sought(arguments.query, tuple(words))
+        sought = _sought(arguments.query)
         known, types = await self._known_types(arguments.node_types or (), budget)
         wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
         with budget.tally.stage("search"):
@@ -87,7 +78,7 @@ class Searcher:
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
-        best = ranked(sendable, arguments.query, words)
+        best = ranked(sendable, arguments.query, sought.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, budget)
         weights = hits.weights
@@ -178,9 +169,9 @@ class Searcher:
         if not silent or not where:
             return []
         subjects = await self._store.subjects(silent, budget)
-        ids = [self._prefixes.shorten(iri) for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
-        named = ", ".join(map(in_prose, sorted(ids)[:_LISTED])) + (", …" if len(ids) > _LISTED else "")
-        return [f"Nothing is said here about {named}; it may be in {where}."] if ids else []
+        gone = [iri for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
+        named = self._prefixes.listed(gone)
+        return [f"Nothing is said here about {named}; it may be in {where}."] if gone else []
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget
@@ -204,6 +195,16 @@ class Searcher:
             "match": one.match,
             "matched": shorter(hit.text) if hit.text != name else None,
         }
+
+
+def _sought(query: str) -> Sought:
+    words = words_of(query)
+    if not words and not has_symbol(query):
+        raise InputError(
+            f"search_entities: query {quoted(query)} has no letter, digit or symbol.",
+            valid="query: a name, an alias or a part of it.",
+        )
+    return Sought(query, tuple(words))
 
 
 def _completed(facts: NodeFacts, told: Told) -> NodeFacts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.escaping import json_text
+from gateway.terms.words import cut
 
 BYTES_PER_TOKEN = 4
 SHORTER = ((1_000, 100), (200, 30), (80, 10))
@@ -49,7 +50,7 @@ class Shortener:
         """Return the value, shortened where it is too long."""
         if isinstance(value, str) and not isinstance(value, Id) and len(value) > self.text:
             self.shortened += 1
-            return f"{value[: self.text - 1]}…"
+            return cut(value, self.text)
         if isinstance(value, list):
             if len(value) > self.elements:
                 self.shortened += 1

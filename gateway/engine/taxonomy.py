@@ -9,7 +9,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_iri
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap
 
 _LEVELS = 20
 _MOST = 2_000
@@ -53,7 +53,7 @@ class Taxonomy:
     def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
         warnings = []
         if failed:
-            some = ", ".join(in_prose(self._prefixes.shorten(iri)) for iri in failed[:3])
+            some = self._prefixes.listed(failed)
             warnings.append(f"{argument}: the subclasses of {some} could not all be read, so the filter may miss some.")
         if cut:
             warnings.append(f"{argument}: there are more than {_MOST:,} subclasses; name narrower types.")

@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -21,6 +21,7 @@ from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.store import GraphStore, Told
+from gateway.graph.tasks import together
 from gateway.graph.values import Edge, Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -136,7 +137,7 @@ class Cartographer:
         async with asking_ahead(lambda nodes: self._facts(nodes, budget), self._facts_batch) as ahead:
             found = await self._explored([seeds], seeds, max_hops, rule, budget, progress, ahead.told)
             distance = found.distances[0]
-            async with _together() as tasks:
+            async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
                 # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
                 with _for_a_thread(budget.call_deadline) as deadline:
@@ -173,7 +174,7 @@ class Cartographer:
             return self._drawn(seeds, _Layout(), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
-        async with _together() as tasks:
+        async with together() as tasks:
             facts = tasks.create_task(self._facts(common, budget))
             among = await self._among_the_unexpanded(common, found, budget)
             with _for_a_thread(budget.call_deadline) as deadline:
@@ -328,16 +329,6 @@ class Cartographer:
             found.blank_edges,
             paths or {},
         )
-
-
-@asynccontextmanager
-async def _together() -> AsyncIterator[asyncio.TaskGroup]:
-    """Run a block beside its tasks; where one fails, the others are stopped, and its error is raised as it is."""
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            yield tasks
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
 
 
 @contextmanager

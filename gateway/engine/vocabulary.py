@@ -13,7 +13,7 @@ from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri, Term
 from gateway.terms.folding import fold
 from gateway.terms.iri import is_iri, local_name
-from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.terms.prefixes import PrefixMap, in_prose, listed
 
 _NOTHING: Mapping[Iri, str] = {}
 _SHOWN = 8
@@ -107,7 +107,7 @@ class Vocabulary:
             if not found:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
-                meant = _listed(sorted(self._short(iri) for iri in found))
+                meant = listed(sorted(self._short(iri) for iri in found), _SHOWN)
                 warnings.append(f"{argument}: {quoted(name)} means several {self._kind}s, and all are meant: {meant}.")
             iris |= found
         if len(warnings) > _WARNED:
@@ -152,8 +152,8 @@ class Vocabulary:
         near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
         nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._names.spelled[folded] for folded in near))
         if self._comprehensive:
-            listed = [self._short(iri) for iri in itertools.islice(self._known, _SHOWN)]
-            some = ", ".join(map(in_prose, sorted(listed))) + (", …" if len(self._known) > _SHOWN else "")
+            shown = sorted(self._short(iri) for iri in itertools.islice(self._known, _SHOWN))
+            some = ", ".join(map(in_prose, shown)) + (", …" if len(self._known) > _SHOWN else "")
             raise InputError(
                 f"{argument}: no {self._kind} of this graph is called {quoted(name)}.",
                 valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
@@ -164,7 +164,3 @@ class Vocabulary:
             f"{argument}: {quoted(name)} is no {self._kind} that is known here or stands in this answer{hint}. "
             "The list of this graph is not comprehensive, so it may exist elsewhere."
         )
-
-
-def _listed(ids: Sequence[str]) -> str:
-    return ", ".join(map(in_prose, ids[:_SHOWN])) + (f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else "")

@@ -44,6 +44,10 @@ class Deadline:
         """Return the deadline that many seconds from now."""
         return cls(clock() + seconds, clock)
 
+    def within(self, seconds: float) -> Deadline:
+        """Return the deadline that many seconds from now, or this one where it comes first."""
+        return replace(self, at=min(self.at, self.clock() + max(0.0, seconds)))
+
     @property
     def seconds_left(self) -> float:
         """Seconds left, never negative."""
@@ -142,7 +146,7 @@ class Budget:
     def within(self, seconds: float) -> Iterator[None]:
         """Give the block so many seconds at most, of the time that is left."""
         deadline = self.deadline
-        self.deadline = Deadline(min(deadline.at, deadline.clock() + max(0.0, seconds)), deadline.clock)
+        self.deadline = deadline.within(seconds)
         try:
             yield
         finally:

@@ -181,7 +181,7 @@ class Finding:
     def _similar(self, words: Sequence[str]) -> None:
         """Find names that one slip of the finger made the text of; where there is none, one slip a word."""
         step = "are similar"
-        # Nothing is left of one letter, and nothing but symbols is in names without any.
+        # The empty key would match names without any letter.
         shorter = filter(None, without_one(squashed(words)[: LONGEST_WORD * 2]))
         found = self._take(step, self._by_key(_SQUASHED, shorter))
         near = [self._near(word) for word in words]

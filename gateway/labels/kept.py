@@ -141,8 +141,7 @@ class KeptLabels:
                 self._let_go()
                 if stamp is not None:
                     with self._distrusting(deadline):
-                        opening = Deadline.after(min(OPENING_SECONDS, deadline.seconds_left))
-                        self._index = await LabelIndex.opened(self._path, opening)
+                        self._index = await LabelIndex.opened(self._path, deadline.within(OPENING_SECONDS))
                 # Not before: who gives up while it is opened leaves that to the next.
                 self._stamp = stamp
             return self._index

@@ -27,7 +27,7 @@ from gateway.settings.keeping import make
 _log = logging.getLogger(__name__)
 
 _SHARE = 0.5
-"""The share of its own time that a search waits for the index at most: as long again is left to do without."""
+"""The share of its own time that a search waits for the index at most; the rest is for a search without it."""
 
 _SMALL = 20_000
 """Entities with names below which an index takes about a second, so that every search waits for it."""
@@ -38,7 +38,7 @@ _SECONDS = 2.0
 _DAY = 86_400.0
 
 _ATTEMPTS = 3
-"""Indexes that are begun because the one before failed, or broke, before there is none."""
+"""Indexes that may fail or break before no other one is begun."""
 
 
 class LoadedLabels:
@@ -184,7 +184,7 @@ class LoadedLabels:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether there is a file."""
+    """Return whether a file exists; in a coroutine the linter refuses the call itself, which takes no time."""
     return path.is_file()
 
 

@@ -1,4 +1,4 @@
-"""What stands before the MCP endpoint of HTTP: bounds of requests, and escapes in answers."""
+"""Wraps the MCP endpoint over HTTP: bounds requests, and escapes hidden characters in answers."""
 
 from __future__ import annotations
 

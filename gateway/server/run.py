@@ -60,7 +60,7 @@ async def serve_http(opening: Opening, host: str, port: int, stop: asyncio.Event
     class Http(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            # Signals are the command's; the server's own handlers would send them to the process again.
+            # The command handles signals; uvicorn's own handlers would send them to the process again.
             yield
 
     listening = listen(host, port)
@@ -79,7 +79,7 @@ async def serve_http(opening: Opening, host: str, port: int, stop: asyncio.Event
         http = Http(
             uvicorn.Config(
                 Guard(app),
-                # Its records go where all others go.
+                # The root logger handles its records too.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
                 timeout_graceful_shutdown=_GRACE_SECONDS,

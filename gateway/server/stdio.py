@@ -83,7 +83,7 @@ def _taken_over() -> tuple[int, int]:
     if sys.stdin is None or sys.stdout is None:
         raise ConfigurationError(
             f"Standard {'input' if sys.stdin is None else 'output'} is closed, so no client can be served over stdio.",
-            next_step="Start this by an MCP client, or serve over HTTP with --http.",
+            next_step="Start it from an MCP client, or serve over HTTP with --http.",
         )
     source, sink = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)

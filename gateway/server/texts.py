@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gateway.engine.answers import SchemaResult
 from gateway.terms.prefixes import is_plain_curie
+from gateway.terms.words import cut
 
 LIMIT = 2_000
 MOST_TYPES = 20
@@ -98,8 +99,7 @@ def instructions(schema: SchemaResult | None, described: str = "") -> str:
     about = described if schema is None else schema.graph_description
     if not about:
         return _INSTRUCTIONS
-    text = f"{_INSTRUCTIONS} The graph: {about}"
-    return text if len(text) <= LIMIT else f"{text[: LIMIT - 1]}…"
+    return cut(f"{_INSTRUCTIONS} The graph: {about}", LIMIT)
 
 
 def description(tool: str, schema: SchemaResult | None) -> str:

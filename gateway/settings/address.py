@@ -65,6 +65,6 @@ def without_query(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return "whose URL is none"
+        return "(an invalid URL)"
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"

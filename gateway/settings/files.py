@@ -9,6 +9,9 @@ from pydantic import Field, ValidationError
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.section import Section
 
+_DIGITS = 12
+"""Of a number on the command line."""
+
 
 class Files(Section):
     """Limits of the process that parses a graph file."""
@@ -47,9 +50,6 @@ def with_changes(files: Files, changes: list[str] | None) -> Files:
             raise _wrong(change) from error
         values = files.model_dump()
     return files
-
-
-_DIGITS = 12
 
 
 def _wrong(change: str) -> ConfigurationError:

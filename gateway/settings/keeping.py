@@ -25,7 +25,7 @@ from gateway.settings.profile import Profile
 PROGRAM = "bfsql-gateway"
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_ANOTHER = "Give another folder with --store; one that does not exist is made."
+_ANOTHER = "Give another folder with --store; it is created if it does not exist."
 
 _DIGITS = 16
 """Of the hash that names a folder: nobody has so many graphs that two would meet."""
@@ -105,7 +105,7 @@ def folder_for_all() -> Path:
 
 
 def check_private(folder: Path, *further: Path) -> None:
-    """Refuse folders that another user made or may write to: what is read there would be that user's word.
+    """Refuse folders that another user made or may write to, because their content would be trusted.
 
     Args:
         folder: What the operator chose; it may be a link of the operator's own. It need not exist.
@@ -131,7 +131,7 @@ def check_private(folder: Path, *further: Path) -> None:
 def _check_private(folder: Path) -> None:
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
-        raise ConfigurationError(f"{folder} is a link, which this program does not make.", next_step=_ANOTHER)
+        raise ConfigurationError(f"{folder} is a symbolic link; this program creates none.", next_step=_ANOTHER)
     _check_owner(folder, found)
     if found.st_mode & _OTHERS_WRITE:
         mode = f"{stat.S_IMODE(found.st_mode):04o}"

@@ -1,4 +1,4 @@
-"""Reads small files whose size somebody else may decide."""
+"""Reads small files up to a bound."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def read(reference: str, setting: str) -> SecretStr:
         raise ConfigurationError(f"{setting} refers to {where}, which is empty or not set.")
     if len(secret) > _LONGEST or not secret.isprintable():
         raise ConfigurationError(
-            f"{setting} refers to {where}, which holds no secret; nothing of it is sent.",
+            f"{setting} refers to {where}, which is not a secret; its content is not sent.",
             valid=f"A secret is one line of printable characters, {_LONGEST:,} at most.",
         )
     return SecretStr(secret)

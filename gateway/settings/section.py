@@ -8,6 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from gateway.errors import quoted
+
 _WORD = re.compile(r"<?[^\x00-\x20<>\"{}|^`\\]+>?")
 """What may stand in an IRI, in a CURIE or in a local name (SPARQL 1.1, 19.8)."""
 
@@ -15,19 +17,19 @@ _WORD = re.compile(r"<?[^\x00-\x20<>\"{}|^`\\]+>?")
 def _words(entries: Sequence[str]) -> tuple[str, ...]:
     for entry in entries:
         if not _WORD.fullmatch(entry):
-            raise ValueError(f"{entry[:80]!r} is no IRI and no name; an entry is not empty and has no blank")
+            raise ValueError(f"{quoted(entry)} is no IRI and no name; an entry is not empty and has no blank")
     return tuple(entries)
 
 
 def _iris(entries: Sequence[str]) -> tuple[str, ...]:
     for entry in _words(entries):
         if ":" not in entry:
-            raise ValueError(f"{entry[:80]!r} is no IRI and no CURIE")
+            raise ValueError(f"{quoted(entry)} is no IRI and no CURIE")
     return tuple(entries)
 
 
 Iris = Annotated[tuple[str, ...], AfterValidator(_iris)]
-"""IRIs or CURIEs; what is none would end in a query that no engine takes."""
+"""IRIs or CURIEs; anything else would make a query that no engine accepts."""
 
 Words = Annotated[tuple[str, ...], AfterValidator(_words)]
 """IRIs, CURIEs or bare local names."""

@@ -80,7 +80,7 @@ class Acquaintance:
 
     async def _look(self, remote: Remote, budget: Budget) -> None:
         deadline = budget.deadline
-        brief = Deadline.after(min(_SECONDS, deadline.seconds_left * _SHARE), deadline.clock)
+        brief = deadline.within(min(_SECONDS, deadline.seconds_left * _SHARE))
         self._attempts -= 1
         try:
             async with self._pace.turn(brief):

@@ -9,13 +9,10 @@ from sys import getsizeof
 
 from gateway.errors import (
     AnswerCut,
-    Banned,
     DeadlinePassed,
     EndpointFault,
     Fault,
-    NetworkFault,
     QueryRefused,
-    QuotaSpent,
     Throttled,
     quoted,
 )
@@ -25,7 +22,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.acquaintance import Acquaintance
 from gateway.sparql.again import retrying
-from gateway.sparql.breaker import Breaker
+from gateway.sparql.breaker import Breaker, probed
 from gateway.sparql.pace import Pace
 from gateway.sparql.results import Row, decode
 from gateway.sparql.template import Parameter
@@ -42,6 +39,8 @@ _ECHOED = 200
 _ECHOES_BYTES = 4 << 20
 """Of what is remembered of that."""
 
+_PAUSE = 0.2
+"""Seconds before a query is sent again, at first."""
 
 _OF_ONE = (
     "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
@@ -57,27 +56,16 @@ class Overflow(AnswerCut):
     """
 
     def __init__(self, rows: Sequence[Row], *, about_one: bool = False) -> None:
-        what, next_step = (
-            ("What there is about one entity", _OF_ONE)
-            if about_one
-            else ("The answer", "Ask for fewer entities at once.")
-        )
+        what, next_step = ("One entity", _OF_ONE) if about_one else ("The answer", "Ask for fewer entities at once.")
         super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
         self.rows = rows
-
-
-_PAUSE = 0.2
-"""Seconds before a query is sent again, at first."""
-
-_PROBE_SECONDS = 3.0
-"""Time for the query that finds out whether an endpoint is alive."""
 
 
 def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
     """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
     return QueryRefused(
         f"The engine refused a query about {quoted(iri)}, which may be no IRI by the engine's rules.",
-        valid="Engines differ: some refuse [ and ], or a % that two hexadecimal digits do not follow.",
+        valid="Engines differ: some refuse [ and ], or a % without two hexadecimal digits after it.",
         next_step=refused.next_step or "Ask without it.",
     )
 
@@ -258,24 +246,14 @@ class Asker:
         """Ask the endpoint something harmless; return why it did not answer."""
         text = template.load("alive")
         query = text.render({"rows": 1})
-        deadline = budget.deadline
-        seconds = min(_PROBE_SECONDS, deadline.seconds_left)
-        try:
+
+        async def ask(deadline: Deadline) -> None:
             with budget.tally.asking(text.name, query) as asking, asking.sending():
-                body = await self._transport.select(query, Deadline.after(seconds, deadline.clock))
+                body = await self._transport.select(query, deadline)
                 asking.came(len(body))
                 asking.read(len(decode(body, text.variables)))
-        except (Banned, QuotaSpent):
-            # Nothing was sent, so nothing was learnt.
-            raise
-        except DeadlinePassed:
-            # A call that ends while it waits has learnt nothing about the endpoint.
-            deadline.check()
-            return NetworkFault(f"The endpoint did not answer a harmless query within {seconds:.0f} s.")
-        except Fault as fault:
-            deadline.check()
-            return fault
-        return None
+
+        return await probed(ask, budget.deadline, "The endpoint")
 
     def vetting(self, budget: Budget) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
         """Return `rewritten` on a call's budget."""

@@ -7,8 +7,48 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, GaveUp, NetworkFault, Resting, Throttled
-from gateway.graph.budget import Clock
+from gateway.errors import (
+    AnswerCut,
+    Banned,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NetworkFault,
+    QuotaSpent,
+    Resting,
+    Throttled,
+)
+from gateway.graph.budget import Clock, Deadline
+
+_PROBE_SECONDS = 3.0
+"""Time for the request that finds out whether an endpoint answers at all."""
+
+
+async def probed(ask: Callable[[Deadline], Awaitable[None]], deadline: Deadline, whom: str) -> Fault | None:
+    """Return why an endpoint did not answer a harmless request, or None where it did.
+
+    Args:
+        ask: Sends the request.
+        deadline: When the call must have answered.
+        whom: The endpoint, as the beginning of a sentence.
+
+    Raises:
+        Banned, QuotaSpent: Nothing was sent, so nothing was learnt.
+        DeadlinePassed: The call ended while it waited, so nothing was learnt.
+    """
+    brief = deadline.within(_PROBE_SECONDS)
+    seconds = brief.seconds_left
+    try:
+        await ask(brief)
+    except (Banned, QuotaSpent):
+        raise
+    except Fault as fault:
+        deadline.check()
+        if isinstance(fault, DeadlinePassed):
+            return NetworkFault(f"{whom} did not answer a harmless request within {seconds:.0f} s.")
+        return fault
+    return None
 
 
 class Breaker:

@@ -19,7 +19,7 @@ _SEARCHED = 1 << 20
 """Bytes before the rows in which these are searched for."""
 
 _MOST_BYTES = 1 << 20
-"""Bytes around the rows; a head with more variables is none."""
+"""Bytes around the rows; the head of no query is as large."""
 
 _MOST_ENDS = 8
 """Closing brackets that are tried, the last ones: what stands behind the rows may have lists of its own."""

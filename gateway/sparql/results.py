@@ -83,9 +83,9 @@ _MANY_BYTES = 1 << 23
 
 _MOST_QUOTES = 1_000_000
 _MOST_QUOTES_OF_A_TERM = 40
-"""Quotation marks that many bytes may have: so many, or more where as many terms were asked for.
+"""Quotation marks in a long answer: at most so many, or so many for each term that the query asks for.
 
-Decoded, a term takes up to 300 bytes; so this bounds what an answer becomes, and for how long the event loop stands.
+A decoded term takes up to 300 bytes, so this bounds the memory of an answer and the time that the event loop stands.
 """
 
 _any_rows = msgspec.json.Decoder(list[Row])

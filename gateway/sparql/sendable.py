@@ -1,7 +1,7 @@
 """Leaves out what a caller could not send back as an ID: terms that are called IRIs and are none, and IRIs too long.
 
 Some engines load any text between `<` and `>`. Such a term can be asked for by no query, and would stand in an answer
-as text of the graph where an ID is expected. What is left out is counted in the answer about the ID beside it.
+as text of the graph where an ID is expected. The answer about each ID counts what it lacks.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
@@ -17,6 +17,9 @@ from gateway.terms.iri import MAX_IRI, is_iri
 from gateway.terms.remembered import Remembered
 
 _SHOWN = 8
+_LISTED = 5
+"""IDs that a sentence lists."""
+
 
 _COMPARED = 500
 _LONGEST_COMPARED = 20
@@ -120,6 +123,14 @@ class PrefixMap:
                 return f"{name}:{iri[length:]}"
         return f"<{iri}>" if iri.partition(":")[0] in self._namespaces else iri
 
+    def in_prose(self, iri: str) -> str:
+        """Return the canonical ID of an IRI as a sentence may name it; see `in_prose`."""
+        return in_prose(self.shorten(iri))
+
+    def listed(self, iris: Iterable[str], most: int = _LISTED) -> str:
+        """Return the first canonical IDs of some IRIs as a sentence may list them, and how many more there are."""
+        return listed(sorted(map(self.shorten, iris)), most)
+
     def undeclared(self, iris: Iterable[str]) -> str:
         """Return what to say of IRIs that read as CURIEs of prefixes that nobody declared; empty where none does.
 
@@ -183,6 +194,12 @@ def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
 def in_prose(text: str) -> str:
     """Return an ID as a sentence may name it: as it is where it is one short printable word, else quoted and cut."""
     return text if len(text) <= QUOTE_LIMIT and text.isprintable() and " " not in text else quoted(text)
+
+
+def listed(ids: Sequence[str], most: int) -> str:
+    """Return the first of some IDs as a sentence may list them, and how many more there are."""
+    more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
+    return ", ".join(map(in_prose, ids[:most])) + more
 
 
 def _preference(name: str) -> tuple[bool, int, str]:

@@ -38,7 +38,12 @@ def is_word(text: str) -> bool:
 
 def listed(words: Iterable[str]) -> str:
     """Return words as they are told to a person, long ones cut."""
-    return ", ".join(word if len(word) <= _SHOWN else f"{word[: _SHOWN - 1]}…" for word in words)
+    return ", ".join(cut(word, _SHOWN) for word in words)
+
+
+def cut(text: str, longest: int) -> str:
+    """Return a text of at most so many characters; one that is cut ends in `…`."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _in_word(character: str) -> bool:

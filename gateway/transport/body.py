@@ -120,7 +120,9 @@ class _Gunzipped(_Plain):
 
     def _check_density(self) -> None:
         if len(self._bytes) > max(_MANY_BYTES, _DENSE * self._packed):
-            raise EndpointFault("The endpoint sent a body that is next to nothing, packed.", next_step=OPERATOR)
+            raise EndpointFault(
+                "The endpoint sent a small body that unpacks to far more than an answer.", next_step=OPERATOR
+            )
 
     def whole(self) -> bytes:
         if not self._member.eof:

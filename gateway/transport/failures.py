@@ -78,11 +78,11 @@ def _unreachable(error: BaseException) -> Fault:
     """Return why there was no answer; no address is in it, because a model reads it."""
     why = ""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        why = "its host name is not known"
+        why = "its host name is unknown"
     elif isinstance(error, OSError) and error.errno == errno.ECONNREFUSED:
         why = "the connection was refused"
     elif isinstance(error, OSError) and error.errno in {errno.ENETUNREACH, errno.EHOSTUNREACH}:
-        why = "there is no way to its network"
+        why = "its network is unreachable"
     elif isinstance(error, TimeoutError):
         why = "no connection was made in time"
     elif isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError | aiohttp.ClientPayloadError):

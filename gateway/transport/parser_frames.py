@@ -1,4 +1,4 @@
-"""What the process that parses a file and the one that started it tell each other."""
+"""The messages between the process that parses a file and the one that started it."""
 
 from __future__ import annotations
 

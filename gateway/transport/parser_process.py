@@ -170,7 +170,7 @@ class ParserProcess(io.RawIOBase):
         return ConfigurationError(
             f"{self._path}: parsing it takes more than {self._request.memory_megabytes} MB of memory.",
             next_step="If you trust the file, allow more: --file-limit memory_megabytes=NUMBER, or [files] in the"
-            " profile. N-Triples need least.",
+            " profile. N-Triples need the least memory.",
         )
 
 

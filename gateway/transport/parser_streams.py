@@ -1,4 +1,4 @@
-"""The bytes of a file on their way through the parser, each step within what is allowed."""
+"""The streams between a file, the parser and the gateway, each with a bound."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class TripleWriter(io.RawIOBase):
 
 
 def grant_cpu(seconds: int) -> None:
-    """Let this process have so much processor time in all; the system ends it after that."""
+    """Allow this process so many seconds of processor time in total; the system ends it after that."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415 - not there on Windows

@@ -17,6 +17,7 @@ import signal
 import sys
 import time
 import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -59,8 +60,7 @@ _MOST_PREFIXES = _MEGABYTE
 
 _HTML_STARTS = (b"<!doctype html", b"<html")
 _GZIP_START = b"\x1f\x8b"
-_UTF_8_MARK = b"\xef\xbb\xbf"
-_OTHER_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_OTHER_MARKS = {BOM_UTF32_LE: "UTF-32", BOM_UTF32_BE: "UTF-32", BOM_UTF16_LE: "UTF-16", BOM_UTF16_BE: "UTF-16"}
 _XML_NO_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
 _XML_ENDS_EARLY = frozenset(
     {
@@ -137,8 +137,8 @@ class FileParser:
     def _skip_mark(self, content: io.BufferedReader[ContentReader]) -> None:
         """Skip a mark of UTF-8, and refuse that of another encoding."""
         start = content.peek(4)[:4]
-        if start.startswith(_UTF_8_MARK):
-            content.read(len(_UTF_8_MARK))
+        if start.startswith(BOM_UTF8):
+            content.read(len(BOM_UTF8))
         for mark, encoding in _OTHER_MARKS.items():
             if start.startswith(mark):
                 raise RefusedError(
@@ -158,7 +158,7 @@ class FileParser:
         """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
         if self._format != pyoxigraph.RdfFormat.JSON_LD:
             return
-        start = self._start(_MEGABYTE).removeprefix(_UTF_8_MARK).strip()
+        start = self._start(_MEGABYTE).removeprefix(BOM_UTF8).strip()
         if start not in {b"", b"[]", b"{}"} and b'"@' not in start:
             raise RefusedError(
                 "this is JSON, but it holds no RDF", valid="JSON-LD has an @context, or whole IRIs for its keys."
@@ -172,7 +172,7 @@ class FileParser:
         return RefusedError("the gzip file is cut or damaged", next_step="Fetch it again.")
 
     def _not_rdf(self, error: SyntaxError) -> RefusedError:
-        if self._start(512).lstrip(_UTF_8_MARK + b" \t\r\n").lower().startswith(_HTML_STARTS):
+        if self._start(512).lstrip(BOM_UTF8 + b" \t\r\n").lower().startswith(_HTML_STARTS):
             return RefusedError("this is an HTML page and not RDF")
         line, column = error.lineno, error.offset
         if line is None and self._format == pyoxigraph.RdfFormat.RDF_XML and (malformed := self._xml_error()):
@@ -192,7 +192,7 @@ class FileParser:
         error = self._xml_error()
         if error is None or error.code not in _XML_ENDS_EARLY:
             return
-        if error.code == _XML_NO_ELEMENTS and self._start(_CHUNK) in {b"", _UTF_8_MARK}:
+        if error.code == _XML_NO_ELEMENTS and self._start(_CHUNK) in {b"", BOM_UTF8}:
             return  # There is nothing at all in the file: an empty graph, as in the other formats.
         raise RefusedError(
             "the file is cut: its XML does not end",
@@ -230,7 +230,7 @@ def _check_depth(term: pyoxigraph.Triple) -> None:
             return
         inner = inner.object
     raise RefusedError(
-        f"its triple terms are nested more than {_DEEPEST} deep", valid=f"At most {_DEEPEST} are read in each other."
+        f"its triple terms are nested more than {_DEEPEST} deep", valid=f"Triple terms may be nested {_DEEPEST} deep."
     )
 
 

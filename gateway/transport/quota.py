@@ -47,7 +47,7 @@ _LONGEST_REQUEST = 3600.0
 """Seconds that one request is charged at most; a clock that was set forward shows more."""
 
 _MOST_GIVEN_UP = 1000
-"""Requests that nobody waits for any more, of which it is remembered when they end."""
+"""Abandoned requests whose ends are remembered."""
 
 _CLOCKS_DIFFER = 1.0
 """Seconds that an account may be ahead of the clock: another process wrote it a moment ago."""
@@ -82,7 +82,7 @@ class _Bucket:
 
     @property
     def largest_debt(self) -> float:
-        """What a day brings: more is not owed."""
+        """What a day grants; a larger debt would block requests for longer."""
         return DAY * self.a_second
 
     def seconds_until(self, wanted: float, level: float) -> float:
@@ -224,7 +224,7 @@ class Quota:
     def _look(self) -> Account:
         account = self._accounts.look()
         if self._repair(account, self._clock()):
-            # Written down: what is too much by a day each time it is read would never end.
+            # Written back: a figure that is only corrected when it is read would block for another day each time.
             with self._changing() as changed:
                 return changed
         return self._brought_up_to_now(account)
@@ -248,7 +248,7 @@ class Quota:
         return account
 
     def _repair(self, account: Account, now: float) -> bool:
-        """Take out of an account what shuts everybody out for more than a day; return whether there was anything."""
+        """Correct figures that would block requests for more than a day; return whether there were any."""
         before = copy.copy(account)
         if (ahead := account.at - now) > _CLOCKS_DIFFER:
             # The clock was set back. What is left counts from now on, and not from a time to come.

@@ -10,7 +10,7 @@ from gateway.errors import DeadlinePassed, Fault, Throttled
 from gateway.graph.budget import Budget, Deadline, deadline_passed
 from gateway.settings.endpoint import Endpoint
 from gateway.sparql.again import retrying
-from gateway.sparql.breaker import Breaker
+from gateway.sparql.breaker import Breaker, probed
 from gateway.sparql.pace import Pace
 from gateway.telemetry import Asking
 from gateway.transport.wikibase_api import ApiAnswer, query_of
@@ -36,9 +36,6 @@ _SECONDS = 10.0
 
 _PAUSE = 0.5
 """Seconds before a request is sent again, at first."""
-
-_PROBE_SECONDS = 3.0
-"""Time for the request that finds out whether the API answers at all."""
 
 _PROBE = (("action", "query"), ("meta", "siteinfo"), ("siprop", "general"), ("format", "json"))
 """The cheapest request that every MediaWiki answers."""
@@ -89,8 +86,7 @@ class ApiAsker:
         await self._breaker.admit(lambda: self._probe(budget))
         async with self._pace.turn(budget.deadline):
             budget.spend_request()
-            deadline = budget.deadline
-            soon = Deadline(min(deadline.at, deadline.clock() + _SECONDS), deadline.clock, budget.spend_request)
+            soon = budget.paid_deadline.within(_SECONDS)
             try:
                 with asking.sending():
                     answer = await self._api.get(fields, soon)
@@ -106,16 +102,12 @@ class ApiAsker:
 
     async def _probe(self, budget: Budget) -> Fault | None:
         """Ask the API something harmless; return why it did not answer."""
-        deadline = budget.deadline
-        soon = Deadline(min(deadline.at, deadline.clock() + _PROBE_SECONDS), deadline.clock)
-        try:
+
+        async def ask(deadline: Deadline) -> None:
             with budget.tally.asking("api/siteinfo", query_of(_PROBE)) as asking, asking.sending():
-                asking.came((await self._api.get(_PROBE, soon)).size)
-        except Fault as fault:
-            # A call that ends while it waits has learnt nothing about the API.
-            deadline.check()
-            return fault
-        return None
+                asking.came((await self._api.get(_PROBE, deadline)).size)
+
+        return await probed(ask, budget.deadline, "The Wikibase API")
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -206,7 +206,7 @@ def test_an_endpoint_that_nobody_serves_is_an_error_and_no_empty_answer(run: Run
 
 def test_a_host_that_nobody_knows_does_not_read_like_a_server_that_is_down(run: Run) -> None:
     ran = run("search", "x", "-e", "http://nobody.invalid/sparql")
-    assert "could not be reached: its host name is not known" in only_error(ran.err)
+    assert "could not be reached: its host name is unknown" in only_error(ran.err)
 
 
 def test_what_is_typed_cannot_write_a_second_line_or_an_escape(run: Run) -> None:

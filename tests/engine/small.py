@@ -9,11 +9,14 @@ import pyoxigraph
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.graph.budget import Clock, Deadline
+from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile, Size
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import Transport
+from gateway.transport.base import Glimpse, Transport
 from gateway.transport.inprocess import InProcess
+from gateway.transport.manners import Manners
+from gateway.transport.quota import Quota
 
 X = "https://example.org/x/"
 PREFIXES = {
@@ -67,6 +70,18 @@ class Watched:
     async def close(self) -> None:
         """Let go of nothing."""
         await self._inner.close()
+
+
+class WatchedElsewhere(Watched):
+    """The same for an engine that somebody else runs, and that shows nothing of itself."""
+
+    manners = Manners()
+    quota = Quota(Endpoint())
+
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
+        """Show nothing of itself."""
+        del accept, deadline, parameters
+        return Glimpse(200, {}, "")
 
 
 def ids(answer: Subgraph) -> list[str]:

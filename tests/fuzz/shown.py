@@ -2,15 +2,14 @@
 
 import json
 import re
-import unicodedata
 from typing import Any, Final
 
 from mcp import Client
 from mcp_types import CallToolResult
 
 from tests.fuzz.hostile import CANARY
+from tests.hidden import hidden_in
 
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 _CURIE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]*:[A-Za-z0-9._-]+")
 _MOST_OF_A_CURIE: Final = 80
 _MOST_OF_AN_ERROR: Final = 4_000
@@ -26,11 +25,9 @@ def wrong_with(result: CallToolResult, max_tokens: int) -> list[str]:
         max_tokens: The size that was asked for; a token is 4 bytes.
     """
     text = "".join(getattr(content, "text", "") for content in result.content)
-    problems = [f"shows U+{ord(one):04X}" for one in set(text) if unicodedata.category(one) in _HIDDEN]
+    problems = [f"shows U+{ord(one):04X}" for one in sorted(set(hidden_in(text)))]
     if result.is_error:
         return problems + ([f"an error of {len(text)} characters"] if len(text) > _MOST_OF_AN_ERROR else [])
-    if "\n" in text:
-        problems.append("is broken over lines")
     if len(text.encode()) > max(4 * max_tokens, _LEAST_BYTES):
         problems.append(f"{len(text.encode())} bytes for max_tokens {max_tokens}")
     if json.loads(text) != result.structured_content:

@@ -184,7 +184,7 @@ async def test_a_closed_stream_is_one_line_that_says_what_to_do(closed: str) -> 
     async with asyncio.timeout(SECONDS):
         _, told = await process.communicate()
     assert process.returncode == 2
-    assert "is closed, so no client can be served over stdio. Start this by" in told.decode().splitlines()[-1]
+    assert "is closed, so no client can be served over stdio. Start it from" in told.decode().splitlines()[-1]
     assert told.count(b"\n") == 2
 
 

@@ -73,7 +73,7 @@ def test_a_link_inside_a_store_is_refused(tmp_path: Path, graph: Path, level: in
     folder = [kept, place_of([graph], kept), place_of([graph], kept) / "graph"][level]
     moved = folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(moved)
-    with pytest.raises(ConfigurationError, match="is a link"):
+    with pytest.raises(ConfigurationError, match="is a symbolic link"):
         open_kept([graph], kept)
 
 

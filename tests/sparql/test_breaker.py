@@ -1,7 +1,8 @@
 import pytest
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused, Resting
-from gateway.sparql.breaker import Breaker
+from gateway.graph.budget import Deadline
+from gateway.sparql.breaker import Breaker, probed
 
 pytestmark = pytest.mark.anyio
 
@@ -58,3 +59,31 @@ async def test_a_hanging_endpoint_counts_as_one_that_fails_and_a_refused_query_d
     breaker.failed(DeadlinePassed("Over."))
     with pytest.raises(Resting):
         await breaker.admit(endpoint.probe)
+
+
+class Now:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds that have passed."""
+        return self.seconds
+
+
+@pytest.mark.parametrize("whom", ["The endpoint", "The Wikibase API"])
+async def test_a_probe_that_is_not_answered_in_its_time_is_reported_as_silence_and_not_as_the_end_of_the_call(
+    whom: str,
+) -> None:
+    now = Now()
+
+    async def hang(deadline: Deadline) -> None:
+        now.seconds = deadline.at
+        deadline.check()
+
+    fault = await probed(hang, Deadline(30.0, now), whom)
+    assert isinstance(fault, NetworkFault)
+    assert fault.wrong == f"{whom} did not answer a harmless request within 3 s."
+    with pytest.raises(DeadlinePassed):
+        await probed(hang, Deadline(now.seconds + 1.0, now), whom)

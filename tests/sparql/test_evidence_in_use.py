@@ -12,10 +12,7 @@ from gateway.settings.evidence import Evidence
 from gateway.settings.profile import Edges, Profile
 from gateway.sparql.evidence.in_use import FRESH_SECONDS
 from gateway.sparql.store import SparqlStore
-from gateway.transport.base import Glimpse
-from gateway.transport.manners import Manners
-from gateway.transport.quota import Quota
-from tests.engine.small import Watched, X, engine
+from tests.engine.small import Watched, WatchedElsewhere, X, engine
 
 pytestmark = pytest.mark.anyio
 
@@ -119,18 +116,6 @@ async def test_a_profile_without_evidence_nodes_pays_nothing_for_edges() -> None
     assert asked.probes == 0
 
 
-class _Elsewhere(Watched):
-    """An engine of somebody else, which has no named graphs and says so."""
-
-    manners = Manners()
-    quota = Quota(Endpoint())
-
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
-        """Show nothing of itself."""
-        del accept, deadline, parameters
-        return Glimpse(200, {}, "")
-
-
 async def test_an_engine_that_refuses_named_graphs_loses_no_other_evidence() -> None:
     refused = []
 
@@ -139,7 +124,7 @@ async def test_an_engine_that_refuses_named_graphs_loses_no_other_evidence() -> 
             refused.append(query)
             raise QueryRefused("No named graphs here.")
 
-    store = SparqlStore(_Elsewhere(engine(USUAL), hook), Profile(endpoint=Endpoint(graphs="union")))
+    store = SparqlStore(WatchedElsewhere(engine(USUAL), hook), Profile(endpoint=Endpoint(graphs="union")))
     budget = Budget(Deadline.after(30), requests=50, rows=1_000, nodes=1_000)
     evidence = await store.edge_metadata([EDGE], budget)
     assert len(refused) == 1

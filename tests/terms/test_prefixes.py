@@ -130,6 +130,13 @@ def test_shortening_stays_the_same_when_more_is_shortened_than_is_remembered() -
         ]
 
 
+def test_a_sentence_lists_the_first_ids_and_counts_the_others() -> None:
+    prefixes = PrefixMap({"ex": "http://example.org/"})
+    iris = [f"http://example.org/{letter}" for letter in "gfedcba"]
+    assert prefixes.listed(iris) == "ex:a, ex:b, ex:c, ex:d, ex:e and 2 more"
+    assert prefixes.listed(iris[:2]) == "ex:f, ex:g"
+
+
 def test_what_is_remembered_of_short_forms_is_bounded_in_bytes() -> None:
     prefixes = PrefixMap({"e": "http://example.org/"})
     tracemalloc.start()

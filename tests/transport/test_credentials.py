@@ -330,7 +330,7 @@ def test_wikimedia_is_not_asked_without_a_contact(host: str) -> None:
         ('token = "env:TEST_EMPTY"', "endpoint.token refers to the environment variable TEST_EMPTY"),
         ('token = "file:/does/not/exist"', "endpoint.token refers to the file /does/not/exist"),
         ('token = "file:/"', "endpoint.token refers to the file /"),
-        ('token = "env:TEST_LINES"', "endpoint.token refers to the environment variable TEST_LINES, which holds no"),
+        ('token = "env:TEST_LINES"', "endpoint.token refers to the environment variable TEST_LINES, which is not a"),
         ('token = "env:TEST_ACCENT"', "endpoint.token is wrong"),
         ('secret_headers = { X-Key = "env:TEST_LINES" }', "X-Key refers to"),
         ('secret_headers = { X-Key = "env:TEST_ACCENT" }', "X-Key is wrong"),
@@ -378,7 +378,7 @@ def test_a_file_that_holds_something_else_than_one_line_is_not_sent_and_not_show
     given: str, content: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(ConfigurationError, match="holds no secret; nothing of it is sent") as caught:
+    with pytest.raises(ConfigurationError, match="is not a secret; its content is not sent") as caught:
         access_to(LOCAL, settings(given.format(f"file:{tmp_path}/file")))
     assert_hidden(everything_about(caught.value))
 

@@ -65,7 +65,7 @@ def connecting(number: int) -> OSError:
     ("error", "says"),
     [
         (connecting(errno.ECONNREFUSED), "the connection was refused"),
-        (connecting(errno.EHOSTUNREACH), "no way to its network"),
+        (connecting(errno.EHOSTUNREACH), "its network is unreachable"),
         (aiohttp.ConnectionTimeoutError(), "no connection was made in time"),
         (aiohttp.ServerDisconnectedError(), "closed the connection"),
         (ConnectionResetError(), "closed the connection"),

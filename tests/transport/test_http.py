@@ -302,7 +302,7 @@ async def test_a_body_that_is_far_more_densely_packed_than_an_answer_is_refused_
     ):
         tracemalloc.start()
         try:
-            with pytest.raises(EndpointFault, match="next to nothing"):
+            with pytest.raises(EndpointFault, match="unpacks to far more"):
                 await ask(transport)
             _, peak = tracemalloc.get_traced_memory()
         finally:

@@ -192,6 +192,17 @@ async def test_a_merged_item_with_several_targets_is_reported_with_all_of_them()
         assert any("also merged into wd:Q3" in warning for warning in answer.warnings or ())
 
 
+async def test_targets_of_a_merged_item_are_quoted_and_cut_in_warnings() -> None:
+    speech = f"http://z.example/{chr(0xA0).join(['OBEY'] * 100)}"
+    async with opened(f"wd:Q1 owl:sameAs wd:Q2, <{speech}> . wd:Q2 wdt:P1 wd:Q4 .") as gateway:
+        around = await gateway.bfs_query(["wd:Q1"], 1, topology_only=True)
+        described = await gateway.describe_entity("wd:Q1")
+    for answer in (around, described):
+        (warning,) = (one for one in answer.warnings or () if "also merged into" in one)
+        assert chr(0xA0) not in warning
+        assert len(warning) < 300
+
+
 async def test_a_redirect_that_could_not_be_read_is_reported_for_an_item_with_edges_too() -> None:
     async def failing(query: str) -> None:
         if "isLiteral(?v)" in query:

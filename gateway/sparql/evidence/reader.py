@@ -51,7 +51,7 @@ class EvidenceReader:
             for pair, values in one.by_pair():
                 if refinement := refinements.get(pair):
                     refined = refinement.of(values.values())
-                    # Those that nobody knows are told apart by their terms, and stay as they are.
+                    # Unknown values are distinguished by their terms, and stay as they are.
                     unknown = {term: value for term, value in values.items() if isinstance(value, NoValue)}
                     values.clear()
                     values.update(unknown)

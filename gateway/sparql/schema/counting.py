@@ -186,7 +186,7 @@ def stopped(limit: int, found: Mapping[Iri, int]) -> str:
     """
     if is_at(limit, found):
         return f"the enumeration stopped after {limit:,} triples"
-    return f"the graph has more types or predicates than one query may return, which was {len(found):,}"
+    return f"the graph has more types or predicates than one query may return ({len(found):,})"
 
 
 def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:

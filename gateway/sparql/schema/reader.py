@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 
-from gateway.errors import DeadlinePassed, Fault, GaveUp
+from gateway.errors import DeadlinePassed, Fault, GaveUp, QueryRefused
 from gateway.graph.budget import Budget
+from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -114,7 +114,7 @@ class SchemaReader:
         self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool, partly: bool
     ) -> Schema:
         looked_at = min(limit, self._profile.orientation.glance_triples)
-        async with _together() as tasks:
+        async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, limit, budget, partly=partly))
             naming = tasks.create_task(self._names.find(budget, sum(totals.values()) if whole else None))
             hubs = tasks.create_task(self._hubs.find(looked_at, budget))
@@ -139,9 +139,11 @@ class SchemaReader:
             rows = await self._asker.rows("check/named_graphs", budget, {}, at_most=_NAMED_GRAPHS)
         except Overflow:
             return _IN_NAMED_GRAPHS
-        except Fault:
+        except QueryRefused:
             # An engine without named graphs refuses to be asked for them.
             return ""
+        except Fault as fault:
+            return f"the graph that is asked is empty, and named graphs could not be looked for: {fault.wrong}"
         return _IN_NAMED_GRAPHS if rows else ""
 
     async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
@@ -153,7 +155,7 @@ class SchemaReader:
         end = budget.deadline.clock() + seconds
         beside = replace(budget)
         with beside.within(seconds * _DRAWING):
-            async with _together() as tasks:
+            async with together() as tasks:
                 # In the order in which they take their turns: what is quick first.
                 naming = tasks.create_task(self._names.find(beside))
                 publishing = tasks.create_task(self._descriptions.published(self._asker.service_description, beside))
@@ -194,13 +196,7 @@ class SchemaReader:
         """
         sample = await self._sampler.at(0, FIRST_TRIPLES, budget)
         with contextlib.suppress(Fault):
-            drawn = await self._sampler.at_random(budget)
-            sample = Sample(
-                sample.types + drawn.types,
-                sample.predicates + drawn.predicates,
-                sample.triples + drawn.triples,
-                is_cut=sample.is_cut or drawn.is_cut,
-            )
+            sample = Sample.of([sample, await self._sampler.at_random(budget)])
         names = await self._names.find(budget)
         found = Described(_uncounted(sample.types), _uncounted(sample.predicates))
         basis = Basis(("sampled",), time.time(), sample.triples, None)
@@ -254,16 +250,6 @@ class SchemaReader:
             left_out=left_out,
             is_cut=bool(left_out),
         )
-
-
-@asynccontextmanager
-async def _together() -> AsyncIterator[asyncio.TaskGroup]:
-    """Run tasks until all have ended; where one fails, the others are stopped, and what it raised is raised."""
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            yield tasks
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
 
 
 def _by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:

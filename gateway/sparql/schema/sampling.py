@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Self
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.budget import Budget
@@ -50,6 +51,16 @@ class Sample:
     predicates: Counter[Iri] = field(default_factory=Counter)
     triples: int = 0
     is_cut: bool = False
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> Self:
+        """Return what several samples have together."""
+        return cls(
+            sum((sample.types for sample in samples), Counter()),
+            sum((sample.predicates for sample in samples), Counter()),
+            sum(sample.triples for sample in samples),
+            any(sample.is_cut for sample in samples),
+        )
 
 
 class Sampler:
@@ -157,12 +168,7 @@ class Drawing:
         if not any(sample.triples for sample in samples):
             faults = (error for task in self._tasks if task.done() and (error := task.exception()) is not None)
             raise next(faults, DeadlinePassed("The graph could not be sampled in time.", next_step="Try again later."))
-        return Sample(
-            sum((sample.types for sample in samples), Counter()),
-            sum((sample.predicates for sample in samples), Counter()),
-            sum(sample.triples for sample in samples),
-            any(sample.is_cut for sample in samples),
-        )
+        return Sample.of(samples)
 
     async def stop(self) -> None:
         """Give up what is still under way."""

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.gateway import Gateway
-from gateway.errors import DeadlinePassed, EndpointFault, GaveUp
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, QueryRefused
 from gateway.graph.budget import Budget, Deadline
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.evidence import Evidence
 from gateway.settings.profile import Edges, Limits, Orientation, Profile
 from gateway.sparql.store import SparqlStore
-from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
+from tests.engine.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
 
 VOID = "http://rdfs.org/ns/void#"
 NODES = 400
@@ -205,7 +205,7 @@ async def test_a_graph_with_more_predicates_than_one_query_may_return_says_so_an
     turtle = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
     schema = await store(turtle, limits={"query_rows": 10}).schema(budget())
     assert not schema.exact
-    assert schema.reason == "the graph has more types or predicates than one query may return, which was 10"
+    assert schema.reason == "the graph has more types or predicates than one query may return (10)"
     assert schema.basis.methods == ("sampled",)
     assert schema.basis.sampled == 10
 
@@ -361,3 +361,18 @@ async def test_nothing_is_asked_any_more_once_a_first_look_has_failed() -> None:
     with pytest.raises(EndpointFault):
         await look
     assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize(
+    ("fault", "exact"), [(QueryRefused("No named graphs here."), True), (EndpointFault("The endpoint failed."), False)]
+)
+async def test_the_lists_of_an_empty_graph_are_whole_only_if_named_graphs_could_be_looked_for(
+    fault: Fault, exact: bool
+) -> None:
+    async def hook(query: str) -> None:
+        if "GRAPH" in query:
+            raise fault
+
+    schema = await SparqlStore(WatchedElsewhere(engine(""), hook), Profile()).schema(budget())
+    assert schema.exact == exact
+    assert exact or fault.wrong in schema.reason

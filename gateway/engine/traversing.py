@@ -1,0 +1,114 @@
+"""Makes the answers of `bfs_query` and `intersect_subgraphs`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from gateway.engine.answers import BfsResult, IntersectionResult
+from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
+from gateway.engine.book import SchemaBook
+from gateway.engine.describing import expanded
+from gateway.engine.exploring import Progress
+from gateway.engine.filtering import TraversalArguments, resolve
+from gateway.engine.hubs import HubRule
+from gateway.engine.presenting import TIME_FOR_PRESENTATION, Presenter
+from gateway.engine.redirects import Redirects
+from gateway.engine.snapshots import Snapshots
+from gateway.engine.topology import Cartographer
+from gateway.errors import InputError
+from gateway.graph.budget import Budget, Clock
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+
+class Traverser:
+    """Answers traversals of one graph, and keeps whole answers for their pages."""
+
+    def __init__(
+        self, store: GraphStore, profile: Profile, prefixes: PrefixMap, book: SchemaBook, clock: Clock
+    ) -> None:
+        self._profile = profile
+        self._prefixes = prefixes
+        self._book = book
+        self._cartographer = Cartographer(store, prefixes, profile)
+        self._redirects = Redirects(store, profile, prefixes)
+        self._presenter = Presenter(store, profile, prefixes, book)
+        self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
+        book.on_change(self._compare)
+
+    def forget(self) -> None:
+        """Forget all answers kept for paging."""
+        self._snapshots.clear()
+
+    def bfs(self, progress: Progress) -> Callable[[BfsQuery, Budget], Awaitable[BfsResult]]:
+        """Return what answers `bfs_query`.
+
+        Args:
+            progress: Called after each hop.
+        """
+
+        async def work(arguments: BfsQuery, budget: Budget) -> BfsResult:
+            return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, budget, progress))
+
+        return work
+
+    def intersection(self, progress: Progress) -> Callable[[IntersectSubgraphs, Budget], Awaitable[IntersectionResult]]:
+        """Return what answers `intersect_subgraphs`.
+
+        Args:
+            progress: Called after each hop.
+        """
+
+        async def work(arguments: IntersectSubgraphs, budget: Budget) -> IntersectionResult:
+            return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, budget, progress))
+
+        return work
+
+    async def _subgraph(
+        self, arguments: TraversalArguments, hops: int, budget: Budget, progress: Progress
+    ) -> dict[str, Any]:
+        seeds = expanded("seeds", arguments.seeds, self._prefixes)
+        if isinstance(arguments, IntersectSubgraphs):
+            _check_two(seeds)
+        # A misspelt filter fails before the graph is asked for anything.
+        known = await self._book.known(budget)
+        try:
+            resolve(arguments, known)
+        except InputError:
+            resolve(arguments, await self._book.known(budget, doubted=True))
+        followed = await self._redirects.followed(seeds, budget)
+        seeds = followed.seeds
+        if isinstance(arguments, IntersectSubgraphs):
+            _check_two(seeds)
+        rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
+        via = isinstance(arguments, IntersectSubgraphs) and arguments.via
+        question = (arguments.tool, tuple(seeds), hops, rule.question, via)
+        generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
+        topology = self._snapshots.get(question, going_on=going_on)
+        if topology is None:
+            with budget.tally.stage("expansion"), budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+                if isinstance(arguments, BfsQuery):
+                    topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
+                else:
+                    topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
+            topology = followed.doubted(topology)
+            self._snapshots.put(question, topology, generation)
+        await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
+        warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
+        return await self._presenter.present(topology, arguments, seeds, warnings, budget)
+
+    def _compare(self) -> None:
+        if self._book.latest is not None:
+            self._snapshots.compare(self._book.latest.schema)
+
+
+def _check_two(seeds: Sequence[Iri]) -> None:
+    if len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
+        raise InputError(
+            "intersect_subgraphs: the seeds are one entity, written more than once.",
+            valid="seeds takes 2 to 50 different IDs.",
+            next_step="Use bfs_query for the neighborhood of one entity.",
+        )
