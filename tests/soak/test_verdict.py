@@ -183,3 +183,18 @@ def test_values_are_compared_with_those_of_an_answer_without_faults(
 ) -> None:
     clean = several((A,), (NOWHERE,), metadata={"name": "Ann"})
     assert verdict(SEVERAL, several((A,), (NOWHERE,), metadata=metadata), clean) is deserved
+
+
+@pytest.mark.parametrize(
+    ("further", "deserved"),
+    [
+        ({"labels": {"x:T": "a type"}}, Verdict.RIGHT),
+        ({"degraded": {"labels_failed": 1}}, Verdict.RIGHT),
+        ({}, Verdict.WRONG),
+    ],
+    ids=["as without faults", "reported as failed", "missing"],
+)
+def test_a_label_may_be_missing_only_where_that_is_reported(further: dict[str, Any], deserved: Verdict) -> None:
+    described = {"id": A, "iri": A, "entity_type": "x:T", "complete": True}
+    clean = Entity.model_validate({**described, "labels": {"x:T": "a type"}})
+    assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved

@@ -145,14 +145,24 @@ def _of_values(answer: Answer, clean: Answer) -> list[str]:
     """Compare the metadata of what both tell; what failed is told as that, and has none."""
     came, right = _records(answer), _records(clean)
     different = [key for key in came.keys() & right.keys() if came[key] != right[key]]
-    return [f"other values: {sorted(different)[:3]}"] if different else []
+    return [*([f"other values: {sorted(different)[:3]}"] if different else []), *_of_labels(answer, clean)]
+
+
+def _of_labels(answer: Answer, clean: Answer) -> list[str]:
+    """Compare the labels of a description; those that failed are reported beside them."""
+    if not (isinstance(answer, Entity) and isinstance(clean, Entity)) or answer.entity_type != clean.entity_type:
+        return []
+    if "labels_failed" in (answer.degraded or {}) or answer.labels == clean.labels:
+        return []
+    return [f"other labels: {answer.labels}, not {clean.labels}"]
 
 
 def _records(answer: Answer) -> dict[str, object]:
     match answer:
         case Entity():
             # Which of several types is shown hangs on whether the schema could be read in time.
-            return {answer.iri: {key: value for key, value in answer.as_json().items() if key != "entity_type"}}
+            apart = {"entity_type", "labels", "degraded"}
+            return {answer.iri: {key: value for key, value in answer.as_json().items() if key not in apart}}
         case EntitiesResult():
             return {node.iri: node.metadata for node in answer.result}
         case BfsResult() | IntersectionResult():
