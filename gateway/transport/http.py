@@ -70,6 +70,7 @@ class Http:
         self._max_bytes = max_bytes
         self._concurrency = concurrency
         self._method: Method = method
+        self._has_taken_post = False
         self._access = access or Access()
         self._graphs = tuple(graphs)
         self._slots = asyncio.Semaphore(concurrency)
@@ -168,9 +169,15 @@ class Http:
         if self._method == "get":
             return await self._twice("GET", query, deadline)
         try:
-            return await self._twice("POST", query, deadline)
+            body = await self._twice("POST", query, deadline)
         except NoQueryEndpoint as fault:
             refused = fault
+        else:
+            # An endpoint that took one POST takes them all: a later refusal passes, and a GET must be short.
+            self._has_taken_post = True
+            return body
+        if self._has_taken_post:
+            raise refused
         if self._method != "auto" or not refused.get_may_do:
             raise refused
         deadline.resend()

@@ -701,3 +701,19 @@ async def test_a_request_that_is_sent_once_more_is_paid_by_the_same_budget() -> 
             with pytest.raises(Fault):
                 await transport.select(QUERY, budget.paid_deadline)
             assert (served, budget.sent) == (sent, sent - 1)
+
+
+async def test_an_endpoint_that_took_a_post_is_not_asked_by_get_after_a_passing_refusal() -> None:
+    refusals = iter((False, True, False))
+
+    async def refuse_the_second(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "POST" and next(refusals):
+            return web.Response(status=405, text="Method Not Allowed")
+        return web.Response(body=EMPTY, content_type=JSON)
+
+    async with fake_endpoint(refuse_the_second) as endpoint, asking(endpoint.url) as transport:
+        await ask(transport)
+        with pytest.raises(NoQueryEndpoint):
+            await ask(transport)
+        await ask(transport)
+    assert [request.method for request in endpoint.received] == ["POST", "POST", "POST"]
