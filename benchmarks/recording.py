@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.base import Transport
 
 

@@ -25,7 +25,7 @@ from gateway.cache.store import CachedStore
 from gateway.engine.book import Shelf
 from gateway.engine.gateway import Gateway, OnRecord, Reading, ignored, read_already
 from gateway.errors import ConfigurationError, quoted
-from gateway.graph.budget import Clock
+from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.labels.building import Told, allowance_of, told_nobody
 from gateway.labels.index import About

@@ -5,7 +5,7 @@ import pytest
 from gateway import resources
 from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Limits, Profile, Size
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap

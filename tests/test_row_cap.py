@@ -8,9 +8,10 @@ from typing import Final
 
 import pytest
 
-from gateway.engine.exploring import Exploration, explore, no_progress
+from gateway.engine.exploring import Exploration, explore
 from gateway.engine.hubs import HubRule
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Limits, Profile
 from gateway.sparql.store import SparqlStore
@@ -75,8 +76,8 @@ async def asked(engine: Column, nodes: Sequence[str], profile: Profile) -> list[
     async def search(node: str) -> Exploration:
         async with two:
             deadline = Deadline.after(limits.deadline_seconds)
-            budget = Budget(deadline, limits.requests, limits.rows, limits.nodes)
-            return await explore(store, [[node]], 2, HubRule(), budget, no_progress)
+            call = Call(deadline, limits.requests, limits.rows, limits.nodes)
+            return await explore(store, [[node]], 2, HubRule(), call)
 
     try:
         return await asyncio.gather(*map(search, nodes))

@@ -14,7 +14,7 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import QueryRefused
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Edges
 from gateway.sparql import template

@@ -13,11 +13,11 @@ from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
 from gateway.api import store_over, transport_to
-from gateway.engine.exploring import no_progress
 from gateway.engine.gateway import Gateway
 from gateway.engine.hubs import HubRule
 from gateway.engine.topology import Cartographer, Topology
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.server.app import build
 from gateway.settings.load import load_profile
@@ -62,10 +62,10 @@ class Ours:
         cartographer = Cartographer(self._store, PrefixMap(profile.prefixes), profile)
         rule = HubRule.of(profile.hubs, None, None)
         limits = profile.limits
-        budget = Budget(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
+        call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
         if question.kind == "traversal":
-            return await cartographer.neighbourhood(question.seeds, question.hops, rule, budget, no_progress)
-        return await cartographer.intersection(question.seeds, question.hops, rule, budget, no_progress, via=False)
+            return await cartographer.neighbourhood(question.seeds, question.hops, rule, call)
+        return await cartographer.intersection(question.seeds, question.hops, rule, call, via=False)
 
     def gateway(self) -> Gateway:
         """Return a gateway that has answered nothing yet; what its store remembers is shared."""

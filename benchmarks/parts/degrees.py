@@ -11,7 +11,8 @@ from benchmarks.contenders.base import Run, Size
 from benchmarks.measure import interleaved, median_ratio
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
 from gateway.sparql import template
 from gateway.sparql.edge_rule import EdgeRule
@@ -83,7 +84,7 @@ def _contenders(store: SparqlStore, transport: Transport, rule: EdgeRule, nodes:
     query = by_one.render({"nodes": nodes, "most": _MOST + 1, "rows": _NODES + 1, **rule.parameters})
 
     async def together() -> Size:
-        found = await store.degrees(nodes, _MOST, Budget(Deadline.after(60), 1_000, 1_000_000, 1_000_000))
+        found = await store.degrees(nodes, _MOST, Call(Deadline.after(60), 1_000, 1_000_000, 1_000_000))
         return _size([degree.count for degree in found.values()])
 
     async def each() -> Size:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed, QuotaSpent
-from gateway.graph.budget import Budget, deadline_passed
+from gateway.graph.call import Call
+from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import Mark
 
 
@@ -85,7 +86,7 @@ class Flights:
         self._under_way: dict[Hashable, dict[Hashable, _Flight]] = {}
         self._generation = 0
 
-    async def ask(self, question: Question[Key, Answer], keys: Collection[Key], budget: Budget) -> dict[Key, Answer]:
+    async def ask(self, question: Question[Key, Answer], keys: Collection[Key], call: Call) -> dict[Key, Answer]:
         """Return an answer for each key: what is known, what another caller is being told, and the rest by asking.
 
         The caller pays for what it asks itself, and waits for others no longer than its own deadline.
@@ -93,17 +94,17 @@ class Flights:
         found: dict[Key, Answer] = {}
         left: Sequence[Key] = list(dict.fromkeys(keys))
         while left:
-            now = self._begin(question, left, found, budget)
+            now = self._begin(question, left, found, call)
             async with self._aboard(now):
                 if now.own is not None:
                     # No deadline here: the store keeps the caller's, and marks what it could not ask in time.
                     await asyncio.wait({now.own.task})
                 if now.others:
-                    with budget.tally.waiting():
-                        await asyncio.wait({flight.task for flight in now.others}, timeout=budget.deadline.seconds_left)
+                    with call.tally.waiting():
+                        await asyncio.wait({flight.task for flight in now.others}, timeout=call.deadline.seconds_left)
             if now.own is not None:
                 found.update(now.own.task.result())
-            left = self._take(question, now.others, found, budget)
+            left = self._take(question, now.others, found, call)
         return {key: found[key] for key in keys}
 
     def forget(self) -> None:
@@ -112,7 +113,7 @@ class Flights:
         self._under_way = {}
 
     def _begin(
-        self, question: Question[Key, Answer], keys: Sequence[Key], found: dict[Key, Answer], budget: Budget
+        self, question: Question[Key, Answer], keys: Sequence[Key], found: dict[Key, Answer], call: Call
     ) -> _Round[Key]:
         """Find what is known, who is being told what else, and ask for the rest."""
         now: _Round[Key] = _Round()
@@ -130,7 +131,7 @@ class Flights:
                 now.others.setdefault(flight, []).append(key)
         if mine:
             now.own = self._take_off(question, mine)
-        self.count(budget, hits=len(keys) - len(mine) - sum(map(len, now.others.values())), misses=len(mine))
+        self.count(call, hits=len(keys) - len(mine) - sum(map(len, now.others.values())), misses=len(mine))
         return now
 
     def _take_off(self, question: Question[Key, Answer], keys: Sequence[Key]) -> _Flight:
@@ -187,7 +188,7 @@ class Flights:
         question: Question[Key, Answer],
         others: Mapping[_Flight, Sequence[Key]],
         found: dict[Key, Answer],
-        budget: Budget,
+        call: Call,
     ) -> list[Key]:
         """Take over what others were told; return the keys about which they were told nothing that concerns us."""
         left: list[Key] = []
@@ -204,14 +205,14 @@ class Flights:
             found |= taken
             left += [key for key in keys if key not in taken]
             self.counts.waited += len(taken)
-            budget.note_cache(hits=len(taken), misses=0)
+            call.note_cache(hits=len(taken), misses=0)
         return left
 
-    def count(self, budget: Budget, *, hits: int, misses: int) -> None:
+    def count(self, call: Call, *, hits: int, misses: int) -> None:
         """Count answers that were known, and such as were not, for all calls and for this one."""
         self.counts.hits += hits
         self.counts.misses += misses
-        budget.note_cache(hits=hits, misses=misses)
+        call.note_cache(hits=hits, misses=misses)
 
 
 def _is_of_its_caller(mark: Mark) -> bool:

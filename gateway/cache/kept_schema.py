@@ -13,7 +13,7 @@ import msgspec
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.passing import Passing
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
@@ -76,15 +76,15 @@ class SchemaOfContent(Passing):
         self._kept = kept
         self._use_names = use_names
         self.search = inner.search
-        self.glance = lambda budget: self._read(inner.glance, budget)
-        self.schema = lambda budget: self._read(inner.schema, budget)
+        self.glance = lambda call: self._read(inner.glance, call)
+        self.schema = lambda call: self._read(inner.schema, call)
 
-    async def _read(self, read: Callable[[Budget], Awaitable[Schema]], budget: Budget) -> Schema:
+    async def _read(self, read: Callable[[Call], Awaitable[Schema]], call: Call) -> Schema:
         kept = self._kept.load()
         if kept is not None and kept.exact and kept.labelled and kept.names is not None:
             self._use_names(kept.names)
             return kept
-        schema = await read(budget)
+        schema = await read(call)
         if schema.exact:
             self._kept.save(schema)
         return schema

@@ -8,7 +8,7 @@ from operator import itemgetter
 from cachetools import LRUCache
 
 from gateway.cache.sizes import size_of
-from gateway.graph.budget import Clock
+from gateway.graph.deadline import Clock
 
 _ENTRY = 450
 """Bytes that remembering takes beside the answer and what it is about: the tables of cachetools hold it thrice."""

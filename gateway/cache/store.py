@@ -15,7 +15,8 @@ from gateway.cache.flights import Answer, Flights, Key, Question
 from gateway.cache.memory import Memory
 from gateway.cache.sizes import size_of
 from gateway.errors import EdgesCapped, Fault
-from gateway.graph.budget import Budget, Clock
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore, Told
 from gateway.graph.values import (
     WHOLE,
@@ -85,9 +86,9 @@ class CachedStore:
         counts = self._flights.counts
         return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
 
-    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text; asked anew each time, it is a look-up."""
-        return await self._inner.named(text, types, budget)
+        return await self._inner.named(text, types, call)
 
     def prepare(self) -> None:
         """Begin to make ready what the first calls would otherwise wait for."""
@@ -107,7 +108,7 @@ class CachedStore:
         self._flights.forget()
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         name = ("edges", per_id)
@@ -125,11 +126,11 @@ class CachedStore:
                 self._memory.put((name, node), answer)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
-            return self._inner.edges(nodes, budget, per_id=per_id, told=told)
+            return self._inner.edges(nodes, call, per_id=per_id, told=told)
 
-        return await self._ask(name, ids, fetch, Neighbourhood, budget, known, keep)
+        return await self._ask(name, ids, fetch, Neighbourhood, call, known, keep)
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
         name = ("degrees", at_most)
 
@@ -139,19 +140,13 @@ class CachedStore:
                 return cast("Degree | None", self._memory.get((name, node)))
             return Degree(min(len(whole.edges), at_most + 1), len(whole.edges) <= at_most)
 
-        return await self._ask(
-            name, ids, lambda nodes: self._inner.degrees(nodes, at_most, budget), Degree, budget, known
-        )
+        return await self._ask(name, ids, lambda nodes: self._inner.degrees(nodes, at_most, call), Degree, call, known)
 
-    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        return await self._ask(
-            ("reach", hops), ids, lambda nodes: self._inner.reach(nodes, hops, budget), Reach, budget
-        )
+        return await self._ask(("reach", hops), ids, lambda nodes: self._inner.reach(nodes, hops, call), Reach, call)
 
-    async def edges_among(
-        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
-    ) -> Mapping[Iri, Neighbourhood]:
+    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set.
 
         They follow from the edges of the node. They are not remembered by themselves: another question has another
@@ -165,11 +160,11 @@ class CachedStore:
                     tuple(edge for edge in whole.edges if edge.subject == node and edge.object in inside)
                 )
         unknown = [node for node in dict.fromkeys(ids) if node not in found]
-        self._flights.count(budget, hits=len(found), misses=len(unknown))
-        asked = await self._inner.edges_among(unknown, inside, budget) if unknown else {}
+        self._flights.count(call, hits=len(found), misses=len(unknown))
+        asked = await self._inner.edges_among(unknown, inside, call) if unknown else {}
         return {node: found[node] if node in found else asked[node] for node in ids}
 
-    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""
 
         def known(node: Iri) -> Existence | None:
@@ -178,72 +173,70 @@ class CachedStore:
                 return Existence(exists=True)
             return cast("Existence | None", self._memory.get(("existing", node)))
 
-        return await self._ask(
-            "existing", ids, lambda nodes: self._inner.existing(nodes, budget), Existence, budget, known
-        )
+        return await self._ask("existing", ids, lambda nodes: self._inner.existing(nodes, call), Existence, call, known)
 
-    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject of a triple."""
-        return await self._ask("subjects", ids, lambda nodes: self._inner.subjects(nodes, budget), Existence, budget)
+        return await self._ask("subjects", ids, lambda nodes: self._inner.subjects(nodes, call), Existence, call)
 
     async def nodes(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
         return await self._ask(
             ("nodes", names, descriptions),
             ids,
-            lambda nodes: self._inner.nodes(nodes, budget, names=names, descriptions=descriptions),
+            lambda nodes: self._inner.nodes(nodes, call, names=names, descriptions=descriptions),
             NodeFacts,
-            budget,
+            call,
         )
 
-    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate."""
-        return await self._ask("predicates", ids, lambda iris: self._inner.predicates(iris, budget), NodeFacts, budget)
+        return await self._ask("predicates", ids, lambda iris: self._inner.predicates(iris, call), NodeFacts, call)
 
-    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class."""
-        return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, budget), Narrower, budget)
+        return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, call), Narrower, call)
 
-    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
-        return await self._ask("mentions", ids, lambda nodes: self._inner.mentions(nodes, budget), Description, budget)
+        return await self._ask("mentions", ids, lambda nodes: self._inner.mentions(nodes, call), Description, call)
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
         return await self._ask(
             ("node_metadata", blank_nodes, precise),
             ids,
-            lambda nodes: self._inner.node_metadata(nodes, budget, blank_nodes=blank_nodes, precise=precise),
+            lambda nodes: self._inner.node_metadata(nodes, call, blank_nodes=blank_nodes, precise=precise),
             Description,
-            budget,
+            call,
             worth=lambda answer: answer.refined,
         )
 
-    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
         return await self._ask(
             "edge_metadata",
             edges,
-            lambda wanted: self._inner.edge_metadata(wanted, budget),
+            lambda wanted: self._inner.edge_metadata(wanted, call),
             Evidence,
-            budget,
+            call,
             worth=lambda answer: answer.refined,
         )
 
-    async def glance(self, budget: Budget) -> Schema:
+    async def glance(self, call: Call) -> Schema:
         """Return what a short look shows, always looked at anew; see `schema`."""
-        return self._compared(await self._inner.glance(budget))
+        return self._compared(await self._inner.glance(call))
 
-    async def schema(self, budget: Budget) -> Schema:
+    async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph, always read anew: the engine keeps them.
 
         Another version than last time means that the graph has changed, so everything is forgotten.
         """
-        return self._compared(await self._inner.schema(budget))
+        return self._compared(await self._inner.schema(call))
 
     def _compared(self, schema: Schema) -> Schema:
         if schema.exact:
@@ -252,12 +245,12 @@ class CachedStore:
             self._schema_version = schema.version
         return schema
 
-    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
 
         async def find(_: Sequence[Sought]) -> Mapping[Sought, _Found]:
             try:
-                return {sought: _Found(await self._inner.search(sought, types, budget))}
+                return {sought: _Found(await self._inner.search(sought, types, call))}
             except Fault as fault:
                 return {sought: _Found(mark=Mark(fault))}
 
@@ -267,7 +260,7 @@ class CachedStore:
             if answer.mark.whole and answer.hits.fault is None:
                 self._memory.put((name, key), answer, more=size_of(name))
 
-        found = (await self._ask(name, [sought], find, _Found, budget, keep=keep))[sought]
+        found = (await self._ask(name, [sought], find, _Found, call, keep=keep))[sought]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits
@@ -287,7 +280,7 @@ class CachedStore:
         keys: Sequence[Key],
         fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
         kind: Callable[..., Answer],
-        budget: Budget,
+        call: Call,
         known: Callable[[Key], Answer | None] | None = None,
         keep: Callable[[Key, Answer], None] | None = None,
         worth: Callable[[Answer], bool] = lambda _: True,
@@ -299,7 +292,7 @@ class CachedStore:
             keys: What it is about.
             fetch: Asks the inner store.
             kind: Makes an answer from a mark.
-            budget: The call's budget.
+            call: The call that asks.
             known: Where another place than the question's own is to be looked into.
             keep: Where other answers than whole ones are to be remembered.
             worth: Which of the whole answers are to be remembered.
@@ -313,4 +306,4 @@ class CachedStore:
                 self._memory.put((name, key), answer)
 
         question = Question(name, known or remembered, fetch, keep or remember, lambda mark: kind(mark=mark))
-        return await self._flights.ask(question, keys, budget)
+        return await self._flights.ask(question, keys, call)

@@ -17,7 +17,7 @@ from gateway.checking.probes import determined
 from gateway.checking.suggesting import settings_for
 from gateway.checking.text_search import text_search
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.address import without_query
 from gateway.settings.endpoint import Endpoint, EngineName, Graphs
 from gateway.settings.profile import Profile

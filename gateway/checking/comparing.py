@@ -12,7 +12,8 @@ from gateway.checking.claims import Claim, Comparison
 from gateway.checking.independent import NotAnsweredError, OtherClient
 from gateway.checking.prober import Prober, value_of
 from gateway.errors import Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
@@ -78,17 +79,17 @@ class Comparer:
         # Both ends: all of these edges may be those of one hub.
         ends = ([value_of(row, end) for row in rows] for end in ("s", "o"))
         found = sorted({node for nodes in ends for node in list(dict.fromkeys(nodes))[:_CANDIDATES]})
-        degrees = await self.store.degrees(found, _DEGREE, self._budget())
+        degrees = await self.store.degrees(found, _DEGREE, self._call())
         return [node for node in found if degrees[node].mark.whole and 0 < degrees[node].count <= _DEGREE][:_NODES]
 
-    def _budget(self) -> Budget:
+    def _call(self) -> Call:
         limits = self.profile.limits
         left = min(2 * self.prober.seconds_each, self.prober.deadline.seconds_left)
-        return Budget(Deadline.after(left, self.prober.deadline.clock), 20, limits.rows, limits.nodes)
+        return Call(Deadline.after(left, self.prober.deadline.clock), 20, limits.rows, limits.nodes)
 
     def _our_edges(self, node: Iri) -> Question:
         async def ask() -> Answer:
-            answer = (await self.store.edges([node], self._budget()))[node]
+            answer = (await self.store.edges([node], self._call()))[node]
             if answer.mark.fault is not None:
                 raise answer.mark.fault
             return frozenset(" ".join(edge) for edge in answer.edges)
@@ -107,7 +108,7 @@ class Comparer:
 
     def _our_types(self, node: Iri) -> Question:
         async def ask() -> Answer:
-            answer = (await self.store.nodes([node], self._budget(), names=False))[node]
+            answer = (await self.store.nodes([node], self._call(), names=False))[node]
             if answer.mark.fault is not None:
                 raise answer.mark.fault
             return frozenset(answer.types)

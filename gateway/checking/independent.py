@@ -19,7 +19,7 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
 from gateway.errors import Fault
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.credentials import Access, user_agent
 from gateway.transport.http import Http
 from gateway.transport.verdict import Reply

@@ -24,10 +24,10 @@ from gateway.cli.screen import Screen
 from gateway.cli.statuses import DIFFERENT
 from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult, SearchResult
-from gateway.engine.exploring import Progress
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.size import compact_json
 from gateway.errors import ConfigurationError, Fault, GatewayError, InputError, NoQueryEndpoint
+from gateway.graph.call import Progress
 from gateway.settings.address import without_query
 from gateway.settings.load import DEFAULT, load_profile, with_contact
 from gateway.settings.profile import Profile

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from gateway.engine.known import Known, with_all_of, with_met
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
-from gateway.graph.budget import Budget, Clock, Deadline, deadline_passed
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock, Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
@@ -101,7 +102,7 @@ class SchemaBook:
         # Whoever gives up waiting does not stop what was to go on without them.
         self._is_wanted = True
 
-    async def known(self, budget: Budget, *, doubted: bool = False, wanted: bool = False) -> Known:
+    async def known(self, call: Call, *, doubted: bool = False, wanted: bool = False) -> Known:
         """Return the schema.
 
         It is read on an allowance of its own, so that a large graph does not use up the caller's. The caller waits
@@ -110,17 +111,17 @@ class SchemaBook:
         be read is empty and says why, and that is not kept for long.
 
         Args:
-            budget: The call's budget.
+            call: The call that asks.
             doubted: Whether a caller names what is not in it: the graph may have changed, so it is read again,
                 though not more than once a minute.
             wanted: Whether the caller asks for nothing else, so that a fault of before is no answer.
         """
         self._wants_all = self._wants_all or wanted
-        with budget.tally.stage("schema"):
+        with call.tally.stage("schema"):
             if self._is_to_be_read(doubted=doubted, wanted=wanted):
-                self._begin(budget.tally)
+                self._begin(call.tally)
             if self._reading is not None:
-                await self._wait(self._reading, budget)
+                await self._wait(self._reading, call)
         if self._known is not None:
             return self._known
         fault = deadline_passed()
@@ -202,15 +203,15 @@ class SchemaBook:
             # As after a fault, not every call begins anew.
             self._could_not_read(EndpointFault(_DEFECT, next_step="Tell whoever runs this gateway."))
 
-    async def _wait(self, reading: asyncio.Task[None], budget: Budget) -> None:
+    async def _wait(self, reading: asyncio.Task[None], call: Call) -> None:
         """Wait until enough is known: something at all, and all of it where that comes soon."""
-        left = min(budget.deadline.seconds_left, self._profile.limits.schema_seconds)
+        left = min(call.deadline.seconds_left, self._profile.limits.schema_seconds)
         something = asyncio.ensure_future(self._something.wait())
         self._waiting += 1
-        with budget.tally.waiting():
+        with call.tally.waiting():
             try:
                 await asyncio.wait({reading, something}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-                patience = min(budget.deadline.seconds_left, self._patient_until - self._clock())
+                patience = min(call.deadline.seconds_left, self._patient_until - self._clock())
                 if patience > 0:
                     await asyncio.wait({reading}, timeout=patience)
             except asyncio.CancelledError:
@@ -279,9 +280,9 @@ class SchemaBook:
         is_larger = self._profile.limits.scan_rows > self._profile.orientation.glance_triples
         return self._wants_all and self._seconds > 0 and is_larger
 
-    def _allowance(self, seconds: float, requests: int, tally: Tally) -> Budget:
+    def _allowance(self, seconds: float, requests: int, tally: Tally) -> Call:
         limits = self._profile.limits
-        return Budget(Deadline.after(seconds, self._clock), requests, limits.rows, limits.nodes, tally=tally)
+        return Call(Deadline.after(seconds, self._clock), requests, limits.rows, limits.nodes, tally=tally)
 
     def _could_not_read(self, fault: Fault) -> None:
         _log.warning("the schema could not be read: %s", fault)

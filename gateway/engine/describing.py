@@ -18,7 +18,8 @@ from gateway.engine.ranking import ranked
 from gateway.engine.redirects import Redirects
 from gateway.engine.size import shorteners, size_of
 from gateway.errors import Fault, InputError, quoted
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Existence, Iri, NodeFacts, Sought
 from gateway.settings.profile import Profile
@@ -78,7 +79,7 @@ class Describer:
         self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def one(self, arguments: DescribeEntity, budget: Budget) -> Entity:
+    async def one(self, arguments: DescribeEntity, call: Call) -> Entity:
         """Return one entity, flat.
 
         Raises:
@@ -86,16 +87,16 @@ class Describer:
             Fault: It could not be looked up.
         """
         (iri,) = expanded("id", [arguments.id], self._prefixes)
-        found, notes = await self._look_up([iri], budget)
+        found, notes = await self._look_up([iri], call)
         if isinstance(found[iri], Fault):
             raise found[iri]
         if found[iri] is None:
-            raise await self._not_found(arguments.id, iri, budget)
+            raise await self._not_found(arguments.id, iri, call)
         record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        labels = await self._labels([record], budget)
+        labels = await self._labels([record], call)
         (fitting,), degraded = _shortened(
-            [record], limit - size_of(notes.warnings) - _MARGIN, labels, budget.call_deadline
+            [record], limit - size_of(notes.warnings) - _MARGIN, labels, call.call_deadline
         )
         told = {
             "complete": notes.all_read and self._profile.endpoint.trusted,
@@ -104,13 +105,13 @@ class Describer:
         }
         return Entity.model_validate({**_flat(fitting), **told})
 
-    async def several(self, arguments: DescribeEntities, budget: Budget) -> EntitiesResult:
+    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesResult:
         """Return several entities in the order asked; what is not found or failed is told apart.
 
         Raises:
             Fault: None could be looked up.
         """
-        found, notes = await self._look_up(expanded("ids", arguments.ids, self._prefixes), budget)
+        found, notes = await self._look_up(expanded("ids", arguments.ids, self._prefixes), call)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
             raise faults[0]
@@ -125,9 +126,9 @@ class Describer:
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         warnings = [*notes.warnings, *warnings]
         room = limit - size_of(told) - size_of(warnings) - _MARGIN
-        labels = await self._labels(records, budget)
-        fitting, degraded = _shortened(records, room, labels, budget.call_deadline)
-        count = _how_many(fitting, room, [record["id"] for record in records], labels, budget.call_deadline)
+        labels = await self._labels(records, call)
+        fitting, degraded = _shortened(records, room, labels, call.call_deadline)
+        count = _how_many(fitting, room, [record["id"] for record in records], labels, call.call_deadline)
         return EntitiesResult.model_validate(
             {
                 **told,
@@ -139,16 +140,16 @@ class Describer:
             }
         )
 
-    async def _labels(self, records: Sequence[Json], budget: Budget) -> Labels:
-        with budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-            return await self._labeller.labels(_mentioned(records), await self._book.known(budget), budget)
+    async def _labels(self, records: Sequence[Json], call: Call) -> Labels:
+        with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+            return await self._labeller.labels(_mentioned(records), await self._book.known(call), call)
 
-    async def _look_up(self, iris: Sequence[Iri], budget: Budget) -> tuple[dict[Iri, Any], _Notes]:
+    async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[dict[Iri, Any], _Notes]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
-        with budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-            known, facts, described, existing, notes = await self._read(iris, budget)
+        with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+            known, facts, described, existing, notes = await self._read(iris, call)
         found: dict[Iri, Any] = {}
-        for iri in budget.call_deadline.checking(iris, at_once=1):
+        for iri in call.call_deadline.checking(iris, at_once=1):
             there = existing.get(iri)
             marks = [described[iri].mark, facts[iri].mark, *([there.mark] if there else [])]
             fault = next((mark.fault for mark in marks if mark.fault is not None), None)
@@ -162,25 +163,25 @@ class Describer:
         return found, notes
 
     async def _read(
-        self, iris: Sequence[Iri], budget: Budget
+        self, iris: Sequence[Iri], call: Call
     ) -> tuple[Known, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
         """Return the schema, and what the graph says about each IRI; existence of those about which it says nothing."""
-        known = await self._book.known(budget)
-        with budget.tally.stage("facts"):
-            facts = await self._store.nodes(iris, budget, names=False)
-        with budget.tally.stage("metadata"):
-            described = await self._store.node_metadata(iris, budget, blank_nodes=True)
+        known = await self._book.known(call)
+        with call.tally.stage("facts"):
+            facts = await self._store.nodes(iris, call, names=False)
+        with call.tally.stage("metadata"):
+            described = await self._store.node_metadata(iris, call, blank_nodes=True)
         silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
-        with budget.tally.stage("facts"):
-            existing = await self._store.existing(silent, budget) if silent else {}
-            notes = await self._notes([iri for iri in silent if existing[iri].exists], described, budget)
+        with call.tally.stage("facts"):
+            existing = await self._store.existing(silent, call) if silent else {}
+            notes = await self._notes([iri for iri in silent if existing[iri].exists], described, call)
             self._note_absent([iri for iri in silent if existing[iri].mark.whole and not existing[iri].exists], notes)
         if names_in_doubt(known, self._profile):
             notes.names_in_doubt = True
             notes.warnings.append(_NAMES_UNKNOWN)
         return known, facts, described, existing, notes
 
-    async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], budget: Budget) -> _Notes:
+    async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], call: Call) -> _Notes:
         """Return what to note about nodes that went elsewhere, or of which another part of a split graph knows more."""
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])
@@ -193,7 +194,7 @@ class Describer:
                 f"{self._prefixes.listed(notes.unrefined)}: a first of January may be a year only. Ask again."
             )
         if silent and (where := self._profile.endpoint.other_graph):
-            subjects = await self._store.subjects(silent, budget)
+            subjects = await self._store.subjects(silent, call)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]
             absent = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
             notes.elsewhere.update(unsure, absent)
@@ -224,13 +225,13 @@ class Describer:
             ),
         }
 
-    async def _not_found(self, asked: str, iri: Iri, budget: Budget) -> InputError:
+    async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:
         words = words_of(local_name(iri))
         nearest: list[str] = []
         if words:
             try:
-                with budget.tally.stage("search"):
-                    hits = await self._store.search(Sought(local_name(iri), tuple(words)), (), budget)
+                with call.tally.stage("search"):
+                    hits = await self._store.search(Sought(local_name(iri), tuple(words)), (), call)
             except Fault:
                 # The entity is absent whatever the search would have said.
                 hits = None

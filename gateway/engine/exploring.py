@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from gateway.engine.gaps import Gaps
 from gateway.engine.hubs import HubRule
 from gateway.errors import EdgesCapped, Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore, Told
 from gateway.graph.values import Edge, Iri, Neighbourhood
-
-Progress = Callable[[int, int, str], Awaitable[None]]
-"""Told after each step: steps done, steps in all, and what was done."""
-
-
-async def no_progress(_done: int, _total: int, _message: str) -> None:
-    """Tell nobody."""
 
 
 @dataclass(slots=True)
@@ -68,8 +61,7 @@ async def explore(
     sources: Sequence[Sequence[Iri]],
     hops: int,
     rule: HubRule,
-    budget: Budget,
-    progress: Progress,
+    call: Call,
     told: Told | None = None,
 ) -> Exploration:
     """Search from every source up to a number of hops; all sources share one frontier.
@@ -81,8 +73,7 @@ async def explore(
         sources: Each source's seeds, at distance 0.
         hops: 1 to 5.
         rule: Which nodes are not expanded, and which not whole.
-        budget: The call's budget.
-        progress: Told after each hop.
+        call: The call that asks.
         told: Told of parts of the last hop, as `GraphStore.edges` tells of them.
 
     Raises:
@@ -97,23 +88,23 @@ async def explore(
         # What one source has reached, another may have expanded before.
         frontier = [node for node in dict.fromkeys(reached) if node not in seen]
         # Seeds are few, and whether they exist has to be known in any case.
-        if hop and _over_budget(found, frontier, budget):
+        if hop and _over_budget(found, frontier, call):
             break
         seen.update(frontier)
-        await _expand(store, frontier, found, rule, budget, told if hop == hops - 1 else None, seeds=hop == 0)
+        await _expand(store, frontier, found, rule, call, told if hop == hops - 1 else None, seeds=hop == 0)
         if hop == 0:
-            await _settle_seeds(store, found, budget)
+            await _settle_seeds(store, found, call)
         for distance in found.distances:
             _spread(distance, found.known, hop)
-        await progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {_reached(found)} nodes")
+        await call.progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {_reached(found)} nodes")
     if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
         _restore_seeds(found, sources)
-        await _follow_shortcuts(store, found, seen, hops, rule, budget)
+        await _follow_shortcuts(store, found, seen, hops, rule, call)
     return found
 
 
 async def _follow_shortcuts(
-    store: GraphStore, found: Exploration, seen: set[Iri], hops: int, rule: HubRule, budget: Budget
+    store: GraphStore, found: Exploration, seen: set[Iri], hops: int, rule: HubRule, call: Call
 ) -> None:
     """Make distances those in the graph that is shown, and expand the nodes that are nearer than they seemed.
 
@@ -126,10 +117,10 @@ async def _follow_shortcuts(
             _draw_nearer(distance, neighbours, hops)
         near = {node for distance in found.distances for node, steps in distance.items() if steps < hops}
         frontier = sorted(near - seen)
-        if not frontier or _over_budget(found, frontier, budget):
+        if not frontier or _over_budget(found, frontier, call):
             return
         seen.update(frontier)
-        await _expand(store, frontier, found, rule, budget, None, seeds=False)
+        await _expand(store, frontier, found, rule, call, None, seeds=False)
 
 
 def _restore_seeds(found: Exploration, sources: Sequence[Sequence[Iri]]) -> None:
@@ -157,7 +148,7 @@ async def _expand(
     frontier: Sequence[Iri],
     found: Exploration,
     rule: HubRule,
-    budget: Budget,
+    call: Call,
     told: Told | None,
     *,
     seeds: bool,
@@ -166,12 +157,12 @@ async def _expand(
     whole: list[Iri] = list(frontier)
     capped: list[Iri] = []
     if not rule.is_off and not (seeds and rule.max_edges is None):
-        whole, capped = await _sorted_by_degree(store, frontier, found, rule, budget, seeds=seeds)
+        whole, capped = await _sorted_by_degree(store, frontier, found, rule, call, seeds=seeds)
     answers: dict[Iri, Neighbourhood] = {}
     if whole:
-        answers |= await store.edges(whole, budget, told=told)
+        answers |= await store.edges(whole, call, told=told)
     if capped:
-        answers |= await store.edges(capped, budget, per_id=rule.max_edges)
+        answers |= await store.edges(capped, call, per_id=rule.max_edges)
     found.known.update(answers)
     for node, neighbourhood in answers.items():
         if node not in found.capped or not isinstance(neighbourhood.mark.fault, EdgesCapped):
@@ -179,10 +170,10 @@ async def _expand(
 
 
 async def _sorted_by_degree(
-    store: GraphStore, frontier: Sequence[Iri], found: Exploration, rule: HubRule, budget: Budget, *, seeds: bool
+    store: GraphStore, frontier: Sequence[Iri], found: Exploration, rule: HubRule, call: Call, *, seeds: bool
 ) -> tuple[list[Iri], list[Iri]]:
     """Return the nodes to expand whole, and those to expand in part; note the others, which are hubs."""
-    degrees = await store.degrees(frontier, rule.counted, budget) if frontier else {}
+    degrees = await store.degrees(frontier, rule.counted, call) if frontier else {}
     whole, capped = [], []
     for node in frontier:
         degree = degrees[node]
@@ -213,12 +204,12 @@ def _spread(distance: dict[Iri, int], known: dict[Iri, Neighbourhood], hop: int)
                 distance.setdefault(reached, hop + 1)
 
 
-async def _settle_seeds(store: GraphStore, found: Exploration, budget: Budget) -> None:
+async def _settle_seeds(store: GraphStore, found: Exploration, call: Call) -> None:
     """Tell the seeds that have no edges from those that do not exist, and take the latter out."""
     seeds = list(found.known)
     silent = [seed for seed in seeds if not found.known[seed].edges and not found.known[seed].blank_edges]
     asked = [seed for seed in silent if found.known[seed].mark.answered]
-    existing = await store.existing(asked, budget) if asked else {}
+    existing = await store.existing(asked, call) if asked else {}
     for seed in silent:
         fault = existing[seed].mark.fault if seed in existing else found.known[seed].mark.fault
         if fault is not None:
@@ -234,8 +225,8 @@ async def _settle_seeds(store: GraphStore, found: Exploration, budget: Budget) -
             distance.pop(seed, None)
 
 
-def _over_budget(found: Exploration, frontier: Sequence[Iri], budget: Budget) -> bool:
-    if not frontier or _reached(found) <= budget.nodes:
+def _over_budget(found: Exploration, frontier: Sequence[Iri], call: Call) -> bool:
+    if not frontier or _reached(found) <= call.nodes:
         return False
-    found.gaps.add("budget", frontier, f"More than {budget.nodes:,} nodes were reached; these were not expanded.")
+    found.gaps.add("budget", frontier, f"More than {call.nodes:,} nodes were reached; these were not expanded.")
     return True

@@ -13,7 +13,7 @@ from gateway.engine.metadata import MetadataWriter
 from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
 from gateway.engine.types import UNKNOWN, UNTYPED
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
 from gateway.terms.prefixes import PrefixMap
@@ -113,13 +113,13 @@ class Kept:
         return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
 
 
-async def with_subclasses(filters: Filters, taxonomy: Taxonomy, budget: Budget) -> Filters:
+async def with_subclasses(filters: Filters, taxonomy: Taxonomy, call: Call) -> Filters:
     """Return filters that mean the subclasses of their types too, where the profile says so."""
     node_types, warnings = filters.node_types, list(filters.warnings)
     if node_types is not None:
-        node_types, more = await taxonomy.widened("node_types", node_types, budget)
+        node_types, more = await taxonomy.widened("node_types", node_types, call)
         warnings += more
-    excluded, more = await taxonomy.widened("exclude_node_types", filters.excluded, budget)
+    excluded, more = await taxonomy.widened("exclude_node_types", filters.excluded, call)
     return replace(
         filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
     )
@@ -133,9 +133,7 @@ class Sieve:
         self._prefixes = prefixes
         self._writer = writer
 
-    async def apply(
-        self, topology: Topology, filters: Filters, min_mentions: int, known: Known, budget: Budget
-    ) -> Kept:
+    async def apply(self, topology: Topology, filters: Filters, min_mentions: int, known: Known, call: Call) -> Kept:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 
         Args:
@@ -143,12 +141,12 @@ class Sieve:
             filters: The filters.
             min_mentions: Nodes that are mentioned less often are removed.
             known: The schema.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             DeadlinePassed: The time was not enough.
         """
-        deadline = budget.call_deadline
+        deadline = call.call_deadline
         warnings = list(filters.warnings)
         removed: dict[Iri, str] = {}
         unsure: dict[str, set[Iri]] = {}
@@ -161,7 +159,7 @@ class Sieve:
                 elif types == (UNKNOWN,) or not (filters.excludes_all or types == (UNTYPED,)):
                     doubtful.add(node)
         if min_mentions > 1:
-            few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, budget)
+            few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, call)
             for node in few:
                 removed.setdefault(node, "min_mentions")
         for seed in topology.seeds:
@@ -183,14 +181,14 @@ class Sieve:
         ]
         return Kept(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)
 
-    async def _rarely_mentioned(self, topology: Topology, least: int, budget: Budget) -> tuple[list[Iri], set[Iri]]:
+    async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return the nodes that are mentioned too rarely, and those that could not be looked up."""
         if not topology.nodes:
             return [], set()
-        with budget.tally.stage("metadata"):
-            described = await self._store.mentions(list(topology.nodes), budget)
+        with call.tally.stage("metadata"):
+            described = await self._store.mentions(list(topology.nodes), call)
         few = []
-        for node, description in budget.call_deadline.checking(described.items()):
+        for node, description in call.call_deadline.checking(described.items()):
             mentions = self._writer.mentions(description.properties)
             # Of what was read in part, more may be known.
             if description.mark.whole and mentions is not None and mentions < least:

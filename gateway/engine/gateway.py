@@ -30,14 +30,14 @@ from gateway.engine.book import SchemaBook, Shelf
 from gateway.engine.bounding import bounded
 from gateway.engine.describing import Describer
 from gateway.engine.explaining import explained
-from gateway.engine.exploring import Progress, no_progress
 from gateway.engine.orienting import Orienter
 from gateway.engine.presenting import max_bytes
 from gateway.engine.searching import Searcher
 from gateway.engine.size import size_of
 from gateway.engine.traversing import Traverser
 from gateway.errors import InputError, quoted
-from gateway.graph.budget import Budget, Clock, Deadline
+from gateway.graph.call import Call, Progress, no_progress
+from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.store import GraphStore
 from gateway.settings.profile import Profile
 from gateway.telemetry import Record, Tally
@@ -209,14 +209,14 @@ class Gateway:
             case "search_entities":
                 return await self._answer(SearchEntities, arguments, self._searcher.search, explain=obeying)
             case "bfs_query":
-                return await self._answer(BfsQuery, arguments, self._traverser.bfs(progress), explain=obeying)
+                return await self._answer(BfsQuery, arguments, self._traverser.bfs, progress, explain=obeying)
             case "describe_entity":
                 return await self._answer(DescribeEntity, arguments, self._describer.one, explain=obeying)
             case "describe_entities":
                 return await self._answer(DescribeEntities, arguments, self._describer.several, explain=obeying)
             case "intersect_subgraphs":
                 return await self._answer(
-                    IntersectSubgraphs, arguments, self._traverser.intersection(progress), explain=obeying
+                    IntersectSubgraphs, arguments, self._traverser.intersection, progress, explain=obeying
                 )
             case _:
                 raise InputError(f"There is no tool {quoted(tool)}.")
@@ -264,7 +264,7 @@ class Gateway:
             **detail: What is shown and how much of it; see `Detail`.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **detail}
-        return await self._answer(BfsQuery, given, self._traverser.bfs(progress))
+        return await self._answer(BfsQuery, given, self._traverser.bfs, progress)
 
     async def describe_entity(
         self,
@@ -315,13 +315,14 @@ class Gateway:
             **detail: What is shown and how much of it; see `Detail`.
         """
         given = {"seeds": seeds, "k": k, "via": via, **detail}
-        return await self._answer(IntersectSubgraphs, given, self._traverser.intersection(progress))
+        return await self._answer(IntersectSubgraphs, given, self._traverser.intersection, progress)
 
     async def _answer(
         self,
         model: type[AnyArguments],
         given: Mapping[str, Any],
-        work: Callable[[AnyArguments, Budget], Awaitable[AnyAnswer]],
+        work: Callable[[AnyArguments, Call], Awaitable[AnyAnswer]],
+        progress: Progress = no_progress,
         *,
         explain: bool = True,
     ) -> AnyAnswer:
@@ -331,6 +332,7 @@ class Gateway:
             model: Its arguments.
             given: Its arguments, not yet checked.
             work: Makes the answer.
+            progress: Receives each step of a traversal.
             explain: Whether `explain` is an argument.
         """
         tally = Tally(model.tool, self._clock)
@@ -339,7 +341,7 @@ class Gateway:
             with tally.stage("presentation"):
                 arguments = parse(model, _with_lists(given), explain=explain)
                 tally.keeps_queries = arguments.explain
-                answer = await work(arguments, self._budget(tally))
+                answer = await work(arguments, self._call(tally, progress))
         except BaseException as error:
             self._on_record(tally.failed(error))
             raise
@@ -353,10 +355,10 @@ class Gateway:
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
 
-    def _budget(self, tally: Tally) -> Budget:
+    def _call(self, tally: Tally, progress: Progress) -> Call:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds, self._clock)
-        return Budget(deadline, limits.requests, limits.rows, limits.nodes, tally=tally)
+        return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress)
 
 
 def _with_lists(given: Mapping[str, object]) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from gateway.engine.known import LONGEST_LABEL, Known
 from gateway.engine.size import Id
 from gateway.engine.topology import Topology
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
@@ -107,20 +107,20 @@ class Labeller:
         self._is_wanted = profile.names.on_stubs
         self._prefixes = prefixes
 
-    async def named(self, topology: Topology, known: Known, budget: Budget) -> tuple[Mapping[Iri, str], int]:
+    async def named(self, topology: Topology, known: Known, call: Call) -> tuple[Mapping[Iri, str], int]:
         """Return the labels of a topology's types and predicates that the schema does not tell, and how many failed."""
         if not self._is_wanted:
             return {}, 0
         facts: dict[Iri, NodeFacts] = {}
-        with budget.tally.stage("facts"):
+        with call.tally.stage("facts"):
             if unknown := sorted(iri for iri in topology.predicates if iri not in known.labels):
-                facts |= await self._store.predicates(unknown, budget)
+                facts |= await self._store.predicates(unknown, call)
             if unknown := sorted(iri for iri in topology.types if iri not in known.labels):
-                facts |= await self._store.nodes(unknown, budget, names=True)
+                facts |= await self._store.nodes(unknown, call, names=True)
         failed = sum(not fact.mark.whole for fact in facts.values())
         return {iri: fact.name for iri, fact in facts.items() if fact.name}, failed
 
-    async def labels(self, mentioned: Mentioned, known: Known, budget: Budget) -> Labels:
+    async def labels(self, mentioned: Mentioned, known: Known, call: Call) -> Labels:
         """Return the names of what is mentioned; what the schema does not tell is asked for."""
         if not self._is_wanted:
             return Labels()
@@ -129,11 +129,11 @@ class Labeller:
         unnamed = mentioned.nodes - mentioned.named.keys()
         nodes = {self._prefixes.expand(name): name for name in unnamed if ":" in name}
         facts = {iri: NodeFacts(name=label) for iri, label in known.labels.items() if iri in predicates or iri in nodes}
-        with budget.tally.stage("facts"):
+        with call.tally.stage("facts"):
             if unknown := [iri for iri in sorted(predicates) if iri not in facts]:
-                facts |= await self._store.predicates(unknown, budget)
+                facts |= await self._store.predicates(unknown, call)
             if unknown := [iri for iri in sorted(nodes) if iri not in facts]:
-                facts |= await self._store.nodes(unknown, budget, names=True)
+                facts |= await self._store.nodes(unknown, call, names=True)
         ids = predicates | nodes
         found = {ids[iri]: fact.name for iri, fact in facts.items() if fact.name}
         return Labels(

@@ -12,7 +12,7 @@ from gateway.engine.known import Known, labels_of
 from gateway.engine.presenting import max_bytes
 from gateway.engine.size import size_of
 from gateway.errors import BudgetSpent, DeadlinePassed
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Basis, Schema
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -29,14 +29,14 @@ class Orienter:
         self._prefixes = prefixes
         self._book = book
 
-    async def describe(self, arguments: DescribeSchema, budget: Budget) -> SchemaResult:
+    async def describe(self, arguments: DescribeSchema, call: Call) -> SchemaResult:
         """Return the schema, the most frequent types and predicates where not all fit.
 
         Raises:
             Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
                 are not comprehensive.
         """
-        known = await self._book.known(budget, wanted=True)
+        known = await self._book.known(call, wanted=True)
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
         return self._fitting(known, explain=arguments.explain)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.engine.known import LONGEST_LABEL
 from gateway.engine.size import SHORTER, Shortener, largest_page, size_of
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, Iri
 
 Json = dict[str, Any]

@@ -22,7 +22,8 @@ from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.topology import Topology
 from gateway.engine.types import UNKNOWN
 from gateway.errors import DeadlinePassed
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Edge, Iri, NodeFacts
 from gateway.settings.profile import Profile, Size
@@ -73,7 +74,7 @@ class Presenter:
         arguments: TraversalArguments,
         seeds: Sequence[Iri],
         warnings: Sequence[str],
-        budget: Budget,
+        call: Call,
     ) -> Json:
         """Return an answer's fields.
 
@@ -82,14 +83,14 @@ class Presenter:
             arguments: The call's arguments.
             seeds: The seeds of the question.
             warnings: What the reader should know about how it was traversed.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
         try:
-            return await self._presented(topology, arguments, seeds, warnings, budget)
+            return await self._presented(topology, arguments, seeds, warnings, call)
         except DeadlinePassed as late:
             raise DeadlinePassed(
                 f"The time of this call ended while the answer about {len(topology.nodes):,} nodes and "
@@ -103,12 +104,12 @@ class Presenter:
         arguments: TraversalArguments,
         seeds: Sequence[Iri],
         warnings: Sequence[str],
-        budget: Budget,
+        call: Call,
     ) -> Json:
-        deadline = budget.call_deadline
+        deadline = call.call_deadline
         # What is fetched here may take half of the time: what came has to be written.
-        with budget.reserving(requests=0.0, time=_TIME_FOR_WRITING):
-            kept, filters, known, unread = await self._filtered(topology, arguments, budget)
+        with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+            kept, filters, known, unread = await self._filtered(topology, arguments, call)
             limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
             if unread:
                 warning.append(_UNREAD.format(unread))
@@ -127,31 +128,31 @@ class Presenter:
             room = limit - size_of(head)
             page, window, edges = self._page(kept, arguments, known, room, deadline)
             if not arguments.topology_only:
-                await self._detail(page, window, edges, filters, topology, known, room, budget)
+                await self._detail(page, window, edges, filters, topology, known, room, call)
             mentioned = Mentioned.in_subgraph(head | self._body(page, head, kept, arguments))
             deadline.check()
-            labels = await self._labeller.labels(mentioned, known, budget)
+            labels = await self._labeller.labels(mentioned, known, call)
         return self._fitted(page, head, limit, kept, arguments, labels)
 
     async def _filtered(
-        self, topology: Topology, arguments: TraversalArguments, budget: Budget
+        self, topology: Topology, arguments: TraversalArguments, call: Call
     ) -> tuple[Kept, Filters, Known, int]:
         """Return what the filters leave, the filters, the schema, and how many labels could not be read for them."""
         self._book.met(
             {
                 iri
-                for node, facts in budget.call_deadline.checking(topology.facts.items())
+                for node, facts in call.call_deadline.checking(topology.facts.items())
                 if topology.nodes[node]
                 for iri in facts.types
             },
             topology.predicates,
         )
-        known = await self._book.known(budget)
-        named, unread = await self._labeller.named(topology, known, budget) if arguments.names_terms else ({}, 0)
-        filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, budget)
+        known = await self._book.known(call)
+        named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
+        filters = await with_subclasses(resolve(arguments, known, topology, named), self._taxonomy, call)
         if unread:
             filters = replace(filters, excludes_all=False)
-        kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, budget)
+        kept = await self._sieve.apply(topology, filters, arguments.min_mentions, known, call)
         return kept, filters, known, unread
 
     def _page(
@@ -261,7 +262,7 @@ class Presenter:
         topology: Topology,
         known: Known,
         room: int,
-        budget: Budget,
+        call: Call,
     ) -> None:
         """Give the page its metadata, unless even its bare topology does not fit."""
         full_nodes = [
@@ -276,9 +277,9 @@ class Presenter:
             for item, _ in (*full_nodes, *full_edges):
                 item.lost = True
             return
-        with budget.tally.stage("metadata"):
-            described = await self._store.node_metadata([node for _, node in full_nodes], budget, blank_nodes=False)
-            evidence = await self._store.edge_metadata([edge for _, edge in full_edges], budget)
+        with call.tally.stage("metadata"):
+            described = await self._store.node_metadata([node for _, node in full_nodes], call, blank_nodes=False)
+            evidence = await self._store.edge_metadata([edge for _, edge in full_edges], call)
         for item, node in page.deadline.checking(full_nodes, at_once=1):
             item.failed = not described[node].mark.whole
             item.unrefined = not item.failed and not described[node].refined

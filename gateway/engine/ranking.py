@@ -12,7 +12,7 @@ from itertools import accumulate, groupby
 from typing import Literal
 
 from gateway.engine.metadata import MetadataWriter
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hit, Iri
 from gateway.terms.folding import fold, fold_accents
@@ -62,7 +62,7 @@ def weighted(best: Sequence[Ranked], query: str, weights: Mapping[Iri, float]) -
 
 
 async def weights_of(
-    best: Sequence[Ranked], query: str, limit: int, store: GraphStore, writer: MetadataWriter, budget: Budget
+    best: Sequence[Ranked], query: str, limit: int, store: GraphStore, writer: MetadataWriter, call: Call
 ) -> Mapping[Iri, float]:
     """Return how much entities matter: how often they are mentioned, or how many edges they have.
 
@@ -72,13 +72,13 @@ async def weights_of(
     nodes = _tied(best, query, limit)
     if not nodes:
         return {}
-    with budget.reserving(requests=0.5, time=0.5):
-        described = await store.mentions(nodes, budget)
+    with call.reserving(requests=0.5, time=0.5):
+        described = await store.mentions(nodes, call)
         mentions = {node: writer.mentions(described[node].properties) for node in nodes}
         if any(mentions.values()):
             whole = all(described[node].mark.whole for node in nodes)
             return {node: count or 0.0 for node, count in mentions.items()} if whole else {}
-        degrees = await store.degrees(nodes, _HUB, budget)
+        degrees = await store.degrees(nodes, _HUB, call)
     whole = all(degrees[node].mark.whole for node in nodes)
     return {node: float(degrees[node].count) for node in nodes} if whole else {}
 

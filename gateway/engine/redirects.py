@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gateway.engine.gaps import Gap, cause_of
 from gateway.engine.topology import Topology
 from gateway.errors import Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Properties, Resource
 from gateway.settings.profile import Profile
@@ -63,12 +63,12 @@ class Redirects:
         self._predicates = profile.edges.redirects
         self._prefixes = prefixes
 
-    async def followed(self, seeds: Sequence[Iri], budget: Budget) -> Followed:
+    async def followed(self, seeds: Sequence[Iri], call: Call) -> Followed:
         """Return the seeds with what merged ones were merged into.
 
         Args:
             seeds: The seeds of a question.
-            budget: The call's budget.
+            call: The call that asks.
         """
         ways: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
         forks: list[str] = []
@@ -77,8 +77,8 @@ class Redirects:
         going_on = list(seeds) if self._predicates else []
         while going_on:
             ends = list(dict.fromkeys(ways[seed][-1] for seed in going_on))
-            with budget.tally.stage("metadata"):
-                described = await self._store.node_metadata(ends, budget, blank_nodes=False, precise=False)
+            with call.tally.stage("metadata"):
+                described = await self._store.node_metadata(ends, call, blank_nodes=False, precise=False)
             moved = []
             for seed in going_on:
                 way, description = ways[seed], described[ways[seed][-1]]

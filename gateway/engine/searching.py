@@ -20,7 +20,7 @@ from gateway.engine.taxonomy import Taxonomy
 from gateway.engine.types import UNKNOWN, UNTYPED
 from gateway.engine.vocabulary import Chosen
 from gateway.errors import InputError, quoted
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, NodeFacts, Sought, Told
 from gateway.settings.profile import Profile
@@ -63,7 +63,7 @@ class Searcher:
         self._writer = MetadataWriter(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def search(self, arguments: SearchEntities, budget: Budget) -> SearchResult:
+    async def search(self, arguments: SearchEntities, call: Call) -> SearchResult:
         """Return the entities whose names have the words of the query, the best first.
 
         Raises:
@@ -71,31 +71,31 @@ class Searcher:
             Fault: The graph could not be asked.
         """
         sought = _sought(arguments.query)
-        known, types = await self._known_types(arguments.node_types or (), budget)
-        wanted, more = await self._taxonomy.widened("node_types", types.iris, budget)
-        with budget.tally.stage("search"):
-            hits = await self._hits(sought, wanted, budget) if wanted or not arguments.node_types else _NOTHING
+        known, types = await self._known_types(arguments.node_types or (), call)
+        wanted, more = await self._taxonomy.widened("node_types", types.iris, call)
+        with call.tally.stage("search"):
+            hits = await self._hits(sought, wanted, call) if wanted or not arguments.node_types else _NOTHING
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
         best = ranked(sendable, arguments.query, sought.words)
         if UNTYPED in types.iris:
-            best = await self._of_types(best, wanted, known, budget)
+            best = await self._of_types(best, wanted, known, call)
         weights = hits.weights
         if weights is None:
-            with budget.tally.stage("search"):
-                weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, budget)
+            with call.tally.stage("search"):
+                weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, call)
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
-        with budget.tally.stage("facts"):
-            facts = await self._facts_of([one.hit.iri for one in shown], hits.told, budget)
+        with call.tally.stage("facts"):
+            facts = await self._facts_of([one.hit.iri for one in shown], hits.told, call)
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.told)}
-            gone = await self._gone(doubtful, budget)
-            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.told}, budget)
+            gone = await self._gone(doubtful, call)
+            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.told}, call)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
         labels = await self._labeller.labels(
-            Mentioned(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, budget
+            Mentioned(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, call
         )
         if not (types.whole or types.warnings):
             more.append(_MAYBE_OTHERS)
@@ -130,54 +130,50 @@ class Searcher:
             doubts.append(_NOT_TRUSTED)
         return doubts
 
-    async def _known_types(self, asked: Sequence[str], budget: Budget) -> tuple[Known, Chosen]:
+    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[Known, Chosen]:
         """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""
-        known = await self._book.known(budget)
+        known = await self._book.known(call)
         try:
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
         except InputError:
-            known = await self._book.known(budget, doubted=True)
+            known = await self._book.known(call, doubted=True)
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
 
-    async def _hits(self, sought: Sought, types: frozenset[str], budget: Budget) -> Hits:
+    async def _hits(self, sought: Sought, types: frozenset[str], call: Call) -> Hits:
         # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:
             return _NOTHING
-        return await self._store.search(sought, wanted, budget)
+        return await self._store.search(sought, wanted, call)
 
-    async def _facts_of(
-        self, nodes: Sequence[Iri], told: Mapping[Iri, Told], budget: Budget
-    ) -> Mapping[Iri, NodeFacts]:
+    async def _facts_of(self, nodes: Sequence[Iri], told: Mapping[Iri, Told], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return types, names and descriptions; the graph is asked for types alone where the names of all are told."""
         ask = not all(node in told and told[node].name for node in nodes)
-        facts = await self._store.nodes(nodes, budget, names=ask, descriptions=ask)
+        facts = await self._store.nodes(nodes, call, names=ask, descriptions=ask)
         return {node: _completed(facts[node], told.get(node, Told())) for node in nodes}
 
-    async def _gone(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> set[Iri]:
+    async def _gone(self, facts: Mapping[Iri, NodeFacts], call: Call) -> set[Iri]:
         """Return those of the entities that an index of another day knows, and the graph does not."""
         bare = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types and not fact.name]
         if not bare:
             return set()
-        there = await self._store.existing(bare, budget)
+        there = await self._store.existing(bare, call)
         return {iri for iri, existence in there.items() if existence.mark.whole and not existence.exists}
 
-    async def _elsewhere(self, facts: Mapping[Iri, NodeFacts], budget: Budget) -> list[str]:
+    async def _elsewhere(self, facts: Mapping[Iri, NodeFacts], call: Call) -> list[str]:
         """Warn of entities that exist, and about which this part of a split graph says nothing."""
         where = self._profile.endpoint.other_graph
         silent = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types]
         if not silent or not where:
             return []
-        subjects = await self._store.subjects(silent, budget)
+        subjects = await self._store.subjects(silent, call)
         gone = [iri for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
         named = self._prefixes.listed(gone)
         return [f"Nothing is said here about {named}; it may be in {where}."] if gone else []
 
-    async def _of_types(
-        self, best: Sequence[Ranked], types: frozenset[str], known: Known, budget: Budget
-    ) -> list[Ranked]:
-        with budget.tally.stage("facts"):
-            facts = await self._store.nodes([one.hit.iri for one in best], budget, names=False)
+    async def _of_types(self, best: Sequence[Ranked], types: frozenset[str], known: Known, call: Call) -> list[Ranked]:
+        with call.tally.stage("facts"):
+            facts = await self._store.nodes([one.hit.iri for one in best], call, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from cachetools import TTLCache
 
 from gateway.engine.topology import Topology
-from gateway.graph.budget import Clock
+from gateway.graph.deadline import Clock
 from gateway.graph.values import Iri, Schema
 
 _MEGABYTE = 1 << 20

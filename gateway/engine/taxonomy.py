@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
@@ -24,13 +24,13 @@ class Taxonomy:
         self._prefixes = prefixes
         self._is_known = bool(profile.types.subclass_of)
 
-    async def widened(self, argument: str, types: Collection[str], budget: Budget) -> tuple[frozenset[str], list[str]]:
+    async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
         """Return the types and all their subclasses, and what a reader should know where these are not all.
 
         Args:
             argument: The argument that names them, for messages.
             types: IRIs, and words such as `untyped`, which have no subclasses.
-            budget: The call's budget.
+            call: The call that asks.
         """
         found = dict.fromkeys(sorted(types))
         frontier = [iri for iri in found if is_iri(iri)]
@@ -38,8 +38,8 @@ class Taxonomy:
             return frozenset(types), []
         failed: list[Iri] = []
         for _ in range(_LEVELS):
-            with budget.tally.stage("schema"):
-                below = await self._store.narrower(frontier, budget)
+            with call.tally.stage("schema"):
+                below = await self._store.narrower(frontier, call)
             failed += [iri for iri, narrower in below.items() if not narrower.mark.whole]
             new = dict.fromkeys(iri for narrower in below.values() for iri in narrower.classes if iri not in found)
             frontier = list(new)

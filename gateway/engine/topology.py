@@ -14,12 +14,13 @@ from itertools import chain
 from sys import getsizeof
 
 from gateway.engine.ahead import asking_ahead
-from gateway.engine.exploring import Exploration, Progress, explore
+from gateway.engine.exploring import Exploration, explore
 from gateway.engine.gaps import NOT_SENDABLE, UNTRUSTED, Gap, Gaps
 from gateway.engine.hubs import HubRule
 from gateway.engine.paths import Path, paths_to_seeds
 from gateway.errors import InputError, quoted
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore, Told
 from gateway.graph.tasks import together
 from gateway.graph.values import Edge, Iri, NodeFacts
@@ -125,28 +126,24 @@ class Cartographer:
         self._trusted = profile.endpoint.trusted
         self._other_graph = profile.endpoint.other_graph
 
-    async def neighbourhood(
-        self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, budget: Budget, progress: Progress
-    ) -> Topology:
+    async def neighbourhood(self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, call: Call) -> Topology:
         """Return the union of the seeds' neighbourhoods; its edges touch an expanded node.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
-        async with asking_ahead(lambda nodes: self._facts(nodes, budget), self._facts_batch) as ahead:
-            found = await self._explored([seeds], seeds, max_hops, rule, budget, progress, ahead.told)
+        async with asking_ahead(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
+            found = await self._explored([seeds], seeds, max_hops, rule, call, ahead.told)
             distance = found.distances[0]
             async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
                 # In a thread, so that the facts come in meanwhile: for 20,000 edges both take some 100 ms.
-                with _for_a_thread(budget.call_deadline) as deadline:
+                with _for_a_thread(call.call_deadline) as deadline:
                     layout = await asyncio.to_thread(self._laid_out, seeds, distance, found, deadline)
         return self._drawn(seeds, layout, found, facts.result())
 
-    async def intersection(
-        self, seeds: Sequence[Iri], k: int, rule: HubRule, budget: Budget, progress: Progress, *, via: bool
-    ) -> Topology:
+    async def intersection(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool) -> Topology:
         """Return the nodes within k hops of every seed, and all edges among them.
 
         With a seed missing there are none, and that is the whole answer.
@@ -155,16 +152,15 @@ class Cartographer:
             seeds: Two or more different nodes.
             k: 1 to 5.
             rule: Which nodes are not expanded, and which not whole.
-            budget: The call's budget.
-            progress: Told after each step.
+            call: The call that asks.
             via: Whether each node gets its paths to the seeds.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about some seed, or about any.
         """
-        found = await self._reached(seeds, k, rule, budget, via=via) or await self._explored(
-            [[seed] for seed in seeds], seeds, k, rule, budget, progress
+        found = await self._reached(seeds, k, rule, call, via=via) or await self._explored(
+            [[seed] for seed in seeds], seeds, k, rule, call
         )
         for seed in found.unsure:
             if (fault := found.known[seed].mark.fault) is not None:
@@ -175,15 +171,15 @@ class Cartographer:
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
         async with together() as tasks:
-            facts = tasks.create_task(self._facts(common, budget))
-            among = await self._among_the_unexpanded(common, found, budget)
-            with _for_a_thread(budget.call_deadline) as deadline:
+            facts = tasks.create_task(self._facts(common, call))
+            among = await self._among_the_unexpanded(common, found, call)
+            with _for_a_thread(call.call_deadline) as deadline:
                 layout = await asyncio.to_thread(self._laid_out, seeds, farthest, found, deadline, among)
-        paths = paths_to_seeds(common, found.distances, found.neighbours, budget.call_deadline) if via else {}
+        paths = paths_to_seeds(common, found.distances, found.neighbours, call.call_deadline) if via else {}
         return self._drawn(seeds, layout, found, facts.result(), paths)
 
     async def _reached(
-        self, seeds: Sequence[Iri], k: int, rule: HubRule, budget: Budget, *, via: bool
+        self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool
     ) -> Exploration | None:
         """Return the sets of nodes alone, which are far smaller than their edges; None where that would not do.
 
@@ -191,12 +187,12 @@ class Cartographer:
         """
         if not rule.is_off or via or k == 1 or len(seeds) > _FEW_SEEDS or self._other_graph:
             return None
-        with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-            reaches = await self._store.reach(seeds, k, budget)
+        with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+            reaches = await self._store.reach(seeds, k, call)
             if not all(reach.mark.whole for reach in reaches.values()):
                 return None
             alone = [seed for seed in seeds if len(reaches[seed].distances) == 1]
-            existing = await self._store.existing(alone, budget) if alone else {}
+            existing = await self._store.existing(alone, call) if alone else {}
         if not all(existence.mark.whole for existence in existing.values()):
             return None
         missing = [seed for seed in alone if not existing[seed].exists]
@@ -209,18 +205,17 @@ class Cartographer:
         seeds: Sequence[Iri],
         hops: int,
         rule: HubRule,
-        budget: Budget,
-        progress: Progress,
+        call: Call,
         told: Told | None = None,
     ) -> Exploration:
-        with budget.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-            found = await explore(self._store, sources, hops, rule, budget, progress, told)
-            await self._note_other_graph(found, budget)
+        with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+            found = await explore(self._store, sources, hops, rule, call, told)
+            await self._note_other_graph(found, call)
         found.gaps.add_left_out(found.known)
         self._refuse_strangers(seeds, found.missing)
         return found
 
-    async def _note_other_graph(self, found: Exploration, budget: Budget) -> None:
+    async def _note_other_graph(self, found: Exploration, call: Call) -> None:
         """Note which of the expanded nodes this part of a split graph says nothing about."""
         if not self._other_graph:
             return
@@ -231,7 +226,7 @@ class Cartographer:
             and node not in found.missing
             and not any(edge.subject == node for edge in neighbourhood.edges)
         ]
-        subjects = await self._store.subjects(silent, budget) if silent else {}
+        subjects = await self._store.subjects(silent, call) if silent else {}
         detail = f"nothing is said about these here; they and their edges may be in {self._other_graph}"
         found.gaps.add("other_graph", found.missing, detail)
         for node, existence in subjects.items():
@@ -251,22 +246,22 @@ class Cartographer:
                 next_step="Call search_entities with a name to find an ID.",
             )
 
-    async def _among_the_unexpanded(self, common: frozenset[Iri], found: Exploration, budget: Budget) -> set[Edge]:
+    async def _among_the_unexpanded(self, common: frozenset[Iri], found: Exploration, call: Call) -> set[Edge]:
         """Return the edges between two nodes that the search reached but did not expand."""
         unexpanded = [node for node in common if node not in found.known]
         if not unexpanded:
             return set()
-        answers = await self._store.edges_among(unexpanded, common, budget)
+        answers = await self._store.edges_among(unexpanded, common, call)
         for node, neighbourhood in answers.items():
             found.gaps.add_mark(node, neighbourhood.mark)
         found.gaps.add_left_out(answers)
         return {edge for neighbourhood in answers.values() for edge in neighbourhood.edges}
 
-    async def _facts(self, nodes: Collection[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def _facts(self, nodes: Collection[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         if not nodes:
             return {}
-        with budget.tally.stage("facts"):
-            return await self._store.nodes(list(nodes), budget, names=self._names_on_stubs)
+        with call.tally.stage("facts"):
+            return await self._store.nodes(list(nodes), call, names=self._names_on_stubs)
 
     def _laid_out(
         self,

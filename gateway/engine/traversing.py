@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.book import SchemaBook
 from gateway.engine.describing import expanded
-from gateway.engine.exploring import Progress
 from gateway.engine.filtering import TraversalArguments, resolve
 from gateway.engine.hubs import HubRule
 from gateway.engine.presenting import TIME_FOR_PRESENTATION, Presenter
@@ -17,7 +16,8 @@ from gateway.engine.redirects import Redirects
 from gateway.engine.snapshots import Snapshots
 from gateway.engine.topology import Cartographer
 from gateway.errors import InputError
-from gateway.graph.budget import Budget, Clock
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
@@ -43,43 +43,25 @@ class Traverser:
         """Forget all answers kept for paging."""
         self._snapshots.clear()
 
-    def bfs(self, progress: Progress) -> Callable[[BfsQuery, Budget], Awaitable[BfsResult]]:
-        """Return what answers `bfs_query`.
+    async def bfs(self, arguments: BfsQuery, call: Call) -> BfsResult:
+        """Answer `bfs_query`."""
+        return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, call))
 
-        Args:
-            progress: Called after each hop.
-        """
+    async def intersection(self, arguments: IntersectSubgraphs, call: Call) -> IntersectionResult:
+        """Answer `intersect_subgraphs`."""
+        return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, call))
 
-        async def work(arguments: BfsQuery, budget: Budget) -> BfsResult:
-            return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, budget, progress))
-
-        return work
-
-    def intersection(self, progress: Progress) -> Callable[[IntersectSubgraphs, Budget], Awaitable[IntersectionResult]]:
-        """Return what answers `intersect_subgraphs`.
-
-        Args:
-            progress: Called after each hop.
-        """
-
-        async def work(arguments: IntersectSubgraphs, budget: Budget) -> IntersectionResult:
-            return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, budget, progress))
-
-        return work
-
-    async def _subgraph(
-        self, arguments: TraversalArguments, hops: int, budget: Budget, progress: Progress
-    ) -> dict[str, Any]:
+    async def _subgraph(self, arguments: TraversalArguments, hops: int, call: Call) -> dict[str, Any]:
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         # A misspelt filter fails before the graph is asked for anything.
-        known = await self._book.known(budget)
+        known = await self._book.known(call)
         try:
             resolve(arguments, known)
         except InputError:
-            resolve(arguments, await self._book.known(budget, doubted=True))
-        followed = await self._redirects.followed(seeds, budget)
+            resolve(arguments, await self._book.known(call, doubted=True))
+        followed = await self._redirects.followed(seeds, call)
         seeds = followed.seeds
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
@@ -89,16 +71,16 @@ class Traverser:
         generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, going_on=going_on)
         if topology is None:
-            with budget.tally.stage("expansion"), budget.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+            with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
-                    topology = await self._cartographer.neighbourhood(seeds, hops, rule, budget, progress)
+                    topology = await self._cartographer.neighbourhood(seeds, hops, rule, call)
                 else:
-                    topology = await self._cartographer.intersection(seeds, hops, rule, budget, progress, via=via)
+                    topology = await self._cartographer.intersection(seeds, hops, rule, call, via=via)
             topology = followed.doubted(topology)
             self._snapshots.put(question, topology, generation)
-        await progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
+        await call.progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
         warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
-        return await self._presenter.present(topology, arguments, seeds, warnings, budget)
+        return await self._presenter.present(topology, arguments, seeds, warnings, call)
 
     def _compare(self) -> None:
         if self._book.latest is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 
 
@@ -63,14 +63,14 @@ class NameReader(Protocol):
         """The predicates of names and of synonyms."""
         ...
 
-    async def count(self, predicate: Iri, budget: Budget) -> int:
+    async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""
         ...
 
-    async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
         ...
 
-    async def types(self, entities: Sequence[Iri], budget: Budget) -> Kinds:
+    async def types(self, entities: Sequence[Iri], call: Call) -> Kinds:
         """Return the types of some entities."""
         ...

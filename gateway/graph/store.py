@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import (
     Degree,
     Description,
@@ -34,13 +34,13 @@ class GraphStore(Protocol):
     """
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming.
 
         Args:
             ids: The nodes.
-            budget: The call's budget.
+            call: The call that asks.
             per_id: Edges of one node at most; a node that has more is marked as cut, its edges are any of them, and
                 its triples with blank nodes are not counted. All edges where not given.
             told: Told of the parts of the answer that come once the last question has been sent, before all of it is
@@ -48,64 +48,62 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound: a node that has more is said to have at least one more."""
         ...
 
-    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
         ...
 
-    async def edges_among(
-        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
-    ) -> Mapping[Iri, Neighbourhood]:
+    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set."""
         ...
 
-    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""
         ...
 
-    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject of a triple: those that something is said about."""
         ...
 
     async def nodes(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
         ...
 
-    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: its own, or that of the entity that the profile says it stands for."""
         ...
 
-    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class, by the predicates that the profile names for it."""
         ...
 
-    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
         ...
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges.
 
         Args:
             ids: The nodes.
-            budget: The call's budget.
+            call: The call that asks.
             blank_nodes: Whether the content of blank nodes is wanted.
             precise: Whether the precisions of dates and the units of quantities are wanted, where the graph has some.
         """
         ...
 
-    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
         ...
 
-    async def glance(self, budget: Budget) -> Schema:
+    async def glance(self, call: Call) -> Schema:
         """Return what a short look shows of the types and edge predicates; all of them where the graph is small.
 
         Raises:
@@ -113,7 +111,7 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def schema(self, budget: Budget) -> Schema:
+    async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph by reading every triple, as far as the profile allows.
 
         Raises:
@@ -121,7 +119,7 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms.
 
         Names that have every word are looked for, and where there are none, names that have some. A graph may be too
@@ -130,20 +128,20 @@ class GraphStore(Protocol):
         Args:
             sought: What is looked for.
             types: Only entities with one of these types; empty for all.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             Fault: The graph could not be asked.
         """
         ...
 
-    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text, in one case or another.
 
         Args:
             text: The name.
             types: Only entities with one of these types; empty for all.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             Fault: The graph could not be asked.

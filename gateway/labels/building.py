@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import EndpointFault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.names import NameReader
 from gateway.graph.values import Iri
 from gateway.labels import draft
@@ -15,7 +16,7 @@ from gateway.labels.desk import Desk
 from gateway.labels.draft import Reading
 from gateway.settings.profile import Profile
 
-Allowance = Callable[[], Budget]
+Allowance = Callable[[], Call]
 """Gives what one page may spend: a build as a whole may take hours, and no page may hang."""
 
 Told = Callable[[int, int], Awaitable[None]]
@@ -54,7 +55,7 @@ def allowance_of(profile: Profile, seconds: float | None = None) -> Allowance:
     """
     limits = profile.limits
     allowed = limits.deadline_seconds if seconds is None else seconds
-    return lambda: Budget(Deadline.after(allowed), _REQUESTS, _ROWS, limits.nodes)
+    return lambda: Call(Deadline.after(allowed), _REQUESTS, _ROWS, limits.nodes)
 
 
 async def read_names(
@@ -105,13 +106,13 @@ async def _read(names: NameReader, desk: Desk, allowance: Allowance, reading: Re
     after: Iri | None = reading.after
     seen = reading.entities
     while after is not None:
-        budget = allowance()
-        page = await names.page(reading.predicate, after, budget)
+        call = allowance()
+        page = await names.page(reading.predicate, after, call)
         entities = list(dict.fromkeys(name.iri for name in page.names))
         seen += len(entities)
         if seen > 2 * reading.expected + _MORE:
             raise EndpointFault("The pages of names do not come to an end.")
         new = await desk.run(draft.unknown, entities)
-        await desk.run(draft.add, reading.predicate, page, await names.types(new, budget))
+        await desk.run(draft.add, reading.predicate, page, await names.types(new, call))
         await progress.add(len(entities))
         after = page.after

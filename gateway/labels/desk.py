@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
 from gateway.errors import ConfigurationError
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.deadline import Deadline, deadline_passed
 
 Result = TypeVar("Result")
 Given = TypeVarTuple("Given")

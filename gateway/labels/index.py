@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Hits, Iri, Sought
 from gateway.labels.desk import Desk, attach
 from gateway.labels.finding import Finding

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gateway.errors import ConfigurationError, DeadlinePassed
 from gateway.escaping import json_text
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.graph.names import NameReader
 from gateway.labels.building import Allowance, Told, read_names, told_nobody
 from gateway.labels.desk import Desk

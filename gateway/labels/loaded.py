@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, DeadlinePassed, GatewayError
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.graph.names import NameReader
 from gateway.graph.values import Iri
 from gateway.labels.building import Allowance, Told, read_names, told_nobody

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from gateway.errors import Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.passing import Passing
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, Sought
@@ -62,27 +63,27 @@ class IndexedStore(Passing):
         super().__init__(inner)
         self._labels = labels
 
-    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
-        hits = await self._indexed(sought, types, budget)
+        hits = await self._indexed(sought, types, call)
         if hits is not None and hits.exhaustive:
             return hits
         if hits is not None and hits.hits:
-            return await self._with_new_names(hits, sought, types, budget)
+            return await self._with_new_names(hits, sought, types, call)
         is_coming = hits is None and self._labels.is_coming
-        found = await self._inner.search(sought, types, budget)
+        found = await self._inner.search(sought, types, call)
         if not is_coming:
             return found
         return replace(found, exhaustive=False, warnings=(*found.warnings, _COMING))
 
-    async def _indexed(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits | None:
+    async def _indexed(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits | None:
         """Search the index; None where there is none."""
         for _ in range(_ATTEMPTS):
-            index = await self._labels.index(budget.deadline)
+            index = await self._labels.index(call.deadline)
             if index is None:
                 return None
             try:
-                return await index.find(sought, types, _CANDIDATES, budget.deadline)
+                return await index.find(sought, types, _CANDIDATES, call.deadline)
             except ClosedError:
                 _log.debug("a search found its label index closed, because another one took its place")
             except sqlite3.Error as error:
@@ -90,13 +91,13 @@ class IndexedStore(Passing):
                 self._labels.distrust(index)
         return None
 
-    async def _with_new_names(self, hits: Hits, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def _with_new_names(self, hits: Hits, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Add what has this very name by now, where an index that may have grown old knows nothing of that name."""
         wanted = sought.text.strip().casefold()
         if any(hit.text.casefold() == wanted for hit in hits.hits):
             return hits
         try:
-            new = await self._inner.named(sought.text, types, budget)
+            new = await self._inner.named(sought.text, types, call)
         except Fault as fault:
             _log.info("names that are newer than the label index could not be looked up: %s", fault)
             return hits

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from gateway.errors import Banned, BudgetSpent, Fault, NetworkFault, QuotaSpent, Throttled
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines import HABITS, manners
 from gateway.sparql.pace import Pace
@@ -59,34 +60,34 @@ class Acquaintance:
             self._attempts = 0
             self._met(Recognised(pinned, evidence="the profile's endpoint.engine"))
 
-    async def made(self, budget: Budget) -> None:
+    async def made(self, call: Call) -> None:
         """Look once which engine it is, before the first query; a fault is no reason not to ask.
 
         Args:
-            budget: The call's, which pays for the request.
+            call: The call, which pays for the request.
 
         Raises:
             BudgetSpent: It has no request left.
             DeadlinePassed: It has no time left.
         """
-        deadline = budget.deadline
+        deadline = call.deadline
         if self._remote is None or not self._attempts:
             return
         # Who comes meanwhile waits for it, but no longer than its own call may take.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(deadline.seconds_left), self._looking:
                 if self._attempts:
-                    await self._look(self._remote, budget)
+                    await self._look(self._remote, call)
 
-    async def _look(self, remote: Remote, budget: Budget) -> None:
-        deadline = budget.deadline
+    async def _look(self, remote: Remote, call: Call) -> None:
+        deadline = call.deadline
         brief = deadline.within(min(_SECONDS, deadline.seconds_left * _SHARE))
         self._attempts -= 1
         try:
             async with self._pace.turn(brief):
-                budget.spend_request()
+                call.spend_request()
                 glimpse = await remote.look(DESCRIPTION, brief)
-            seen = [glimpse, *await self._statistics(remote, glimpse, brief, budget)]
+            seen = [glimpse, *await self._statistics(remote, glimpse, brief, call)]
         except BudgetSpent:
             self._attempts += 1
             raise
@@ -101,14 +102,14 @@ class Acquaintance:
         self.description = glimpse.text
         self._met(recognise(seen))
 
-    async def _statistics(self, remote: Remote, seen: Glimpse, deadline: Deadline, budget: Budget) -> Sequence[Glimpse]:
+    async def _statistics(self, remote: Remote, seen: Glimpse, deadline: Deadline, call: Call) -> Sequence[Glimpse]:
         """Look for QLever where nothing names an engine; where requests are counted, it costs one too many."""
         may_have_more = seen.status in _NO_DESCRIPTION and not self._pace.quota.is_limited
         if recognise([seen]) != UNRECOGNISED or not may_have_more:
             return ()
         try:
             async with self._pace.turn(deadline):
-                budget.spend_request()
+                call.spend_request()
                 return [await remote.look(_JSON, deadline, STATISTICS)]
         except Fault:
             return ()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import tenacity
 
 from gateway.errors import Fault, Throttled
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 
 
 def retrying(

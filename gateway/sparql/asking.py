@@ -16,7 +16,8 @@ from gateway.errors import (
     Throttled,
     quoted,
 )
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -107,22 +108,22 @@ class Asker:
         """What the endpoint answered to a request without a query; empty where it was not asked."""
         return self._acquaintance.description if self._acquaintance is not None else ""
 
-    async def engine(self, budget: Budget) -> EngineName:
+    async def engine(self, call: Call) -> EngineName:
         """Return the engine behind the endpoint; `unknown` where it was not recognised."""
         if self._acquaintance is None:
             return "unknown"
-        with budget.tally.waiting():
-            await self._acquaintance.made(budget)
+        with call.tally.waiting():
+            await self._acquaintance.made(call)
         return self._acquaintance.recognised.engine
 
     async def rows(
-        self, name: str, budget: Budget, parameters: Mapping[str, Parameter], *, at_most: int | None = None
+        self, name: str, call: Call, parameters: Mapping[str, Parameter], *, at_most: int | None = None
     ) -> Sequence[Row]:
         """Ask one question and return all rows of its answer.
 
         Args:
             name: The template.
-            budget: The call's budget, which pays for it.
+            call: The call, which pays for it.
             parameters: The template's parameters without `rows`.
             at_most: Rows that may come; the profile's `query_rows` where not given.
 
@@ -131,18 +132,18 @@ class Asker:
             Fault: The endpoint did not give a whole answer.
         """
         if self._acquaintance is not None:
-            with budget.tally.waiting():
-                await self._acquaintance.made(budget)
+            with call.tally.waiting():
+                await self._acquaintance.made(call)
             self.query_rows = min(self.query_rows, self._acquaintance.query_rows)
         try:
             # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.
-            async with asyncio.timeout(budget.deadline.seconds_left):
+            async with asyncio.timeout(call.deadline.seconds_left):
                 try:
-                    return await self._rows(name, budget, parameters, at_most)
+                    return await self._rows(name, call, parameters, at_most)
                 except AnswerCut as cut:
                     if not self._learn_row_cap(cut):
                         raise
-                return await self._rows(name, budget, parameters, at_most)
+                return await self._rows(name, call, parameters, at_most)
         except TimeoutError as error:
             raise self._too_late() from error
         except DeadlinePassed as error:
@@ -151,22 +152,22 @@ class Asker:
             raise self._too_late() from error
 
     async def _rows(
-        self, name: str, budget: Budget, parameters: Mapping[str, Parameter], at_most: int | None
+        self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None
     ) -> Sequence[Row]:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
-        trying = retrying(self._retries, budget.deadline, self.pace.sleep, pause=_PAUSE)
+        trying = retrying(self._retries, call.deadline, self.pace.sleep, pause=_PAUSE)
         rows: Sequence[Row]
 
         def read(body: bytes) -> Sequence[Row]:
             return self._decoded(body, text.variables, limit + 1)
 
-        with budget.tally.asking(name, query) as asking:
-            rows = await trying(self._once, self._transport_for(text), query, read, budget, asking)
-        budget.spend_rows(len(rows))
+        with call.tally.asking(name, query) as asking:
+            rows = await trying(self._once, self._transport_for(text), query, read, call, asking)
+        call.spend_rows(len(rows))
         if len(rows) > limit:
-            budget.tally.overflows += 1
+            call.tally.overflows += 1
             raise Overflow(rows[:limit])
         return rows
 
@@ -211,17 +212,17 @@ class Asker:
         transport: Transport,
         query: str,
         read: Callable[[bytes], Sequence[Row]],
-        budget: Budget,
+        call: Call,
         asking: Asking,
     ) -> Sequence[Row]:
         """Send a query and decode its answer."""
-        await self._breaker.admit(lambda: self._probe(budget))
-        async with self.pace.turn(budget.deadline):
-            self.pace.check_worth(budget.deadline)
-            budget.spend_request()
+        await self._breaker.admit(lambda: self._probe(call))
+        async with self.pace.turn(call.deadline):
+            self.pace.check_worth(call.deadline)
+            call.spend_request()
             try:
                 with asking.sending():
-                    body = await transport.select(query, budget.paid_deadline)
+                    body = await transport.select(query, call.paid_deadline)
                     asking.came(len(body))
                     # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
                     rows = read(body)
@@ -242,24 +243,24 @@ class Asker:
             self.pace.quota.failed_after_all()
             raise
 
-    async def _probe(self, budget: Budget) -> Fault | None:
+    async def _probe(self, call: Call) -> Fault | None:
         """Ask the endpoint something harmless; return why it did not answer."""
         text = template.load("alive")
         query = text.render({"rows": 1})
 
         async def ask(deadline: Deadline) -> None:
-            with budget.tally.asking(text.name, query) as asking, asking.sending():
+            with call.tally.asking(text.name, query) as asking, asking.sending():
                 body = await self._transport.select(query, deadline)
                 asking.came(len(body))
                 asking.read(len(decode(body, text.variables)))
 
-        return await probed(ask, budget.deadline, "The endpoint")
+        return await probed(ask, call.deadline, "The endpoint")
 
-    def vetting(self, budget: Budget) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
+    def vetting(self, call: Call) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
         """Return `rewritten` on a call's budget."""
-        return lambda iris: self.rewritten(iris, budget)
+        return lambda iris: self.rewritten(iris, call)
 
-    async def rewritten(self, iris: Iterable[str], budget: Budget) -> Mapping[str, Fault]:
+    async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
         """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why.
 
         Only IRIs that some engine may rewrite are asked about, each once.
@@ -271,25 +272,25 @@ class Asker:
         size = max(1, min(_ECHOED, self.query_rows // 2))
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
-            faults |= await self._echo(new[start : start + size], kept_as_is, budget)
+            faults |= await self._echo(new[start : start + size], kept_as_is, call)
         for iri in new:
             if iri in kept_as_is:
                 self._kept_as_is.keep(iri, kept_as_is[iri], getsizeof(iri))
         return faults | {iri: _rewritten(iri) for iri, is_kept in kept_as_is.items() if not is_kept}
 
-    async def _echo(self, iris: Sequence[str], kept_as_is: dict[str, bool], budget: Budget) -> dict[str, Fault]:
+    async def _echo(self, iris: Sequence[str], kept_as_is: dict[str, bool], call: Call) -> dict[str, Fault]:
         """Learn which IRIs the endpoint reads as they are; return those for which it did not tell, and why."""
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = await self.rows("echo", budget, {"nodes": list(together)})
+            rows = await self.rows("echo", call, {"nodes": list(together)})
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:
                 return {iris[0]: refused_iri(iris[0], refused)}
             middle = len(iris) // 2
-            first = await self._echo(iris[:middle], kept_as_is, budget)
-            return {**first, **await self._echo(iris[middle:], kept_as_is, budget)}
+            first = await self._echo(iris[:middle], kept_as_is, call)
+            return {**first, **await self._echo(iris[middle:], kept_as_is, call)}
         except Fault as fault:
             return dict.fromkeys(iris, fault)
         echoed = {row["n"].value for row in rows if "n" in row}

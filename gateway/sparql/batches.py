@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
 from gateway.errors import EndpointFault, Fault, QueryRefused
-from gateway.graph.budget import Budget, Clock
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.graph.values import Mark
 from gateway.sparql.asking import Asker, Overflow, refused_iri
 from gateway.sparql.pace import BatchSize
@@ -211,7 +212,7 @@ class Batches(Generic[Key, Answer]):
 
 def batched(
     asker: Asker,
-    budget: Budget,
+    call: Call,
     template: str,
     start: int,
     parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]],
@@ -222,7 +223,7 @@ def batched(
 
     Args:
         asker: Sends it.
-        budget: The call's budget.
+        call: The call that asks.
         template: The template.
         start: Keys in one query before anything was learnt.
         parameters: The template's parameters for one batch.
@@ -230,14 +231,14 @@ def batched(
         split: See `Batches`.
     """
     return Batches(
-        lambda batch: asker.rows(template, budget, parameters(batch)),
+        lambda batch: asker.rows(template, call, parameters(batch)),
         read,
         asker.pace.size(template, start),
         asker.pace.at_once,
-        asker.vetting(budget),
+        asker.vetting(call),
         split,
         asker.pace.clock,
-        tally=budget.tally,
+        tally=call.tally,
     )
 
 

@@ -19,7 +19,7 @@ from gateway.errors import (
     Resting,
     Throttled,
 )
-from gateway.graph.budget import Clock, Deadline
+from gateway.graph.deadline import Clock, Deadline
 
 _PROBE_SECONDS = 3.0
 """Time for the request that finds out whether an endpoint answers at all."""

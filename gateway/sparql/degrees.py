@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Degree, Iri, Mark
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Batches, batched, in_halves
@@ -32,26 +32,26 @@ class DegreeReader:
         self._dialect = dialect
         self._batch = batch
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node; see `GraphStore.degrees`.
 
         Most nodes have few edges, and are counted together. What is then not known, because the edges of a hub came
         first, is counted node by node.
         """
-        if await self._dialect.lateral(budget):
-            return await self._each(ids, at_most, budget, lateral=True)
+        if await self._dialect.lateral(call):
+            return await self._each(ids, at_most, call, lateral=True)
         degrees: dict[Iri, Degree] = {}
         unknown: Sequence[Iri] = ids
         for _ in range(_ROUNDS):
             asked = len(unknown)
-            degrees |= await self._together(unknown, at_most, budget)
+            degrees |= await self._together(unknown, at_most, call)
             unknown = [node for node in unknown if not _is_known(degrees[node], at_most)]
             if len(unknown) in {0, asked}:
                 break
-        degrees |= await self._each(unknown, at_most, budget, lateral=False)
+        degrees |= await self._each(unknown, at_most, call, lateral=False)
         return degrees
 
-    async def _together(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+    async def _together(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count edges up to a bound on all of them: where it is reached, more than `at_most` is more, less is not."""
 
         def scan(batch: Sequence[Iri]) -> int:
@@ -67,7 +67,7 @@ class DegreeReader:
 
         asking: Batches[Iri, Degree] = batched(
             self._asker,
-            budget,
+            call,
             "degrees",
             _TOGETHER,
             lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
@@ -75,7 +75,7 @@ class DegreeReader:
         )
         return await asking.run(ids)
 
-    async def _each(self, ids: Sequence[Iri], at_most: int, budget: Budget, *, lateral: bool) -> Mapping[Iri, Degree]:
+    async def _each(self, ids: Sequence[Iri], at_most: int, call: Call, *, lateral: bool) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
@@ -87,7 +87,7 @@ class DegreeReader:
 
         asking: Batches[Iri, Degree] = batched(
             self._asker,
-            budget,
+            call,
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
             lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
@@ -95,9 +95,9 @@ class DegreeReader:
         )
         return await asking.run(ids)
 
-    async def packed(self, batch: Sequence[Iri], rows: int, budget: Budget) -> Sequence[Sequence[Iri]]:
+    async def packed(self, batch: Sequence[Iri], rows: int, call: Call) -> Sequence[Sequence[Iri]]:
         """Take apart a batch that has too many edges for one query: as few parts as its nodes' degrees allow."""
-        degrees = await self.degrees(batch, rows, budget)
+        degrees = await self.degrees(batch, rows, call)
         parts: list[list[Iri]] = []
         room = 0
         for node in sorted(batch, key=lambda node: degrees[node].count):

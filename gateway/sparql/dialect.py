@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.errors import Fault, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.settings.endpoint import Endpoint
 from gateway.sparql.asking import Asker
 
@@ -18,11 +18,11 @@ class Dialect:
         self._asker = asker
         self._lateral = None if endpoint.lateral == "auto" else endpoint.lateral
 
-    async def lateral(self, budget: Budget) -> bool:
+    async def lateral(self, call: Call) -> bool:
         """Tell whether the engine takes LATERAL (SPARQL 1.2 community group, SEP-0006)."""
         if self._lateral is None:
             try:
-                rows = await self._asker.rows("lateral/probe", budget, {})
+                rows = await self._asker.rows("lateral/probe", call, {})
             except QueryRefused:
                 self._lateral = False
             except Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.errors import EdgesCapped
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import Told
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
 from gateway.sparql.asking import Asker, Overflow
@@ -36,30 +36,30 @@ class EdgeReader:
         self._pages = Pages(asker, rule)
 
     async def around(
-        self, ids: Sequence[Iri], budget: Budget, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
         if per_id is None:
-            return await self._all(ids, budget, told)
-        some = await self._some(ids, per_id, budget)
+            return await self._all(ids, call, told)
+        some = await self._some(ids, per_id, call)
         # Those that turn out to have no more are asked for again: their blank nodes were not counted.
-        whole = await self._all([node for node, answer in some.items() if answer.mark.whole], budget)
+        whole = await self._all([node for node, answer in some.items() if answer.mark.whole], call)
         return {**some, **whole}
 
-    async def _all(self, ids: Sequence[Iri], budget: Budget, told: Told | None = None) -> Mapping[Iri, Neighbourhood]:
+    async def _all(self, ids: Sequence[Iri], call: Call, told: Told | None = None) -> Mapping[Iri, Neighbourhood]:
         async def by_degree(batch: Sequence[Iri]) -> Sequence[Sequence[Iri]]:
-            return await self._degrees.packed(batch, self._asker.query_rows, budget)
+            return await self._degrees.packed(batch, self._asker.query_rows, call)
 
         answers = await batched(
-            self._asker, budget, "edges", self._batch, self._parameters, _read_both_ways, by_degree
+            self._asker, call, "edges", self._batch, self._parameters, _read_both_ways, by_degree
         ).run(ids, told)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
-                answers[node] = await self._pages.all_of(node, answer, budget)
+                answers[node] = await self._pages.all_of(node, answer, call)
         return answers
 
-    async def _some(self, ids: Sequence[Iri], most: int, budget: Budget) -> dict[Iri, Neighbourhood]:
-        lateral = await self._dialect.lateral(budget)
+    async def _some(self, ids: Sequence[Iri], most: int, call: Call) -> dict[Iri, Neighbourhood]:
+        lateral = await self._dialect.lateral(call)
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
@@ -69,7 +69,7 @@ class EdgeReader:
 
         asking: Batches[Iri, Neighbourhood] = batched(
             self._asker,
-            budget,
+            call,
             "lateral/edges_some" if lateral else "edges_some",
             self._batch if lateral else _BRANCHES,
             lambda batch: {**self._parameters(batch), "most": most + 1},
@@ -77,7 +77,7 @@ class EdgeReader:
         )
         return await asking.run(ids)
 
-    async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget) -> Mapping[Iri, Neighbourhood]:
+    async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
@@ -88,13 +88,13 @@ class EdgeReader:
                     found[edge.subject][edge] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
-        answers = await batched(self._asker, budget, "edges_out", self._batch, self._parameters, read).run(ids)
+        answers = await batched(self._asker, call, "edges_out", self._batch, self._parameters, read).run(ids)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
-                answers[node] = await self._from(node, inside, budget)
+                answers[node] = await self._from(node, inside, call)
         return answers
 
-    async def _from(self, node: Iri, inside: frozenset[Iri], budget: Budget) -> Neighbourhood:
+    async def _from(self, node: Iri, inside: frozenset[Iri], call: Call) -> Neighbourhood:
         """Return the edges of one node to the nodes of a set, asked from the other end."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
@@ -106,7 +106,7 @@ class EdgeReader:
 
         answers = await batched(
             self._asker,
-            budget,
+            call,
             "edges_between",
             _OBJECTS,
             lambda batch: {"node": [node], **self._parameters(batch)},

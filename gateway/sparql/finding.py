@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from gateway.errors import Fault, NoQueryEndpoint
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.address import without_query
 from gateway.sparql import template
 from gateway.sparql.results import decode

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.errors import EndpointFault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -40,7 +40,7 @@ class FoundNames:
         self._naming = naming
 
     async def matching(
-        self, template: str, parameters: Mapping[str, Parameter], restricted: Restricted, budget: Budget
+        self, template: str, parameters: Mapping[str, Parameter], restricted: Restricted, call: Call
     ) -> Hits:
         """Ask a template for names, and return those that came; how it was done is for the caller to say.
 
@@ -52,7 +52,7 @@ class FoundNames:
             "type_predicates": self._type_predicates,
             "types": [restricted.types] if restricted.types else [],
         }
-        rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, budget)
+        rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
         synonyms = set(self._naming.synonyms)
         try:
             found = (Hit(row["n"].value, row["v"].value, is_synonym=row["p"].value in synonyms) for row in rows)
@@ -60,7 +60,7 @@ class FoundNames:
         except KeyError as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
 
-    async def some(self, most: int, budget: Budget) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
+    async def some(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
         """Return, for each predicate that names anything, some entities with such a name of theirs.
 
         Raises:
@@ -68,15 +68,15 @@ class FoundNames:
         """
         parameters: dict[str, Parameter] = {"predicates": list(self._naming.all), "most": most}
         found: dict[Iri, list[tuple[Iri, str]]] = {}
-        for row in (await self._rows("search/sample", parameters, _CANDIDATES, budget))[0]:
+        for row in (await self._rows("search/sample", parameters, _CANDIDATES, call))[0]:
             if row.keys() >= {"n", "p", "v"}:
                 found.setdefault(row["p"].value, []).append((row["n"].value, row["v"].value))
         return found
 
     async def _rows(
-        self, template: str, parameters: Mapping[str, Parameter], most: int, budget: Budget
+        self, template: str, parameters: Mapping[str, Parameter], most: int, call: Call
     ) -> tuple[Sequence[Row], bool]:
         try:
-            return await self._asker.rows(template, budget, parameters, at_most=most), False
+            return await self._asker.rows(template, call, parameters, at_most=most), False
         except Overflow as cut:
             return cut.rows, True

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from gateway.errors import Fault, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.sparql.asking import Asker
 from gateway.terms.patterns import patterns
 
@@ -30,22 +30,22 @@ class LetterClasses:
         self._failed = 0
         self._probing = asyncio.Lock()
 
-    async def taken(self, budget: Budget) -> bool:
+    async def taken(self, call: Call) -> bool:
         """Return whether the engine takes them; where that could not be learnt, it is probed again another time."""
         async with self._probing:
             if self._known is None and self._failed < _ATTEMPTS:
                 try:
-                    self._known = await self._probe(budget)
+                    self._known = await self._probe(call)
                 except Fault as fault:
                     self._failed += 1
                     _log.info("whether REGEX takes classes of letters could not be learnt: %s", fault)
         return bool(self._known)
 
-    async def _probe(self, budget: Budget) -> bool:
+    async def _probe(self, call: Call) -> bool:
         (pattern,) = patterns([_WORD])
         try:
             rows = await self._asker.rows(
-                "search/folding", budget, {"pattern": pattern, "matching": _MATCHING, "others": _OTHERS}
+                "search/folding", call, {"pattern": pattern, "matching": _MATCHING, "others": _OTHERS}
             )
         except QueryRefused:
             return False

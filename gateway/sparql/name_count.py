@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from gateway.errors import EndpointFault, Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.asking import Asker
 from gateway.sparql.naming import Naming
@@ -22,7 +22,7 @@ class NameCount:
         self._counted_for: tuple[Iri, ...] = ()
         self._known: dict[int, bool] = {}
 
-    async def is_at_most(self, bound: int, budget: Budget) -> bool:
+    async def is_at_most(self, bound: int, call: Call) -> bool:
         """Tell whether there are so many names at most; where that cannot be counted, there are more."""
         if not self._asker.is_remote:
             return True
@@ -30,14 +30,14 @@ class NameCount:
             self._counted_for, self._known = self._naming.all, {}
         if bound not in self._known:
             try:
-                self._known[bound] = await self._count(bound, budget) <= bound
+                self._known[bound] = await self._count(bound, call) <= bound
             except Fault as fault:
                 _log.info("the names of the graph could not be counted: %s", fault)
                 return False
         return self._known[bound]
 
-    async def _count(self, bound: int, budget: Budget) -> int:
-        rows = await self._asker.rows("search/size", budget, {"predicates": list(self._naming.all), "most": bound + 1})
+    async def _count(self, bound: int, call: Call) -> int:
+        rows = await self._asker.rows("search/size", call, {"predicates": list(self._naming.all), "most": bound + 1})
         try:
             return sum(int(row["count"].value) for row in rows)
         except (KeyError, ValueError) as error:

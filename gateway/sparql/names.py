@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.errors import EndpointFault, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.names import Kinds, Name, NamesPage
 from gateway.graph.values import Iri
 from gateway.sparql.asking import Asker, Overflow
@@ -28,13 +28,13 @@ class SparqlNames:
         """The predicates of names and of synonyms."""
         return self._naming.all
 
-    async def count(self, predicate: Iri, budget: Budget) -> int:
+    async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""
-        return await self._counted("names_count", {"predicate": predicate}, budget)
+        return await self._counted("names_count", {"predicate": predicate}, call)
 
-    async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
-        rows, more = await self._rows("names_page", {"predicate": predicate, "after": [after] * bool(after)}, budget)
+        rows, more = await self._rows("names_page", {"predicate": predicate, "after": [after] * bool(after)}, call)
         try:
             found = [(row["n"].value, _text(row)) for row in rows]
         except KeyError as error:
@@ -48,12 +48,12 @@ class SparqlNames:
         whole = [(entity, text) for entity, text in found if entity != last]
         if whole:
             return NamesPage(self._names(predicate, whole), whole[-1][0])
-        texts, missing = await self._of_one(last, predicate, budget)
+        texts, missing = await self._of_one(last, predicate, call)
         return NamesPage(self._names(predicate, [(last, text) for text in texts]), last, missing)
 
-    async def types(self, entities: Sequence[Iri], budget: Budget) -> Kinds:
+    async def types(self, entities: Sequence[Iri], call: Call) -> Kinds:
         """Return the types of some entities."""
-        facts = await self._nodes.facts(entities, budget, names=False, descriptions=False)
+        facts = await self._nodes.facts(entities, call, names=False, descriptions=False)
         unknown = set()
         for entity, fact in facts.items():
             if isinstance(fact.mark.fault, QueryRefused):
@@ -62,14 +62,14 @@ class SparqlNames:
                 raise fact.mark.fault
         return Kinds({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
 
-    async def _of_one(self, entity: Iri, predicate: Iri, budget: Budget) -> tuple[Sequence[tuple[str, str]], int]:
+    async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[tuple[str, str]], int]:
         """Return all names of an entity that has more than a page of them, and how many are missing."""
         about: dict[str, Parameter] = {"node": entity, "predicate": predicate}
         texts: dict[tuple[str, str], None] = {}
         after: list[str] = []
         more = True
         while more:
-            rows, more = await self._rows("names_of", {**about, "after": after}, budget)
+            rows, more = await self._rows("names_of", {**about, "after": after}, call)
             page = dict.fromkeys(map(_text, rows))
             if more and page.keys() <= texts.keys():
                 raise EndpointFault("A page of the names of one entity brought none that was not known.")
@@ -77,19 +77,17 @@ class SparqlNames:
             after = [rows[-1]["v"].value] if rows else []
         different = {text for text, _ in texts}
         # An engine whose order is not its comparison would skip names between two pages: the number tells.
-        return list(texts), abs(await self._counted("names_of_count", about, budget) - len(different))
+        return list(texts), abs(await self._counted("names_of_count", about, call) - len(different))
 
-    async def _rows(
-        self, template: str, parameters: dict[str, Parameter], budget: Budget
-    ) -> tuple[Sequence[Row], bool]:
+    async def _rows(self, template: str, parameters: dict[str, Parameter], call: Call) -> tuple[Sequence[Row], bool]:
         """Return the rows of a page, and whether there are more."""
         try:
-            return await self._asker.rows(template, budget, parameters), False
+            return await self._asker.rows(template, call, parameters), False
         except Overflow as page:
             return page.rows, True
 
-    async def _counted(self, template: str, parameters: dict[str, Parameter], budget: Budget) -> int:
-        rows = await self._asker.rows(template, budget, parameters)
+    async def _counted(self, template: str, parameters: dict[str, Parameter], call: Call) -> int:
+        rows = await self._asker.rows(template, call, parameters)
         try:
             # Nothing to count is one row on some engines, and none on others.
             return int(rows[0]["count"].value) if rows else 0

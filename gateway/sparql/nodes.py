@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import (
     BlankNode,
     Description,
@@ -46,9 +46,7 @@ class NodeReader:
         self._naming = naming
         self._batch = profile.limits.facts_batch
 
-    async def existing(
-        self, ids: Sequence[Iri], budget: Budget, *, as_subjects: bool = False
-    ) -> Mapping[Iri, Existence]:
+    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple, or subject alone."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
@@ -59,46 +57,46 @@ class NodeReader:
                 found[row["n"].value] = True
             return {node: Existence(exists, mark) for node, exists in found.items()}
 
-        return await self._asking("subjects" if as_subjects else "existing", budget, read).run(ids)
+        return await self._asking("subjects" if as_subjects else "existing", call, read).run(ids)
 
     async def facts(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
         types, names_ = self._profile.edges.types, self._naming.names if names else ()
         described = self._profile.roles.description if descriptions else ()
         read = Facts(types, names_, self._profile.names.languages, described).read
-        return await self._asking("facts", budget, read, predicates=[*types, *names_, *described]).run(ids)
+        return await self._asking("facts", call, read, predicates=[*types, *names_, *described]).run(ids)
 
-    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
         via, names = self._profile.names.predicate_entity, self._naming.names
         if not via:
-            return await self._named(ids, budget)
+            return await self._named(ids, call)
         read = Facts((), names, self._profile.names.languages).read
-        found = dict(await self._asking("predicate_labels", budget, read, via=via, names=names).run(ids))
+        found = dict(await self._asking("predicate_labels", call, read, via=via, names=names).run(ids))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
-            found |= await self._named(unnamed, budget)
+            found |= await self._named(unnamed, call)
         return found
 
     async def labels(
-        self, types: Sequence[Iri], predicates: Sequence[Iri], budget: Budget
+        self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call
     ) -> tuple[Mapping[Iri, str], bool]:
         """Return the names that terms of the schema have, and whether these are all that there are."""
         if self._profile.names.predicate_entity:
-            facts = {**await self._named(types, budget), **await self.predicates(predicates, budget)}
+            facts = {**await self._named(types, call), **await self.predicates(predicates, call)}
         else:
-            facts = {**await self._named([*types, *predicates], budget)}
+            facts = {**await self._named([*types, *predicates], call)}
         return {iri: fact.name for iri, fact in facts.items() if fact.name}, all(
             fact.mark.whole for fact in facts.values()
         )
 
-    async def _named(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def _named(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         names = self._naming.names
         read = Facts((), names, self._profile.names.languages).read
-        return await self._asking("facts", budget, read, predicates=names).run(ids)
+        return await self._asking("facts", call, read, predicates=names).run(ids)
 
-    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class."""
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Narrower]:
@@ -107,16 +105,16 @@ class NodeReader:
                 found[row["n"].value].add(row["class"].value)
             return {iri: Narrower(tuple(sorted(classes)), mark) for iri, classes in found.items()}
 
-        return await self._asking("narrower", budget, read, predicates=self._profile.types.subclass_of).run(ids)
+        return await self._asking("narrower", call, read, predicates=self._profile.types.subclass_of).run(ids)
 
-    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
         roles = self._profile.roles.mentions
         if not roles:
             return {node: Description() for node in ids}
         asking = self._asking(
             "mentions",
-            budget,
+            call,
             _descriptions,
             exact=[role for role in roles if ":" in role],
             endings=[compact(role) for role in roles if ":" not in role],
@@ -124,28 +122,28 @@ class NodeReader:
         return await asking.run(ids)
 
     async def metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and the content of its blank nodes and of value nodes on request."""
         edges = self._profile.edges
         told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
         also = [iri for iri in told if iri not in REIFICATION]
         others = {**self._rule.predicates, **self._rule.ends}
-        simple = await self._asking("literals", budget, _descriptions, also=also, **others).run(ids)
-        described = await self._refined(simple, budget) if precise else simple
+        simple = await self._asking("literals", call, _descriptions, also=also, **others).run(ids)
+        described = await self._refined(simple, call) if precise else simple
         if not blank_nodes:
             return described
-        contents = await self._asking("blank_content", budget, self._read_blank).run(ids)
+        contents = await self._asking("blank_content", call, self._read_blank).run(ids)
         return {node: _together(described[node], contents[node]) for node in described}
 
-    async def _refined(self, described: Mapping[Iri, Description], budget: Budget) -> Mapping[Iri, Description]:
+    async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
         """Return descriptions with the precisions of their dates and the units of their quantities."""
         values = [
             ((node, predicate), items)
             for node, description in described.items()
             for predicate, items in description.properties.items()
         ]
-        refinements = await self._value_nodes.refinements(values, budget)
+        refinements = await self._value_nodes.refinements(values, call)
         if not refinements:
             return described
         unrefined = {node for (node, _), refinement in refinements.items() if not refinement.mark.whole}
@@ -164,11 +162,11 @@ class NodeReader:
     def _asking(
         self,
         template: str,
-        budget: Budget,
+        call: Call,
         read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
         **parameters: Parameter,
     ) -> Batches[Iri, Answer]:
-        return batched(self._asker, budget, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
+        return batched(self._asker, call, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 
     def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import anyio
 
 from gateway.errors import DeadlinePassed, Throttled
-from gateway.graph.budget import Clock, Deadline, deadline_passed
+from gateway.graph.deadline import Clock, Deadline, deadline_passed
 from gateway.settings.endpoint import Endpoint
 from gateway.transport.quota import Quota, Sleep
 

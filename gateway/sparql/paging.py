@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gateway.errors import EndpointFault, Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.edge_rule import EdgeRule
@@ -20,12 +20,12 @@ class Pages:
         self._asker = asker
         self._rule = rule
 
-    async def all_of(self, node: Iri, cut: Neighbourhood, budget: Budget) -> Neighbourhood:
+    async def all_of(self, node: Iri, cut: Neighbourhood, call: Call) -> Neighbourhood:
         """Return all edges of a node that has more than one query may return; what came before, if a page fails."""
         edges: dict[Edge, None] = {}
         try:
-            await self._read(node, edges, budget)
-            rows = await self._asker.rows("edge_counts", budget, {"node": [node], **self._rule.parameters})
+            await self._read(node, edges, call)
+            rows = await self._asker.rows("edge_counts", call, {"node": [node], **self._rule.parameters})
             counts = {row["kind"].value: int(row["count"].value) for row in rows}
             # An engine whose order is not its comparison would skip edges between two pages: the sum tells.
             loops = sum(edge.subject == edge.object for edge in edges)
@@ -39,13 +39,13 @@ class Pages:
         known = tuple(dict.fromkeys([*cut.edges, *edges]))
         return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known) + 1))
 
-    async def _read(self, node: Iri, edges: dict[Edge, None], budget: Budget) -> None:
+    async def _read(self, node: Iri, edges: dict[Edge, None], call: Call) -> None:
         """Read the edges of a node page by page, in the order of the query."""
         after: list[Edge] = []
         while True:
             parameters: Mapping[str, Parameter] = {"node": [node], "after": after, **self._rule.parameters}
             try:
-                rows, more = await self._asker.rows("edges_page", budget, parameters), False
+                rows, more = await self._asker.rows("edges_page", call, parameters), False
             except Overflow as page:
                 rows, more = page.rows, True
             before = len(edges)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sys import getsizeof
 
 from gateway.errors import EndpointFault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri, Mark, Reach
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import batched
@@ -49,19 +49,19 @@ class ReachReader:
         self._batch = batch
         self._near_blanks: Remembered[tuple[Iri, int], None] = Remembered(_REMEMBERED_BYTES)
 
-    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
         async with asyncio.TaskGroup() as tasks:
-            running = {node: tasks.create_task(self._around(node, hops, budget)) for node in dict.fromkeys(ids)}
+            running = {node: tasks.create_task(self._around(node, hops, call)) for node in dict.fromkeys(ids)}
         return {node: task.result() for node, task in running.items()}
 
-    async def _around(self, node: Iri, hops: int, budget: Budget) -> Reach:
+    async def _around(self, node: Iri, hops: int, call: Call) -> Reach:
         if (node, hops) in self._near_blanks.known:
             return Reach(mark=Mark(_blanks()))
         distances = {node: 0}
         for hop in range(hops):
             frontier = [reached for reached, steps in distances.items() if steps == hop]
-            neighbours = await self._neighbours(frontier, budget)
+            neighbours = await self._neighbours(frontier, call)
             for reached in neighbours.nodes:
                 distances.setdefault(reached, hop + 1)
             if not neighbours.mark.whole:
@@ -70,7 +70,7 @@ class ReachReader:
                 return Reach(distances, neighbours.mark)
         return Reach(distances)
 
-    async def _neighbours(self, frontier: Sequence[Iri], budget: Budget) -> _Neighbours:
+    async def _neighbours(self, frontier: Sequence[Iri], call: Call) -> _Neighbours:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
             nodes = {row["n"].value for row in rows if is_iri(row["n"])}
             if len(nodes) < len(rows) and mark.whole:
@@ -79,7 +79,7 @@ class ReachReader:
 
         answers = await batched(
             self._asker,
-            budget,
+            call,
             "neighbours",
             self._batch,
             lambda batch: {"nodes": batch, **self._rule.parameters},

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri, Sought
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
@@ -64,66 +64,66 @@ class SearchReader:
         self._letter_classes = LetterClasses(asker)
         self._too_slow = 0
 
-    async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def find(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities; see `GraphStore.search`."""
         if not sought.words:
-            return await self.named(sought.text, types, budget)
-        found = await self._found(sought, types, budget)
+            return await self.named(sought.text, types, call)
+        found = await self._found(sought, types, call)
         # A word that was not looked for may be all that a name has.
         return replace(found, exhaustive=found.exhaustive and set(every_word_of(sought.text)) <= set(sought.words))
 
-    async def _found(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def _found(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         index_first = self._settings.index not in {"auto", "none"}
-        if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), budget):
-            return await self._compared(sought.words, types, budget)
-        indexed = await self._indexed(sought, types, budget, every=True)
-        exact = await self.named(sought.text, types, budget)
+        if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), call):
+            return await self._compared(sought.words, types, call)
+        indexed = await self._indexed(sought, types, call, every=True)
+        exact = await self.named(sought.text, types, call)
         steps = [exact] if indexed is None else [indexed, exact]
         if indexed is not None and (indexed.hits or exact.hits):
             return _together(steps)
         warning = _TOO_MANY
-        if await self._may_compare(self._settings.scan_triples, budget):
-            compared, done = await self._compared_in_time(sought.words, types, budget)
+        if await self._may_compare(self._settings.scan_triples, call):
+            compared, done = await self._compared_in_time(sought.words, types, call)
             steps.append(compared)
             if done:
                 return _together(steps)
             warning = _TOO_SLOW
         if indexed is None:
             return _together(steps, warning)
-        some = await self._indexed(sought, types, budget, every=False) if len(sought.words) > 1 else None
+        some = await self._indexed(sought, types, call, every=False) if len(sought.words) > 1 else None
         return _together([*steps, some], "") if some is not None and some.hits else _together(steps, _NOTHING_INDEXED)
 
-    async def _may_compare(self, most: int, budget: Budget) -> bool:
-        with budget.reserving(requests=0.5, time=0.5):
-            return await self._count.is_at_most(most, budget)
+    async def _may_compare(self, most: int, call: Call) -> bool:
+        with call.reserving(requests=0.5, time=0.5):
+            return await self._count.is_at_most(most, call)
 
-    async def _indexed(self, sought: Sought, types: Sequence[Iri], budget: Budget, *, every: bool) -> Hits | None:
+    async def _indexed(self, sought: Sought, types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
         """Ask the text index; None where there is none."""
         try:
-            with budget.reserving(requests=0.5, time=0.5):
-                return await self._text.find(sought.words, types, budget, every=every)
+            with call.reserving(requests=0.5, time=0.5):
+                return await self._text.find(sought.words, types, call, every=every)
         except Fault as fault:
             how = "the endpoint's text index, which did not answer"
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
 
-    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Look for entities that have a name exactly as it was asked for; see `GraphStore.named`."""
         given = forms(text, self._languages)
         how = "names and synonyms equal to the text, in several cases and languages"
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)
         restricted = Restricted(self._naming.all, types)
-        found = await self._names.matching("search/exact", {"forms": given}, restricted, budget)
+        found = await self._names.matching("search/exact", {"forms": given}, restricted, call)
         return Hits(found.hits, found.truncated, how, exhaustive=False)
 
-    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> tuple[Hits, bool]:
+    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> tuple[Hits, bool]:
         """Compare all names in a part of the time; return what was found, and whether the time was enough."""
         how = "all names, which takes too long"
         if self._too_slow >= _FAILURES:
             return Hits((), truncated=False, how=how, exhaustive=False), False
         try:
-            with budget.reserving(requests=0.5, time=0.4):
-                compared = await self._compared(words, types, budget)
+            with call.reserving(requests=0.5, time=0.4):
+                compared = await self._compared(words, types, call)
         except Fault as fault:
             if not (fault.smaller or isinstance(fault, DeadlinePassed)):
                 raise
@@ -132,29 +132,29 @@ class SearchReader:
         self._too_slow = 0
         return compared, True
 
-    async def _compared(self, words: Sequence[str], types: Sequence[Iri], budget: Budget) -> Hits:
+    async def _compared(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> Hits:
         """Compare all names: those with every word, and if there are none, those with some."""
-        every = await self._scan(words, types, budget, every=True)
+        every = await self._scan(words, types, call, every=True)
         if every.hits or len(words) == 1:
             return every
-        return await self._scan(words, types, budget, every=False)
+        return await self._scan(words, types, call, every=False)
 
-    async def _scan(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every: bool) -> Hits:
+    async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         restricted = Restricted(self._naming.all, types)
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed(words)}"
-        if await self._letter_classes.taken(budget):
+        if await self._letter_classes.taken(call):
             whole = patterns(words)
             given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
             wanted = len(words) if every else 1
             try:
-                found = await self._names.matching("search/folded", given, restricted, budget)
+                found = await self._names.matching("search/folded", given, restricted, call)
             except QueryRefused as refused:
                 _log.info("names are compared as they were typed: %s", refused)
             else:
                 # A pattern may have a part of its word only, and ignores more marks than a comparison does.
                 hits = tuple(hit for hit in found.hits if len(words_in(hit.text, words)) >= wanted)
                 return Hits(hits, found.truncated, how)
-        found = await self._names.matching("search" if every else "search_some", {"words": words}, restricted, budget)
+        found = await self._names.matching("search" if every else "search_some", {"words": words}, restricted, call)
         return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
 
 

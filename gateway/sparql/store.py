@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from gateway.graph.budget import Budget, Clock
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.graph.store import Told
 from gateway.graph.values import (
     Degree,
@@ -73,97 +74,95 @@ class SparqlStore:
         self._search = SearchReader(self._asker, profile, self.naming)
         self.names = SparqlNames(self._asker, self._nodes, self.naming)
 
-    async def _prepared(self, budget: Budget) -> None:
+    async def _prepared(self, call: Call) -> None:
         """Have it known which evidence there is to keep out of the edges."""
         if self._hides_evidence:
-            await self._ways.looked(budget)
+            await self._ways.looked(call)
 
     async def edges(
-        self, ids: Sequence[Iri], budget: Budget, *, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: Told | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
-        await self._prepared(budget)
-        return sendable.edges_of(await self._edges.around(ids, budget, per_id, sendable.telling(told)))
+        await self._prepared(call)
+        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.telling(told)))
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
-        await self._prepared(budget)
-        return await self._degrees.degrees(ids, at_most, budget)
+        await self._prepared(call)
+        return await self._degrees.degrees(ids, at_most, call)
 
-    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        await self._prepared(budget)
-        return sendable.reach_of(await self._reach.reach(ids, hops, budget))
+        await self._prepared(call)
+        return sendable.reach_of(await self._reach.reach(ids, hops, call))
 
-    async def edges_among(
-        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
-    ) -> Mapping[Iri, Neighbourhood]:
+    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set."""
-        await self._prepared(budget)
-        return sendable.edges_of(await self._edges.among(ids, inside, budget))
+        await self._prepared(call)
+        return sendable.edges_of(await self._edges.among(ids, inside, call))
 
-    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""
-        return await self._nodes.existing(ids, budget)
+        return await self._nodes.existing(ids, call)
 
-    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject of a triple."""
-        return await self._nodes.existing(ids, budget, as_subjects=True)
+        return await self._nodes.existing(ids, call, as_subjects=True)
 
     async def nodes(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
-        return sendable.facts_of(await self._nodes.facts(ids, budget, names=names, descriptions=descriptions))
+        return sendable.facts_of(await self._nodes.facts(ids, call, names=names, descriptions=descriptions))
 
-    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate."""
-        return await self._nodes.predicates(ids, budget)
+        return await self._nodes.predicates(ids, call)
 
-    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
         """Return the direct subclasses of each class."""
-        return await self._nodes.narrower(ids, budget)
+        return await self._nodes.narrower(ids, call)
 
-    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
-        return await self._nodes.mentions(ids, budget)
+        return await self._nodes.mentions(ids, call)
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
-        described = await self._nodes.metadata(ids, budget, blank_nodes=blank_nodes, precise=precise)
+        described = await self._nodes.metadata(ids, call, blank_nodes=blank_nodes, precise=precise)
         return sendable.descriptions_of(described)
 
-    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
-        return sendable.evidence_of(await self._evidence.about(edges, budget))
+        return sendable.evidence_of(await self._evidence.about(edges, call))
 
-    async def glance(self, budget: Budget) -> Schema:
+    async def glance(self, call: Call) -> Schema:
         """Return what a short look shows of the types and edge predicates."""
-        await self._prepared(budget)
-        return await self._schema.glance(budget)
+        await self._prepared(call)
+        return await self._schema.glance(call)
 
-    async def schema(self, budget: Budget) -> Schema:
+    async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph."""
-        await self._prepared(budget)
-        return await self._schema.read(budget)
+        await self._prepared(call)
+        return await self._schema.read(call)
 
-    async def find_names(self, budget: Budget) -> None:
+    async def find_names(self, call: Call) -> None:
         """Find out which predicates name nodes, for who reads names before a schema was read."""
-        await self._schema.names(budget)
+        await self._schema.names(call)
 
     def use_names(self, found: Sequence[Iri]) -> None:
         """Use the predicates that an earlier reading of the same graph found to name nodes, as it did itself."""
         self.naming.use((*self.naming.configured, *found))
 
-    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
-        return await self._search.find(sought, types, budget)
+        return await self._search.find(sought, types, call)
 
-    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text."""
-        return await self._search.named(text, types, budget)
+        return await self._search.named(text, types, call)
 
     def prepare(self) -> None:
         """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.errors import Fault, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
@@ -64,29 +64,29 @@ class TextSearch:
         self._failed = 0
         self._probing = asyncio.Lock()
 
-    async def find(self, words: Sequence[str], types: Sequence[Iri], budget: Budget, *, every: bool) -> Hits | None:
+    async def find(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
         """Find names by their words; None where there is no index that could be asked.
 
         Args:
             words: The words.
             types: Only entities with one of these types; empty for all.
-            budget: The call's budget.
+            call: The call that asks.
             every: Whether a name has to have every word, or some.
         """
-        known = await self._known(budget)
+        known = await self._known(call)
         if known is None or not (every or known.index.finds_some):
             return None
         found = await self._ask(
-            known.index, known.predicates, Restricted(self._naming.all, types), words, budget, every=every
+            known.index, known.predicates, Restricted(self._naming.all, types), words, call, every=every
         )
         return Hits(found.hits, found.truncated, _how(known, words, every=every), exhaustive=False)
 
-    async def _known(self, budget: Budget) -> Coverage | None:
+    async def _known(self, call: Call) -> Coverage | None:
         """Return what the index covers, after having probed it once."""
         async with self._probing:
             if self._probed_for != self._naming.all and self._failed < _ATTEMPTS:
                 try:
-                    self._coverage = await self._probe(budget)
+                    self._coverage = await self._probe(call)
                 except Fault as fault:
                     self._failed += 1
                     _log.info("the text index could not be probed: %s", fault)
@@ -94,10 +94,10 @@ class TextSearch:
                 self._probed_for = self._naming.all
             return self._coverage
 
-    async def _probe(self, budget: Budget) -> Coverage | None:
+    async def _probe(self, call: Call) -> Coverage | None:
         wanted = self._settings.index
         if wanted == "auto":
-            engine = await self._asker.engine(budget)
+            engine = await self._asker.engine(call)
             index = next((INDEXES[name] for name in RECOGNISED if name == engine), None)
         else:
             index = None if wanted == "none" else INDEXES[wanted]
@@ -105,8 +105,8 @@ class TextSearch:
             return None
         finds: dict[Iri, bool] = {}
         try:
-            for predicate, named in (await self._names.some(_NAMES, budget)).items():
-                finds[predicate] = await self._finds(index, predicate, named, budget)
+            for predicate, named in (await self._names.some(_NAMES, call)).items():
+                finds[predicate] = await self._finds(index, predicate, named, call)
         except QueryRefused:
             _log.info("there is no text index: %s is refused", index.name)
             return None
@@ -115,10 +115,10 @@ class TextSearch:
         _log.info("the text index %s finds %s, and not %s", index.name, _listed(covered), _listed(lacking))
         return Coverage(index, covered, lacking) if covered else None
 
-    async def _finds(self, index: TextIndex, predicate: Iri, named: Sequence[tuple[Iri, str]], budget: Budget) -> bool:
+    async def _finds(self, index: TextIndex, predicate: Iri, named: Sequence[tuple[Iri, str]], call: Call) -> bool:
         """Tell whether the index finds one of some nodes by a word of its name."""
         for node, word in telling_words(named, _WORDS):
-            found = await self._ask(index, (predicate,), Restricted((predicate,)), [word], budget, every=True)
+            found = await self._ask(index, (predicate,), Restricted((predicate,)), [word], call, every=True)
             if any(hit.iri == node and word in hit.text.lower() for hit in found.hits):
                 return True
         return False
@@ -129,7 +129,7 @@ class TextSearch:
         covered: Sequence[Iri],
         restricted: Restricted,
         words: Sequence[str],
-        budget: Budget,
+        call: Call,
         *,
         every: bool,
     ) -> Hits:
@@ -144,7 +144,7 @@ class TextSearch:
             "text": index.write(words, every=every),
             **{name: value for name, value in own.items() if name in index.takes},
         }
-        found = await self._names.matching(index.template, parameters, restricted, budget)
+        found = await self._names.matching(index.template, parameters, restricted, call)
         at_its_cap = "matches" in index.takes and len({hit.iri for hit in found.hits}) >= matches
         return Hits(found.hits, found.truncated or at_its_cap, how="", exhaustive=False)
 

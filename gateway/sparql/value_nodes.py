@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
 from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Batches, batched
@@ -70,19 +70,19 @@ class ValueNodeReader:
         self._is_wikibase = is_wikibase
 
     async def refinements(
-        self, values: Iterable[tuple[Pair, Iterable[Value]]], budget: Budget
+        self, values: Iterable[tuple[Pair, Iterable[Value]]], call: Call
     ) -> Mapping[Pair, Refinement]:
         """Return what value nodes say of values, by pair; pairs without dates and quantities are not asked about.
 
         Args:
             values: The simple values of each pair.
-            budget: The call's budget.
+            call: The call that asks.
         """
         pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))] if self._is_wikibase else []
         if not pairs:
             return {}
         asking: Batches[Pair, Refinement] = batched(
-            self._asker, budget, "wikibase/value_nodes", self._batch, lambda batch: {"pairs": batch}, _read
+            self._asker, call, "wikibase/value_nodes", self._batch, lambda batch: {"pairs": batch}, _read
         )
         return await asking.run(pairs)
 

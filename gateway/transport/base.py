@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.manners import Manners
 from gateway.transport.quota import Quota
 

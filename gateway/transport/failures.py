@@ -12,7 +12,7 @@ from typing import TypeVar
 import aiohttp
 
 from gateway.errors import EndpointFault, Fault, NetworkFault
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.transport.advice import LATER, OPERATOR
 
 _log = logging.getLogger(__name__)

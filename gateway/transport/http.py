@@ -20,7 +20,7 @@ import aiohttp
 import yarl
 
 from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.address import without_query
 from gateway.settings.endpoint import Endpoint, Method
 from gateway.transport.base import Glimpse

@@ -17,7 +17,7 @@ import pyoxigraph
 from typing_extensions import Buffer
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.deadline import Deadline, deadline_passed
 
 _log = logging.getLogger(__name__)
 

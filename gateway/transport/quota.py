@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import anyio
 
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
-from gateway.graph.budget import Clock, Deadline
+from gateway.graph.deadline import Clock, Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.transport.account import Account, Accounts, OwnAccount
 from gateway.transport.ban import DAY, banned

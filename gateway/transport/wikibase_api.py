@@ -18,7 +18,7 @@ import aiohttp
 import yarl
 
 from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, QueryRefused, Throttled
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.advice import LATER
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access

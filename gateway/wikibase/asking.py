@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from gateway.errors import DeadlinePassed, Fault, Throttled
-from gateway.graph.budget import Budget, Deadline, deadline_passed
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.endpoint import Endpoint
 from gateway.sparql.again import retrying
 from gateway.sparql.breaker import Breaker, probed
@@ -57,13 +58,13 @@ class ApiAsker:
         self._pace = pace or Pace(Endpoint(concurrency=1))
         self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, self._pace.clock)
 
-    async def ask(self, name: str, fields: Sequence[Field], budget: Budget) -> Mapping[str, Any]:
+    async def ask(self, name: str, fields: Sequence[Field], call: Call) -> Mapping[str, Any]:
         """Ask for something.
 
         Args:
             name: What is asked for, as a call's record names it.
             fields: Names and values of the parameters, but the format.
-            budget: The call's budget, which pays for it.
+            call: The call, which pays for it.
 
         Returns:
             The JSON object that came; it tells no error.
@@ -72,21 +73,21 @@ class ApiAsker:
             Fault: The API did not give an answer. Its text speaks of the API.
         """
         whole = [*fields, ("format", "json")]
-        trying = retrying(self._retries, budget.deadline, self._pace.sleep, pause=_PAUSE)
+        trying = retrying(self._retries, call.deadline, self._pace.sleep, pause=_PAUSE)
         try:
-            async with asyncio.timeout(budget.deadline.seconds_left):
-                with budget.tally.asking(f"api/{name}", query_of(whole)) as asking:
-                    return await trying(self._once, whole, budget, asking)
+            async with asyncio.timeout(call.deadline.seconds_left):
+                with call.tally.asking(f"api/{name}", query_of(whole)) as asking:
+                    return await trying(self._once, whole, call, asking)
         except TimeoutError as error:
             raise _of_the_api(deadline_passed()) from error
         except Fault as fault:
             raise _of_the_api(fault) from None
 
-    async def _once(self, fields: Sequence[Field], budget: Budget, asking: Asking) -> Mapping[str, Any]:
-        await self._breaker.admit(lambda: self._probe(budget))
-        async with self._pace.turn(budget.deadline):
-            budget.spend_request()
-            soon = budget.paid_deadline.within(_SECONDS)
+    async def _once(self, fields: Sequence[Field], call: Call, asking: Asking) -> Mapping[str, Any]:
+        await self._breaker.admit(lambda: self._probe(call))
+        async with self._pace.turn(call.deadline):
+            call.spend_request()
+            soon = call.paid_deadline.within(_SECONDS)
             try:
                 with asking.sending():
                     answer = await self._api.get(fields, soon)
@@ -100,14 +101,14 @@ class ApiAsker:
         self._pace.answered()
         return answer.content
 
-    async def _probe(self, budget: Budget) -> Fault | None:
+    async def _probe(self, call: Call) -> Fault | None:
         """Ask the API something harmless; return why it did not answer."""
 
         async def ask(deadline: Deadline) -> None:
-            with budget.tally.asking("api/siteinfo", query_of(_PROBE)) as asking, asking.sending():
+            with call.tally.asking("api/siteinfo", query_of(_PROBE)) as asking, asking.sending():
                 asking.came((await self._api.get(_PROBE, deadline)).size)
 
-        return await probed(ask, budget.deadline, "The Wikibase API")
+        return await probed(ask, call.deadline, "The Wikibase API")
 
     async def close(self) -> None:
         """Let go of connections."""

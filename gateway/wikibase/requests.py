@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.errors import EndpointFault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Hit, Iri, Sought, Told
 from gateway.terms.folding import fold_accents
 from gateway.terms.iri import is_iri
@@ -96,7 +96,7 @@ class ApiRequests:
         self.language = language
         self._base = ""
 
-    async def beginning(self, text: str, kind: str, sought: Sought, start: int, budget: Budget) -> Found:
+    async def beginning(self, text: str, kind: str, sought: Sought, start: int, call: Call) -> Found:
         """Ask for entities with a label or an alias that begins with a text, or with this ID.
 
         Args:
@@ -104,7 +104,7 @@ class ApiRequests:
             kind: `item` or `property`.
             sought: What somebody searched for.
             start: How many entities to pass over.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             Fault: The API did not answer.
@@ -118,7 +118,7 @@ class ApiRequests:
             ("limit", str(AT_ONCE)),
             ("continue", str(start)),
         ]
-        answer = read(Entries, await self._asker.ask("wbsearchentities", fields, budget))
+        answer = read(Entries, await self._asker.ask("wbsearchentities", fields, call))
         entities = {
             self._iri(entry): FoundEntity((_hit(entry, sought),), Told(entry.label, entry.description))
             for entry in answer.search
@@ -127,7 +127,7 @@ class ApiRequests:
         more = answer.next is not None or (start > 0 and len(answer.search) >= AT_ONCE)
         return Found(entities, answer.next, more)
 
-    async def with_words(self, words: Sequence[str], start: int, budget: Budget) -> Found:
+    async def with_words(self, words: Sequence[str], start: int, call: Call) -> Found:
         """Ask for items whose page has every word, in any name of any language, or in its statements.
 
         Only IDs come, so each entity has one hit whose text is its ID: `named` has the names.
@@ -135,7 +135,7 @@ class ApiRequests:
         Args:
             words: Letters, digits and marks in lower case, and so nothing that a query language knows.
             start: How many pages to pass over.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             Fault: The API did not answer.
@@ -153,7 +153,7 @@ class ApiRequests:
             ("uselang", self.language),
             *about_itself,
         ]
-        answer = read(Pages, await self._asker.ask("search", fields, budget))
+        answer = read(Pages, await self._asker.ask("search", fields, call))
         if answer.query.general is not None:
             self._base = answer.query.general.concept_base
         ids = [page.title for page in answer.query.search if _ITEM.fullmatch(page.title)]
@@ -164,13 +164,13 @@ class ApiRequests:
         found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), Told()) for id_, iri in iris.items()}
         return Found(found, answer.more.sroffset if answer.more else None, answer.more is not None)
 
-    async def named(self, ids: Mapping[str, Iri], words: Sequence[str], budget: Budget) -> Mapping[Iri, FoundEntity]:
+    async def named(self, ids: Mapping[str, Iri], words: Sequence[str], call: Call) -> Mapping[Iri, FoundEntity]:
         """Ask for the names of items that were found by words; one without a name in this language is left out.
 
         Args:
             ids: IRIs by ID, 50 at most.
             words: The words that their pages have.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             Fault: The API did not answer.
@@ -182,7 +182,7 @@ class ApiRequests:
             ("languages", "|".join(dict.fromkeys([self.language, "mul"]))),
             ("languagefallback", "1"),
         ]
-        answer = read(Entities, await self._asker.ask("wbgetentities", fields, budget))
+        answer = read(Entities, await self._asker.ask("wbgetentities", fields, call))
         known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
         named = {iri: FoundEntity(_names(iri, entity, words), self._told(entity)) for iri, entity in known.items()}
         return {iri: found for iri, found in named.items() if found.hits}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from gateway.errors import Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, Sought
 from gateway.terms.words import listed
@@ -43,37 +43,37 @@ class ApiSearch:
         self._requests = requests
         self._graph = graph
 
-    async def find(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def find(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities; a fault of the API is in what is returned, with what was found before it.
 
         Args:
             sought: What is looked for.
             types: Only entities with one of these types; empty for all.
-            budget: The call's budget.
+            call: The call that asks.
 
         Raises:
             Fault: The graph could not be asked for types.
         """
-        gathered = _Gathered(self._graph, types, budget)
+        gathered = _Gathered(self._graph, types, call)
         entity = id_in(sought.text)
         may_be_name = entity is None or entity.is_alone
         if entity is not None and entity.is_property:
             gathered.how.append(f"the property {entity.text}")
-            await gathered.add(self._beginning(entity.text, "property", sought, budget))
+            await gathered.add(self._beginning(entity.text, "property", sought, call))
         if gathered.fault is None and (may_be_name or not gathered.how):
             gathered.how.append(f'labels and aliases (language "{self._requests.language}") that begin with the text')
             text = sought.text if entity is None else entity.text
-            await gathered.add(self._beginning(text, "item", sought, budget))
+            await gathered.add(self._beginning(text, "item", sought, call))
         if gathered.fault is None and not gathered.kept and may_be_name and sought.words:
             await self._by_words(sought, gathered)
         return gathered.hits()
 
-    def _beginning(self, text: str, kind: str, sought: Sought, budget: Budget) -> _Fetch:
-        return lambda start: self._requests.beginning(text, kind, sought, start, budget)
+    def _beginning(self, text: str, kind: str, sought: Sought, call: Call) -> _Fetch:
+        return lambda start: self._requests.beginning(text, kind, sought, start, call)
 
     async def _by_words(self, sought: Sought, gathered: _Gathered) -> None:
         gathered.how.append(f"its full text, for pages with every word: {listed(sought.words)}")
-        await gathered.add(lambda start: self._requests.with_words(sought.words, start, gathered.budget))
+        await gathered.add(lambda start: self._requests.with_words(sought.words, start, gathered.call))
         await gathered.name(self._requests, sought.words)
 
     async def close(self) -> None:
@@ -89,15 +89,15 @@ class _Gathered:
         kept: Entities by IRI, the likeliest first.
         truncated: Whether there are more than were read.
         fault: What went wrong with the API, the last time.
-        budget: The call's budget.
+        call: The call that asks.
     """
 
-    def __init__(self, graph: GraphStore, types: Sequence[Iri], budget: Budget) -> None:
+    def __init__(self, graph: GraphStore, types: Sequence[Iri], call: Call) -> None:
         self.how: list[str] = []
         self.kept: dict[Iri, FoundEntity] = {}
         self.truncated = False
         self.fault: Fault | None = None
-        self.budget = budget
+        self.call = call
         self._graph = graph
         self._types = frozenset(types)
         self._of_others: dict[Iri, bool] = {}
@@ -107,7 +107,7 @@ class _Gathered:
         start, more = 0, False
         for _ in range(_PAGES):
             try:
-                with self.budget.reserving(requests=0.5, time=0.5):
+                with self.call.reserving(requests=0.5, time=0.5):
                     found = await fetch(start)
             except Fault as fault:
                 self.fault = fault
@@ -128,15 +128,15 @@ class _Gathered:
         while ids and self.fault is None:
             part = {id_: ids.pop(id_) for id_ in list(ids)[:AT_ONCE]}
             try:
-                with self.budget.reserving(requests=0.5, time=0.5):
-                    self.kept |= await requests.named(part, words, self.budget)
+                with self.call.reserving(requests=0.5, time=0.5):
+                    self.kept |= await requests.named(part, words, self.call)
             except Fault as fault:
                 self.fault = fault
 
     async def _of_types(self, entities: Mapping[Iri, FoundEntity]) -> Mapping[Iri, FoundEntity]:
         if not self._types or not entities:
             return entities
-        facts = await self._graph.nodes(list(entities), self.budget, names=False)
+        facts = await self._graph.nodes(list(entities), self.call, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.passing import Passing
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, Sought
@@ -22,18 +22,18 @@ class WikibaseStore(Passing):
         super().__init__(inner)
         self._api = api
 
-    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by the API; where it fails, by exact names in the graph; where these are none, not at all.
 
         Raises:
             Fault: The API failed, and the graph has no such name, which proves nothing; or the graph failed.
         """
-        found = await self._api.find(sought, types, budget)
+        found = await self._api.find(sought, types, call)
         if found.fault is None:
             return found
         if found.hits:
             return replace(found, warnings=(f"{found.fault.wrong} {_PARTLY}",))
-        exact = await self._inner.named(sought.text, types, budget)
+        exact = await self._inner.named(sought.text, types, call)
         if not exact.hits:
             raise found.fault
         how, warning = f"{found.how}; {exact.how}", f"{found.fault.wrong} {_EXACT}"

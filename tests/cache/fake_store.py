@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.errors import EdgesCapped, Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import Told
 from gateway.graph.values import (
     Assertion,
@@ -31,9 +32,9 @@ from gateway.terms.literals import Literal
 WHOLE = Mark()
 
 
-def budget(seconds: float = 60.0, clock: Callable[[], float] = lambda: 0.0) -> Budget:
+def call(seconds: float = 60.0, clock: Callable[[], float] = lambda: 0.0) -> Call:
     """Return an allowance with so much time; no time passes by itself."""
-    return Budget(Deadline.after(seconds, clock), 1_000, 1_000_000, 1_000_000)
+    return Call(Deadline.after(seconds, clock), 1_000, 1_000_000, 1_000_000)
 
 
 def capped(most: int) -> Mark:
@@ -57,7 +58,7 @@ class Fetch:
     number: int
     name: tuple[Hashable, ...]
     keys: tuple[Any, ...]
-    budget: Budget
+    call: Call
     marks: dict[Hashable, Mark] = field(default_factory=dict)
     ended: str = ""
     _go: asyncio.Event = field(default_factory=asyncio.Event)
@@ -112,8 +113,8 @@ class FakeStore:
         """The questions that have not ended."""
         return [fetch for fetch in self.fetches if not fetch.ended]
 
-    async def _ask(self, name: tuple[Hashable, ...], keys: Sequence[Any], budget: Budget) -> Fetch:
-        fetch = Fetch(len(self.fetches), name, tuple(keys), budget)
+    async def _ask(self, name: tuple[Hashable, ...], keys: Sequence[Any], call: Call) -> Fetch:
+        fetch = Fetch(len(self.fetches), name, tuple(keys), call)
         self.fetches.append(fetch)
         if not self.waits:
             fetch.answer(self.marks)
@@ -125,13 +126,13 @@ class FakeStore:
     async def edges(
         self,
         ids: Sequence[Iri],
-        budget: Budget,
+        call: Call,
         *,
         per_id: int | None = None,
         told: Told | None = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[Iri, Neighbourhood]:
         """Return one edge of each node, or as many as it may show."""
-        fetch = await self._ask(("edges", per_id), ids, budget)
+        fetch = await self._ask(("edges", per_id), ids, call)
         return {node: self._neighbourhood(node, fetch, per_id) for node in ids}
 
     @staticmethod
@@ -141,89 +142,87 @@ class FakeStore:
         edges = tuple(Edge(node, "urn:p", f"urn:seen:{fetch.number}:{place}") for place in range(count))
         return Neighbourhood(edges, 0, mark)
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, budget: Budget) -> Mapping[Iri, Degree]:
+    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count one edge for each node."""
-        fetch = await self._ask(("degrees", at_most), ids, budget)
+        fetch = await self._ask(("degrees", at_most), ids, call)
         return {node: Degree(1, mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def reach(self, ids: Sequence[Iri], hops: int, budget: Budget) -> Mapping[Iri, Reach]:
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Reach one node from each."""
-        fetch = await self._ask(("reach", hops), ids, budget)
+        fetch = await self._ask(("reach", hops), ids, call)
         return {node: Reach({node: 0, f"urn:seen:{fetch.number}": 1}, fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def edges_among(
-        self, ids: Sequence[Iri], inside: frozenset[Iri], budget: Budget
-    ) -> Mapping[Iri, Neighbourhood]:
+    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return no edge for any node."""
-        fetch = await self._ask(("edges_among", inside), ids, budget)
+        fetch = await self._ask(("edges_among", inside), ids, call)
         return {node: Neighbourhood(mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def existing(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Say that every node exists."""
-        fetch = await self._ask(("existing",), ids, budget)
+        fetch = await self._ask(("existing",), ids, call)
         return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def subjects(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Existence]:
+    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Say that something is said about every node."""
-        fetch = await self._ask(("subjects",), ids, budget)
+        fetch = await self._ask(("subjects",), ids, call)
         return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def nodes(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Give every node a type."""
-        fetch = await self._ask(("nodes", names, descriptions), ids, budget)
+        fetch = await self._ask(("nodes", names, descriptions), ids, call)
         return {node: NodeFacts((f"urn:type:{fetch.number}",), mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def predicates(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, NodeFacts]:
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Give every predicate a name."""
-        fetch = await self._ask(("predicates",), ids, budget)
+        fetch = await self._ask(("predicates",), ids, call)
         return {iri: NodeFacts(name=f"name {fetch.number}", mark=fetch.marks.get(iri, WHOLE)) for iri in ids}
 
-    async def narrower(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
         """Give every class a subclass."""
-        fetch = await self._ask(("narrower",), ids, budget)
+        fetch = await self._ask(("narrower",), ids, call)
         return {node: Narrower((f"urn:sub:{fetch.number}",), fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def mentions(self, ids: Sequence[Iri], budget: Budget) -> Mapping[Iri, Description]:
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return a number for each node."""
-        fetch = await self._ask(("mentions",), ids, budget)
+        fetch = await self._ask(("mentions",), ids, call)
         return {node: self._description(node, fetch) for node in ids}
 
     async def node_metadata(
-        self, ids: Sequence[Iri], budget: Budget, *, blank_nodes: bool, precise: bool = True
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return a number for each node."""
-        fetch = await self._ask(("node_metadata", blank_nodes, precise), ids, budget)
+        fetch = await self._ask(("node_metadata", blank_nodes, precise), ids, call)
         return {node: self._description(node, fetch) for node in ids}
 
     @staticmethod
     def _description(node: Iri, fetch: Fetch) -> Description:
         return Description({"urn:p": (Literal(str(fetch.number)),)}, fetch.marks.get(node, WHOLE))
 
-    async def edge_metadata(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return one assertion for each edge."""
-        fetch = await self._ask(("edge_metadata",), edges, budget)
+        fetch = await self._ask(("edge_metadata",), edges, call)
         assertion = Assertion({"urn:p": (Literal(str(fetch.number)),)})
         return {edge: Evidence((assertion,), fetch.marks.get(edge, WHOLE)) for edge in edges}
 
-    async def glance(self, budget: Budget) -> Schema:
+    async def glance(self, call: Call) -> Schema:
         """Return an empty schema."""
-        return await self.schema(budget)
+        return await self.schema(call)
 
-    async def schema(self, budget: Budget) -> Schema:
+    async def schema(self, call: Call) -> Schema:
         """Return an empty schema."""
-        await self._ask(("schema",), (), budget)
+        await self._ask(("schema",), (), call)
         return Schema(exact=True, version=self.schema_version)
 
-    async def search(self, sought: Sought, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
         """Find one node."""
-        fetch = await self._ask(("search", tuple(types)), sought.words, budget)
+        fetch = await self._ask(("search", tuple(types)), sought.words, call)
         return Hits((Hit(f"urn:seen:{fetch.number}", sought.text, is_synonym=False),), truncated=False, how="fake")
 
-    async def named(self, text: str, types: Sequence[Iri], budget: Budget) -> Hits:
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find one node."""
-        fetch = await self._ask(("named", tuple(types)), (text,), budget)
+        fetch = await self._ask(("named", tuple(types)), (text,), call)
         return Hits((Hit(f"urn:seen:{fetch.number}", text, is_synonym=False),), truncated=False, how="fake")
 
     def prepare(self) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile, Size
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from gateway.cache.store import CachedStore
 from gateway.errors import BudgetSpent, DeadlinePassed, EdgesCapped, EndpointFault, Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Mark, Neighbourhood, Sought
-from tests.cache.fake_store import FakeStore, Fetch, budget, capped
+from tests.cache.fake_store import FakeStore, Fetch, call, capped
 from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
@@ -34,16 +35,16 @@ def caching() -> tuple[FakeStore, CachedStore]:
     return inner, CachedStore(inner, megabytes=1, ttl_seconds=TTL, clock=lambda: 0.0)
 
 
-def asking(store: CachedStore, ids: Sequence[str], allowance: Budget | None = None) -> asyncio.Task[Answers]:
+def asking(store: CachedStore, ids: Sequence[str], allowance: Call | None = None) -> asyncio.Task[Answers]:
     async def ask() -> Answers:
-        return await store.edges(ids, allowance or budget())
+        return await store.edges(ids, allowance or call())
 
     return asyncio.create_task(ask())
 
 
 async def test_the_second_waits_for_the_firsts_answer_and_asks_only_for_the_rest() -> None:
     inner, store = caching()
-    mine, other = budget(), budget()
+    mine, other = call(), call()
     first = asking(store, [A, B], mine)
     await settle()
     second = asking(store, [C, B], other)
@@ -68,7 +69,7 @@ async def test_a_fetch_outlives_a_caller_who_leaves_while_another_waits() -> Non
     (fetch,) = inner.under_way
     fetch.answer()
     assert (await second)[A].mark.whole
-    await store.edges([A], budget())
+    await store.edges([A], call())
     assert len(inner.fetches) == 1
 
 
@@ -103,7 +104,7 @@ async def test_a_caller_who_leaves_before_the_fetch_has_begun_leaves_nothing_beh
 
     async def leave() -> None:
         async with asyncio.timeout(0):
-            await store.edges([A], budget())
+            await store.edges([A], call())
 
     first = asking(store, [A])
     await asyncio.sleep(0)
@@ -115,7 +116,7 @@ async def test_a_caller_who_leaves_before_the_fetch_has_begun_leaves_nothing_beh
         fetch.answer()
     assert (await second)[A].mark.whole
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(store.edges([B], budget()), 0)
+        await asyncio.wait_for(store.edges([B], call()), 0)
     assert inner.under_way == []
 
 
@@ -123,7 +124,7 @@ async def test_one_who_waits_waits_no_longer_than_its_own_deadline() -> None:
     inner, store = caching()
     patient = asking(store, [A])
     await settle()
-    hasty = await store.edges([A], budget(seconds=0.01))
+    hasty = await store.edges([A], call(seconds=0.01))
     assert isinstance(hasty[A].mark.fault, DeadlinePassed)
     (fetch,) = inner.under_way
     fetch.answer()
@@ -135,14 +136,14 @@ async def test_anothers_spent_allowance_is_not_inherited(theirs: Fault) -> None:
     inner, store = caching()
     first = asking(store, [A, B])
     await settle()
-    mine = budget()
+    mine = call()
     second, third = asking(store, [A, B], mine), asking(store, [A])
     await settle()
     inner.fetches[0].answer({A: Mark(theirs)})
     assert (await first)[A].mark.fault is theirs
     await settle()
     assert [keys for _, keys in inner.asked] == [(A, B), (A,)]
-    assert inner.fetches[1].budget is mine
+    assert inner.fetches[1].call is mine
     inner.fetches[1].answer()
     assert (await second)[A].mark.whole
     assert (await third)[A] is (await second)[A]
@@ -188,7 +189,7 @@ async def test_one_who_asks_after_everything_was_forgotten_is_not_told_what_was_
     assert (await first)[A].edges[0].object == "urn:seen:0:0"
     inner.fetches[1].answer()
     assert (await second)[A].edges[0].object == "urn:seen:1:0"
-    assert (await store.edges([A], budget()))[A].edges[0].object == "urn:seen:1:0"
+    assert (await store.edges([A], call()))[A].edges[0].object == "urn:seen:1:0"
 
 
 async def test_what_was_being_fetched_when_the_answers_were_forgotten_is_not_stored() -> None:
@@ -209,7 +210,7 @@ async def test_a_search_that_two_ask_for_is_sent_once() -> None:
     inner, store = caching()
 
     async def search() -> object:
-        return await store.search(Sought("x", ("x",)), [], budget())
+        return await store.search(Sought("x", ("x",)), [], call())
 
     searches = [asyncio.create_task(search()) for _ in range(2)]
     await settle()
@@ -286,7 +287,7 @@ class Caller:
     """A call, and when it came."""
 
     asks: Asks
-    allowance: Budget
+    allowance: Call
     task: asyncio.Task[Answers]
     step: int
     time: float
@@ -339,7 +340,7 @@ class Play:
         self._check_fetches()
 
     def _come(self, asks: Asks) -> None:
-        allowance = Budget(Deadline.after(0.0 if asks.late else 1_000.0, lambda: 0.0), 10, 10, 10)
+        allowance = Call(Deadline.after(0.0 if asks.late else 1_000.0, lambda: 0.0), 10, 10, 10)
 
         async def ask() -> Answers:
             return await self.store.edges(asks.ids, allowance, per_id=asks.per_id)
@@ -401,7 +402,7 @@ class Play:
                 for caller in self.callers
             ), "a fetch goes on for nobody"
         for caller in self.callers:
-            asks_itself = any(record.fetch.budget is caller.allowance for record in under_way)
+            asks_itself = any(record.fetch.call is caller.allowance for record in under_way)
             assert caller.task.done() or asks_itself or not caller.asks.late, "it waits past its deadline"
         assert self.store.counters().bytes <= 1 << 20
 
@@ -417,7 +418,7 @@ class Play:
             elif (error := caller.task.exception()) is not None:
                 event("defect")
                 assert isinstance(error, RuntimeError)
-                assert any(record.defect and record.fetch.budget is caller.allowance for record in self.records)
+                assert any(record.defect and record.fetch.call is caller.allowance for record in self.records)
             else:
                 answers = caller.task.result()
                 assert list(answers) == list(dict.fromkeys(caller.asks.ids))
@@ -437,7 +438,7 @@ class Play:
         if fault is not None:
             assert record.fetch.name == ("edges", caller.asks.per_id), "a cut answer served another question"
             event("capped")
-        event("whole" if record.fetch.budget is caller.allowance else "whole, from another")
+        event("whole" if record.fetch.call is caller.allowance else "whole, from another")
 
     def _check_fault(self, caller: Caller, fault: Fault) -> None:
         source = next((record for record in self.records if fault in record.faults), None)
@@ -448,7 +449,7 @@ class Play:
         else:
             assert source.ended_step >= caller.step, "a fault was remembered"
             if isinstance(fault, DeadlinePassed | BudgetSpent):
-                assert source.fetch.budget is caller.allowance, "another's allowance was inherited"
+                assert source.fetch.call is caller.allowance, "another's allowance was inherited"
 
 
 @settings(max_examples=examples(200), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -11,7 +11,8 @@ import pytest
 
 from gateway.cache.memory import Memory
 from gateway.cache.store import CachedStore
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, Hit, Hits, Reach
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
@@ -56,13 +57,13 @@ def engine() -> pyoxigraph.Store:
     return store
 
 
-def allowance() -> Budget:
-    return Budget(Deadline.after(120), 10_000, 10_000_000, 10_000_000)
+def allowance() -> Call:
+    return Call(Deadline.after(120), 10_000, 10_000_000, 10_000_000)
 
 
-Call = Callable[[CachedStore, Sequence[str]], Awaitable[Mapping[Any, Any]]]
+Primitive = Callable[[CachedStore, Sequence[str]], Awaitable[Mapping[Any, Any]]]
 
-CALLS: dict[str, Call] = {
+PRIMITIVES: dict[str, Primitive] = {
     "edges": lambda store, ids: store.edges(ids, allowance()),
     "some edges": lambda store, ids: store.edges(ids, allowance(), per_id=2),
     "degrees": lambda store, ids: store.degrees(ids, 50, allowance()),
@@ -76,7 +77,7 @@ CALLS: dict[str, Call] = {
 }
 
 
-def remembering(engine: pyoxigraph.Store, call: Call, megabytes: int) -> tuple[int, int]:
+def remembering(engine: pyoxigraph.Store, primitive: Primitive, megabytes: int) -> tuple[int, int]:
     """Return what is allocated for what a cache remembers of all nodes, and what it counts."""
 
     async def measure() -> tuple[int, int]:
@@ -85,13 +86,13 @@ def remembering(engine: pyoxigraph.Store, call: Call, megabytes: int) -> tuple[i
             SparqlStore(InProcess(engine, max_bytes=1 << 28), profile), megabytes=megabytes, ttl_seconds=1_000
         )
         # Whatever is made at first use is made before the count begins.
-        await call(store, [iri(0), iri(1)])
+        await primitive(store, [iri(0), iri(1)])
         store.forget()
         gc.collect()
         tracemalloc.start()
         try:
             # Keys come with each call: they are the cache's to pay for.
-            await call(store, [iri(number) for number in range(NODES)])
+            await primitive(store, [iri(number) for number in range(NODES)])
             gc.collect()
             allocated, _ = tracemalloc.get_traced_memory()
         finally:
@@ -101,17 +102,17 @@ def remembering(engine: pyoxigraph.Store, call: Call, megabytes: int) -> tuple[i
     return asyncio.run(measure())
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
 def test_what_is_counted_is_no_less_than_is_allocated_and_no_more_than_twice_that(
-    engine: pyoxigraph.Store, call: Call
+    engine: pyoxigraph.Store, primitive: Primitive
 ) -> None:
-    allocated, counted = remembering(engine, call, megabytes=64)
+    allocated, counted = remembering(engine, primitive, megabytes=64)
     assert allocated <= counted <= 2 * allocated
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_the_bound_holds_for_what_is_allocated(engine: pyoxigraph.Store, call: Call) -> None:
-    allocated, counted = remembering(engine, call, megabytes=1)
+@pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
+def test_the_bound_holds_for_what_is_allocated(engine: pyoxigraph.Store, primitive: Primitive) -> None:
+    allocated, counted = remembering(engine, primitive, megabytes=1)
     assert counted <= 1 << 20
     assert allocated <= 1 << 20
 

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.cache.store import CachedStore, Counters
 from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
-from gateway.graph.budget import deadline_passed
+from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import (
     Degree,
     Description,
@@ -18,7 +18,7 @@ from gateway.graph.values import (
     Neighbourhood,
     Sought,
 )
-from tests.cache.fake_store import FakeStore, budget, capped
+from tests.cache.fake_store import FakeStore, call, capped
 
 pytestmark = pytest.mark.anyio
 
@@ -32,22 +32,22 @@ FAULTS = (
     BudgetSpent("Spent."),
 )
 
-Call = Callable[[CachedStore, list[Any]], Awaitable[Mapping[Any, Any]]]
+Primitive = Callable[[CachedStore, list[Any]], Awaitable[Mapping[Any, Any]]]
 
-CALLS: dict[str, Call] = {
-    "edges": lambda store, ids: store.edges(ids, budget()),
-    "some edges": lambda store, ids: store.edges(ids, budget(), per_id=5),
-    "degrees": lambda store, ids: store.degrees(ids, 10, budget()),
-    "other degrees": lambda store, ids: store.degrees(ids, 20, budget()),
-    "reach": lambda store, ids: store.reach(ids, 2, budget()),
-    "further reach": lambda store, ids: store.reach(ids, 3, budget()),
-    "existing": lambda store, ids: store.existing(ids, budget()),
-    "nodes": lambda store, ids: store.nodes(ids, budget(), names=False),
-    "nodes and names": lambda store, ids: store.nodes(ids, budget(), names=True),
-    "mentions": lambda store, ids: store.mentions(ids, budget()),
-    "metadata": lambda store, ids: store.node_metadata(ids, budget(), blank_nodes=False),
-    "metadata and blank nodes": lambda store, ids: store.node_metadata(ids, budget(), blank_nodes=True),
-    "edge metadata": lambda store, ids: store.edge_metadata(ids, budget()),
+PRIMITIVES: dict[str, Primitive] = {
+    "edges": lambda store, ids: store.edges(ids, call()),
+    "some edges": lambda store, ids: store.edges(ids, call(), per_id=5),
+    "degrees": lambda store, ids: store.degrees(ids, 10, call()),
+    "other degrees": lambda store, ids: store.degrees(ids, 20, call()),
+    "reach": lambda store, ids: store.reach(ids, 2, call()),
+    "further reach": lambda store, ids: store.reach(ids, 3, call()),
+    "existing": lambda store, ids: store.existing(ids, call()),
+    "nodes": lambda store, ids: store.nodes(ids, call(), names=False),
+    "nodes and names": lambda store, ids: store.nodes(ids, call(), names=True),
+    "mentions": lambda store, ids: store.mentions(ids, call()),
+    "metadata": lambda store, ids: store.node_metadata(ids, call(), blank_nodes=False),
+    "metadata and blank nodes": lambda store, ids: store.node_metadata(ids, call(), blank_nodes=True),
+    "edge metadata": lambda store, ids: store.edge_metadata(ids, call()),
 }
 """Every primitive that is asked about single IDs, with parameters that make it another question."""
 
@@ -72,22 +72,22 @@ class Graph(FakeStore):
     async def edges(
         self,
         ids: Any,
-        budget: Any,
+        call: Any,
         *,
         per_id: int | None = None,
         told: Any = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[str, Neighbourhood]:
         """Return the given edges."""
-        await self._ask(("edges", per_id), ids, budget)
+        await self._ask(("edges", per_id), ids, call)
         return {node: self._known[node] for node in ids}
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-async def test_only_what_is_not_known_is_asked_for(call: Call) -> None:
+@pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
+async def test_only_what_is_not_known_is_asked_for(primitive: Primitive) -> None:
     inner = FakeStore()
     store = cached(inner)
-    first = await call(store, [A, B])
-    second = await call(store, [C, B, A])
+    first = await primitive(store, [A, B])
+    second = await primitive(store, [C, B, A])
     assert [keys for _, keys in inner.asked] == [(A, B), (C,)]
     assert list(second) == [C, B, A]
     assert {key: second[key] for key in (A, B)} == first
@@ -95,33 +95,37 @@ async def test_only_what_is_not_known_is_asked_for(call: Call) -> None:
 
 async def test_another_primitive_and_other_parameters_are_another_question() -> None:
     inner = FakeStore()
-    for call in CALLS.values():
+    for primitive in PRIMITIVES.values():
         # Each by itself: the edges of a node answer other questions about it too.
         store = cached(inner)
         before = len(inner.fetches)
-        await call(store, [A])
-        for other in CALLS.values():
-            if other is not call and CALLS["edges"] not in (call, other) and CALLS["some edges"] not in (call, other):
+        await primitive(store, [A])
+        for other in PRIMITIVES.values():
+            if (
+                other is not primitive
+                and PRIMITIVES["edges"] not in (primitive, other)
+                and PRIMITIVES["some edges"] not in (primitive, other)
+            ):
                 await other(store, [A])
         assert len(inner.fetches) > before
     store = cached(inner)
     del inner.fetches[:]
-    for call in [call for name, call in CALLS.items() if "edges" not in name]:
-        await call(store, [A])
-    assert len(inner.fetches) == len(CALLS) - 2
+    for primitive in [primitive for name, primitive in PRIMITIVES.items() if "edges" not in name]:
+        await primitive(store, [A])
+    assert len(inner.fetches) == len(PRIMITIVES) - 2
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-async def test_a_fault_is_told_and_never_remembered(call: Call, fault: Fault) -> None:
+async def test_a_fault_is_told_and_never_remembered(primitive: Primitive, fault: Fault) -> None:
     inner = FakeStore()
     store = cached(inner)
     inner.marks = {A: Mark(fault)}
-    first = await call(store, [A, B])
+    first = await primitive(store, [A, B])
     assert first[A].mark.fault is fault
     assert first[B].mark.whole
     inner.marks = {}
-    second = await call(store, [A, B])
+    second = await primitive(store, [A, B])
     assert second[A].mark.whole
     assert [keys for _, keys in inner.asked] == [(A, B), (A,)]
 
@@ -131,8 +135,8 @@ async def test_what_an_endpoint_cut_is_asked_for_again(fault: Fault) -> None:
     inner = FakeStore()
     store = cached(inner)
     inner.marks = {A: Mark(fault, at_least=2)}
-    first = await store.edges([A], budget())
-    second = await store.edges([A], budget())
+    first = await store.edges([A], call())
+    second = await store.edges([A], call())
     assert len(inner.fetches) == 2
     assert not first[A].mark.whole
     assert not second[A].mark.whole
@@ -142,13 +146,13 @@ async def test_edges_cut_by_a_rule_are_remembered_under_that_rule_only() -> None
     inner = FakeStore()
     store = cached(inner)
     inner.marks = {A: capped(3)}
-    first = await store.edges([A], budget(), per_id=3)
-    assert (await store.edges([A], budget(), per_id=3))[A] is first[A]
+    first = await store.edges([A], call(), per_id=3)
+    assert (await store.edges([A], call(), per_id=3))[A] is first[A]
     assert first[A].mark.at_least == 4
     assert len(inner.fetches) == 1
-    await store.edges([A], budget(), per_id=5)
+    await store.edges([A], call(), per_id=5)
     inner.marks = {}
-    whole = await store.edges([A], budget())
+    whole = await store.edges([A], call())
     assert whole[A].mark.whole
     assert [name for name, _ in inner.asked] == [("edges", 3), ("edges", 5), ("edges", None)]
 
@@ -156,8 +160,8 @@ async def test_edges_cut_by_a_rule_are_remembered_under_that_rule_only() -> None
 async def test_edges_that_turn_out_to_be_all_are_remembered_as_all() -> None:
     inner = FakeStore()
     store = cached(inner)
-    first = await store.edges([A], budget(), per_id=3)
-    second = await store.edges([A], budget())
+    first = await store.edges([A], call(), per_id=3)
+    second = await store.edges([A], call())
     assert second[A] is first[A]
     assert len(inner.fetches) == 1
 
@@ -165,10 +169,10 @@ async def test_edges_that_turn_out_to_be_all_are_remembered_as_all() -> None:
 async def test_all_edges_of_a_node_serve_a_question_after_some_only_where_they_are_few_enough() -> None:
     inner = Graph(a=Neighbourhood((edge(A, B), edge(A, C))))
     store = cached(inner)
-    await store.edges([A], budget())
-    assert (await store.edges([A], budget(), per_id=2))[A].mark.whole
+    await store.edges([A], call())
+    assert (await store.edges([A], call(), per_id=2))[A].mark.whole
     assert len(inner.fetches) == 1
-    await store.edges([A], budget(), per_id=1)
+    await store.edges([A], call(), per_id=1)
     assert inner.asked[-1] == (("edges", 1), (A,))
 
 
@@ -179,16 +183,16 @@ async def test_the_degree_of_a_node_follows_from_its_edges(at_most: int, degree:
     # A self loop counts once; triples with blank nodes are no edges.
     inner = Graph(a=Neighbourhood((edge(A, A), edge(A, B), edge(C, A)), blank_edges=7))
     store = cached(inner)
-    await store.edges([A], budget())
-    assert await store.degrees([A], at_most, budget()) == {A: degree}
+    await store.edges([A], call())
+    assert await store.degrees([A], at_most, call()) == {A: degree}
     assert len(inner.fetches) == 1
 
 
 async def test_a_node_with_an_edge_or_a_blank_one_exists_and_of_others_the_graph_is_asked() -> None:
     inner = Graph(a=Neighbourhood((edge(A, B),)), b=Neighbourhood(blank_edges=1), c=Neighbourhood())
     store = cached(inner)
-    await store.edges([A, B, C], budget())
-    answers = await store.existing([A, B, C], budget())
+    await store.edges([A, B, C], call())
+    answers = await store.existing([A, B, C], call())
     assert answers == dict.fromkeys([A, B, C], Existence(exists=True))
     assert inner.asked[1:] == [(("existing",), (C,))]
 
@@ -196,9 +200,9 @@ async def test_a_node_with_an_edge_or_a_blank_one_exists_and_of_others_the_graph
 async def test_edges_among_nodes_follow_from_their_edges_and_the_rest_is_asked_for_each_time() -> None:
     inner = Graph(a=Neighbourhood((edge(A, A), edge(A, B), edge(A, C), edge(B, A)), blank_edges=2))
     store = cached(inner)
-    await store.edges([A], budget())
+    await store.edges([A], call())
     for _ in range(2):
-        answers = await store.edges_among([B, A], frozenset([A, B]), budget())
+        answers = await store.edges_among([B, A], frozenset([A, B]), call())
         assert list(answers) == [B, A]
         assert answers[A] == Neighbourhood((edge(A, A), edge(A, B)))
     assert [keys for _, keys in inner.asked] == [(A,), (B,), (B,)]
@@ -208,11 +212,11 @@ async def test_edges_that_are_not_whole_answer_no_other_question() -> None:
     inner = FakeStore()
     store = cached(inner)
     inner.marks = {A: capped(3)}
-    await store.edges([A], budget(), per_id=3)
+    await store.edges([A], call(), per_id=3)
     inner.marks = {}
-    await store.degrees([A], 10, budget())
-    await store.existing([A], budget())
-    await store.edges_among([A], frozenset([A]), budget())
+    await store.degrees([A], 10, call())
+    await store.existing([A], call())
+    await store.edges_among([A], frozenset([A]), call())
     assert len(inner.fetches) == 4
 
 
@@ -220,15 +224,15 @@ async def test_an_answer_lives_for_its_time_and_no_longer_however_often_it_is_us
     now = 0.0
     inner = FakeStore()
     store = cached(inner, ttl=60.0, clock=lambda: now)
-    await store.edges([A], budget())
+    await store.edges([A], call())
     now = 30.0
-    await store.edges([A], budget())
+    await store.edges([A], call())
     now = 59.0
-    await store.degrees([A], 10, budget())
+    await store.degrees([A], 10, call())
     assert len(inner.fetches) == 1
     now = 60.0
-    await store.degrees([A], 10, budget())
-    await store.edges([A], budget())
+    await store.degrees([A], 10, call())
+    await store.edges([A], call())
     assert [name for name, _ in inner.asked] == [("edges", None), ("degrees", 10), ("edges", None)]
 
 
@@ -237,24 +241,24 @@ async def test_what_is_remembered_is_bounded_and_what_was_not_used_for_longest_g
     store = cached(inner)
     ids = [f"urn:{number:04}:{'x' * 1_000}" for number in range(700)]
     for node in ids:
-        await store.edges([node], budget())
-        await store.edges(ids[:1], budget())
+        await store.edges([node], call())
+        await store.edges(ids[:1], call())
     counters = store.counters()
     assert counters.bytes <= 1 << 20
     assert counters.evicted > 0
     before = len(inner.fetches)
-    await store.edges([ids[0], *ids[-10:]], budget())
+    await store.edges([ids[0], *ids[-10:]], call())
     assert len(inner.fetches) == before
-    await store.edges(ids[1:3], budget())
+    await store.edges(ids[1:3], call())
     assert inner.fetches[-1].keys == tuple(ids[1:3])
 
 
 async def test_an_answer_larger_than_all_that_may_be_remembered_is_given_and_displaces_none() -> None:
     inner = Graph(a=Neighbourhood((edge(A, B),)), b=Neighbourhood((edge(B, "urn:" + "x" * (1 << 20)),)))
     store = cached(inner)
-    await store.edges([A], budget())
-    assert len((await store.edges([B], budget()))[B].edges) == 1
-    await store.edges([A], budget())
+    await store.edges([A], call())
+    assert len((await store.edges([B], call()))[B].edges) == 1
+    await store.edges([A], call())
     assert [keys for _, keys in inner.asked] == [(A,), (B,)]
     assert store.counters().evicted == 0
 
@@ -262,27 +266,27 @@ async def test_an_answer_larger_than_all_that_may_be_remembered_is_given_and_dis
 async def test_forgetting_forgets_all_here_and_below() -> None:
     inner = FakeStore()
     store = cached(inner)
-    for call in CALLS.values():
-        await call(store, [A])
+    for primitive in PRIMITIVES.values():
+        await primitive(store, [A])
     store.forget()
     assert store.counters().bytes == 0
     assert inner.forgotten == 1
     before = len(inner.fetches)
-    await store.nodes([A], budget(), names=True)
+    await store.nodes([A], call(), names=True)
     assert len(inner.fetches) == before + 1
 
 
 async def test_another_version_of_the_schema_means_another_graph() -> None:
     inner = FakeStore()
     store = cached(inner)
-    await store.schema(budget())
-    await store.edges([A], budget())
-    await store.schema(budget())
-    await store.edges([A], budget())
+    await store.schema(call())
+    await store.edges([A], call())
+    await store.schema(call())
+    await store.edges([A], call())
     assert len([name for name, _ in inner.asked if name[0] == "edges"]) == 1
     inner.schema_version = "2"
-    await store.schema(budget())
-    await store.edges([A], budget())
+    await store.schema(call())
+    await store.edges([A], call())
     assert len([name for name, _ in inner.asked if name[0] == "edges"]) == 2
 
 
@@ -296,9 +300,9 @@ async def test_a_search_is_remembered_by_its_text_and_types() -> None:
     ]
     first: list[Hits] = []
     for sought, types in asked:
-        first.append(await store.search(sought, types, budget()))
+        first.append(await store.search(sought, types, call()))
     for (sought, types), hits in zip(asked, first, strict=True):
-        assert await store.search(sought, types, budget()) is hits
+        assert await store.search(sought, types, call()) is hits
     assert len(inner.fetches) == len(asked)
 
 
@@ -307,15 +311,15 @@ async def test_a_search_that_fails_raises_and_is_not_remembered() -> None:
     store = cached(inner)
     inner.fault = EndpointFault("Down.")
     with pytest.raises(EndpointFault, match="Down"):
-        await store.search(Sought("x", ("x",)), [], budget())
+        await store.search(Sought("x", ("x",)), [], call())
     inner.fault = None
-    assert (await store.search(Sought("x", ("x",)), [], budget())).hits
+    assert (await store.search(Sought("x", ("x",)), [], call())).hits
 
 
 async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:
     inner = FakeStore()
     store = cached(inner)
-    mine = budget()
+    mine = call()
     await store.nodes([A, B], mine, names=False)
     await store.nodes([A, B, C, C], mine, names=False)
     await store.edges_among([A], frozenset(), mine)
@@ -327,16 +331,16 @@ async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:
 
 async def test_a_question_about_nothing_asks_nothing() -> None:
     inner = FakeStore()
-    for call in CALLS.values():
-        assert await call(cached(inner), []) == {}
+    for primitive in PRIMITIVES.values():
+        assert await primitive(cached(inner), []) == {}
     assert inner.fetches == []
 
 
 async def test_what_is_remembered_cannot_be_changed_by_those_who_are_told() -> None:
     store = cached(FakeStore())
-    answer = (await store.edges([A], budget()))[A]
+    answer = (await store.edges([A], call()))[A]
     assert isinstance(answer.edges, tuple)
-    told = await store.node_metadata([A], budget(), blank_nodes=False)
+    told = await store.node_metadata([A], call(), blank_nodes=False)
     assert isinstance(told, dict)
     told[A] = Description()
-    assert (await store.node_metadata([A], budget(), blank_nodes=False))[A] != Description()
+    assert (await store.node_metadata([A], call(), blank_nodes=False))[A] != Description()

@@ -8,7 +8,8 @@ import pytest
 from aiohttp import web
 
 from gateway.api import open_gateway, store_over
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Cache, Profile
 from tests.engine.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint
@@ -81,16 +82,16 @@ async def test_names_that_were_being_read_when_other_predicates_became_names_are
     titled = " ".join(f"x:n{number} x:title 'Person number {number}' ; x:knows x:n0 ." for number in range(30))
     store = store_over(Watched(engine(titled), hook), Profile())
 
-    def budget() -> Budget:
-        return Budget(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
+    def call() -> Call:
+        return Call(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
 
     async def name() -> str:
-        return (await store.nodes([f"{X}n0"], budget(), names=True))[f"{X}n0"].name
+        return (await store.nodes([f"{X}n0"], call(), names=True))[f"{X}n0"].name
 
     try:
         first = asyncio.create_task(name())
         await held.wait()
-        assert (await store.glance(budget())).names == (f"{X}title",)
+        assert (await store.glance(call())).names == (f"{X}title",)
         go_on.set()
         assert await first == ""
         assert await name() == "Person number 0"

@@ -8,7 +8,7 @@ import pyoxigraph
 
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
-from gateway.graph.budget import Clock, Deadline
+from gateway.graph.deadline import Clock, Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile, Size
 from gateway.sparql.store import SparqlStore

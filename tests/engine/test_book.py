@@ -12,7 +12,8 @@ from gateway.cache.kept_schema import KeptSchema
 from gateway.engine.book import SchemaBook
 from gateway.engine.known import Known
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, NetworkFault
-from gateway.graph.budget import Budget, Deadline, deadline_passed
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Basis, Method, Schema, Term
 from gateway.settings.endpoint import Endpoint
@@ -37,25 +38,25 @@ class Schemas:
 
     answer: Schema | Fault
     before: Callable[[], Awaitable[None]] = at_once
-    budgets: list[Budget] = field(default_factory=list)
+    budgets: list[Call] = field(default_factory=list)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     whole: Schema | Fault = EXACT
     before_whole: Callable[[], Awaitable[None]] = at_once
     enumerations: int = 0
 
-    async def glance(self, budget: Budget) -> Schema:
+    async def glance(self, call: Call) -> Schema:
         """Return what a first look shows, or raise."""
-        self.budgets.append(budget)
+        self.budgets.append(call)
         self.asked.set()
         await self.before()
         if isinstance(self.answer, Fault):
             raise self.answer
         return self.answer
 
-    async def schema(self, budget: Budget) -> Schema:
+    async def schema(self, call: Call) -> Schema:
         """Return the whole schema, or raise."""
-        assert budget.deadline.seconds_left > 0
+        assert call.deadline.seconds_left > 0
         self.enumerations += 1
         await self.before_whole()
         if isinstance(self.whole, Fault):
@@ -79,13 +80,13 @@ class Shelf:
         store = cast("GraphStore", self.store)
         self.book = SchemaBook(store, profile, PrefixMap(PREFIXES), lambda: self.now, self.kept)
 
-    def budget(self, seconds: float = 30.0) -> Budget:
+    def call(self, seconds: float = 30.0) -> Call:
         """Return the budget of one call."""
-        return Budget(Deadline.after(seconds, lambda: self.now), 200, 500_000, 200_000)
+        return Call(Deadline.after(seconds, lambda: self.now), 200, 500_000, 200_000)
 
     async def read(self, seconds: float = 30.0) -> Schema:
         """Ask for the schema as a call does."""
-        return (await self.book.known(self.budget(seconds))).schema
+        return (await self.book.known(self.call(seconds))).schema
 
     @property
     def readings(self) -> int:
@@ -121,7 +122,7 @@ async def test_a_schema_that_was_read_lasts_for_its_hours(schema: Schema) -> Non
 )
 async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minute(fault: Fault) -> None:
     shelf = Shelf(Schemas(fault), orientation=Orientation(enumeration_seconds=0))
-    known = await shelf.book.known(shelf.budget())
+    known = await shelf.book.known(shelf.call())
     assert known.fault is fault
     assert known.schema == Schema(reason=fault.wrong)
     shelf.now += 59
@@ -129,7 +130,7 @@ async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minu
     assert shelf.readings == 1
     shelf.store.answer = EXACT
     shelf.now += 2
-    again = await shelf.book.known(shelf.budget())
+    again = await shelf.book.known(shelf.call())
     assert shelf.readings == 2
     assert again.fault is None
     assert again.schema == EXACT
@@ -137,7 +138,7 @@ async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minu
 
 async def test_an_empty_schema_after_a_failure_refuses_no_filter() -> None:
     shelf = Shelf(Schemas(EndpointFault("Down.")))
-    known = await shelf.book.known(shelf.budget())
+    known = await shelf.book.known(shelf.call())
     chosen = known.types.choose("node_types", ["Drug"])
     assert chosen.iris == frozenset()
     assert len(chosen.warnings) == 1
@@ -174,18 +175,18 @@ async def test_a_first_call_that_is_cancelled_leaves_the_reading_going_on_for_th
 
 async def test_the_reading_has_an_allowance_of_its_own() -> None:
     shelf = Shelf(Schemas(EXACT), Limits(schema_seconds=7.0, scan_rows=123))
-    budget = shelf.budget()
-    await shelf.book.known(budget)
+    call = shelf.call()
+    await shelf.book.known(call)
     (allowance,) = shelf.store.budgets
-    assert (budget.requests, budget.rows, budget.sent) == (200, 500_000, 0)
-    assert allowance is not budget
+    assert (call.requests, call.rows, call.sent) == (200, 500_000, 0)
+    assert allowance is not call
     assert allowance.deadline.seconds_left == 7.0
 
 
 async def test_a_call_waits_for_the_reading_no_longer_than_it_has_left() -> None:
     never = asyncio.Event()
     shelf = Shelf(Schemas(EXACT, before=lambda: _wait(never)))
-    known = await shelf.book.known(shelf.budget(seconds=0.01))
+    known = await shelf.book.known(shelf.call(seconds=0.01))
     assert isinstance(known.fault, DeadlinePassed)
     assert known.schema.types == ()
     assert not known.comprehensive
@@ -222,7 +223,7 @@ async def test_a_large_graph_is_read_in_full_for_who_wants_its_schema_and_for_no
     assert await shelf.read() == PARTIAL
     assert await shelf.read() == PARTIAL
     assert (shelf.readings, shelf.store.enumerations) == (1, 0)
-    assert (await shelf.book.known(shelf.budget(), wanted=True)).schema == EXACT
+    assert (await shelf.book.known(shelf.call(), wanted=True)).schema == EXACT
     assert shelf.store.enumerations == 1
 
 
@@ -235,13 +236,13 @@ async def test_a_large_graph_is_read_in_full_for_a_server() -> None:
 async def test_a_graph_that_could_not_be_read_in_full_is_not_read_again_for_every_call() -> None:
     shelf = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=Orientation(patience_seconds=60.0))
     for _ in range(3):
-        await shelf.book.known(shelf.budget(), wanted=True)
+        await shelf.book.known(shelf.call(), wanted=True)
     assert shelf.store.enumerations == 1
 
 
 async def test_a_graph_that_is_too_slow_for_a_glance_is_read_in_full_behind_the_back_of_the_calls() -> None:
     shelf = Shelf(Schemas(deadline_passed()), orientation=Orientation(enumeration_seconds=600, patience_seconds=60.0))
-    known = await shelf.book.known(shelf.budget())
+    known = await shelf.book.known(shelf.call())
     assert (known.schema, known.fault) == (EXACT, None)
 
 
@@ -250,7 +251,7 @@ async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None
         Schemas(PARTIAL, whole=deadline_passed()),
         orientation=Orientation(enumeration_seconds=600, patience_seconds=60.0),
     )
-    known = await shelf.book.known(shelf.budget())
+    known = await shelf.book.known(shelf.call())
     assert known.fault is None
     assert (known.schema.types, known.comprehensive) == (PARTIAL.types, False)
     assert "in full failed" in known.schema.reason
@@ -260,14 +261,14 @@ async def test_what_an_endpoint_that_is_not_trusted_counted_is_not_called_comple
     profile = Profile(endpoint=Endpoint(trusted=False))
     store = Schemas(EXACT)
     book = SchemaBook(cast("GraphStore", store), profile, PrefixMap(PREFIXES), lambda: 1_000.0)
-    known = await book.known(Budget(Deadline.after(30), 200, 500_000, 200_000))
+    known = await book.known(Call(Deadline.after(30), 200, 500_000, 200_000))
     assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
     assert "without a sign" in known.schema.reason
 
 
 async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> None:
     shelf = Shelf(Schemas(PARTIAL), orientation=Orientation(enumeration_seconds=0, vouched=True))
-    assert (await shelf.book.known(shelf.budget())).comprehensive
+    assert (await shelf.book.known(shelf.call())).comprehensive
 
 
 async def test_a_list_of_which_terms_are_known_to_be_missing_is_vouched_for_no_more() -> None:
@@ -308,7 +309,7 @@ async def test_what_a_traversal_has_disproved_is_vouched_for_no_more_whatever_is
     for answer in (PARTIAL, EndpointFault("Down.")):
         shelf.store.answer = answer
         shelf.now += 61
-        known = await shelf.book.known(shelf.budget(), doubted=True)
+        known = await shelf.book.known(shelf.call(), doubted=True)
         assert shelf.book.is_reading is False
         assert not known.comprehensive
         assert f"{X}New" in {term.iri for term in known.schema.types}
@@ -319,7 +320,7 @@ async def test_an_old_schema_that_cannot_be_read_again_is_kept_but_is_complete_n
     await shelf.read()
     shelf.store.answer = EndpointFault("Down.")
     shelf.now += HOUR + 1
-    known = await shelf.book.known(shelf.budget())
+    known = await shelf.book.known(shelf.call())
     assert (known.schema.types, known.comprehensive, known.fault) == (EXACT.types, False, None)
     assert "Down" in known.schema.reason
 
@@ -345,7 +346,7 @@ async def test_what_an_earlier_run_knew_is_known_at_once_and_complete_only_when_
     go_on = asyncio.Event()
     store = Schemas(PARTIAL, whole=enumerated, before=lambda: _wait(go_on))
     later = Shelf(store, orientation=Orientation(enumeration_seconds=600, patience_seconds=0), kept=kept)
-    known = await later.book.known(later.budget())
+    known = await later.book.known(later.call())
     assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
     assert "2023-11-14" in known.schema.reason
     go_on.set()
@@ -441,7 +442,7 @@ async def test_an_old_list_of_a_graph_that_has_grown_is_complete_no_more_where_i
     await shelf.read()
     shelf.store.answer = replace(PARTIAL, types=(Term(f"{X}New", None),))
     shelf.now += HOUR + 1
-    known = await shelf.book.known(shelf.budget())
+    known = await shelf.book.known(shelf.call())
     assert not known.comprehensive
     assert {term.iri for term in known.schema.types} == {f"{X}T", f"{X}New"}
     assert await shelf.read() == known.schema
@@ -468,6 +469,6 @@ async def test_a_reading_that_fails_as_it_never_should_is_a_fault_and_not_begun_
         raise KeyError("?p")
 
     shelf = Shelf(Schemas(EXACT, before=broken))
-    assert "should not" in str((await shelf.book.known(shelf.budget())).fault)
+    assert "should not" in str((await shelf.book.known(shelf.call())).fault)
     await shelf.read()
     assert shelf.readings == 1

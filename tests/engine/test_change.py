@@ -7,7 +7,7 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import EndpointFault, InputError
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from tests.engine.small import PREFIXES, Watched, engine, ids, over
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.page import Item, Page, edges_across, edges_within
 from gateway.engine.paths import paths_to_seeds
 from gateway.errors import DeadlinePassed
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.values import Edge
 from gateway.settings.profile import Limits, Profile
 from gateway.transport.inprocess import InProcess

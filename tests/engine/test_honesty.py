@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EndpointFault, Fault, GatewayError, NetworkFault, QueryRefused
-from gateway.graph.budget import Deadline, deadline_passed
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.profile import Limits, Profile, Size
 from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore

@@ -10,7 +10,8 @@ from gateway.cache.sizes import size_of
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree, Existence, Mark, NodeFacts
 from gateway.settings.profile import Profile, Snapshots
 from gateway.sparql.asking import Asker
@@ -28,8 +29,8 @@ DOUBTFUL = "https://example.org/x/./"
 """How IRIs begin that an engine may rewrite, and about which it is asked."""
 
 
-def allowance() -> Budget:
-    return Budget(Deadline.after(60), 10_000, 10_000_000, 10_000_000)
+def allowance() -> Call:
+    return Call(Deadline.after(60), 10_000, 10_000_000, 10_000_000)
 
 
 def in_process() -> InProcess:

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.exploring import Exploration, explore, no_progress
+from gateway.engine.exploring import Exploration, explore
 from gateway.engine.hubs import HubRule
 from gateway.engine.paths import paths_to_seeds
 from gateway.errors import BudgetSpent, EdgesCapped, EndpointFault, Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood
 from gateway.settings.profile import Limits, Profile
@@ -63,22 +64,22 @@ class Store:
         self._graph = graph
 
     async def edges(
-        self, ids: Sequence[str], _budget: Budget, *, per_id: int | None = None, **_: object
+        self, ids: Sequence[str], _budget: Call, *, per_id: int | None = None, **_: object
     ) -> Mapping[str, Neighbourhood]:
         """Return the edges of each node."""
         return {node: await self._graph.edges_(node, per_id) for node in ids}
 
-    async def degrees(self, ids: Sequence[str], _at_most: int, _budget: Budget) -> Mapping[str, Degree]:
+    async def degrees(self, ids: Sequence[str], _at_most: int, _budget: Call) -> Mapping[str, Degree]:
         """Count the edges of each node."""
         return {node: Degree(len(self._graph.of(node))) for node in ids}
 
-    async def existing(self, ids: Sequence[str], _budget: Budget) -> Mapping[str, Existence]:
+    async def existing(self, ids: Sequence[str], _budget: Call) -> Mapping[str, Existence]:
         """Tell which nodes exist."""
         return {node: Existence(exists=bool(self._graph.of(node)), mark=WHOLE) for node in ids}
 
 
-def budget() -> Budget:
-    return Budget(Deadline.after(60.0, lambda: 0.0), 1_000, 1_000_000, 1_000_000)
+def call() -> Call:
+    return Call(Deadline.after(60.0, lambda: 0.0), 1_000, 1_000_000, 1_000_000)
 
 
 def naive_distances(found: Exploration, seed: str, hops: int) -> dict[str, int]:
@@ -114,7 +115,7 @@ def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_read_in_as_
 ) -> None:
     store = cast("GraphStore", Store(graph))
     try:
-        found = asyncio.run(explore(store, [[seed] for seed in seeds], hops, rule, budget(), no_progress))
+        found = asyncio.run(explore(store, [[seed] for seed in seeds], hops, rule, call()))
     except Fault:
         return
     edges = {edge for neighbourhood in found.known.values() for edge in neighbourhood.edges}
@@ -126,7 +127,7 @@ def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_read_in_as_
             assert not distance
             assert not any(seed in pair for pair in shown)
     common = set.intersection(*map(set, found.distances))
-    paths = paths_to_seeds(common, found.distances, found.neighbours, budget().deadline)
+    paths = paths_to_seeds(common, found.distances, found.neighbours, call().deadline)
     assert paths.keys() == common
     for node, to_seeds in paths.items():
         for seed, distance, path in zip(seeds, found.distances, to_seeds, strict=True):
@@ -143,7 +144,7 @@ def test_every_seed_of_a_neighbourhood_is_at_distance_0_whatever_could_not_be_re
 ) -> None:
     store = cast("GraphStore", Store(graph))
     try:
-        found = asyncio.run(explore(store, [seeds], hops, rule, budget(), no_progress))
+        found = asyncio.run(explore(store, [seeds], hops, rule, call()))
     except Fault:
         return
     (distance,) = found.distances

@@ -18,7 +18,8 @@ from gateway.engine.explaining import explained
 from gateway.engine.gateway import Gateway
 from gateway.engine.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Hubs, Limits, Profile, Server, Size
 from gateway.sparql.acquaintance import Acquaintance
@@ -214,10 +215,10 @@ async def test_what_an_answer_lacks_is_in_the_record() -> None:
 
 
 def test_what_a_cache_notes_on_the_budget_is_in_the_record() -> None:
-    budget = Budget(Deadline.after(60), 1, 1, 1, tally=Tally("bfs_query"))
-    budget.note_cache(hits=3, misses=2)
-    budget.note_cache(hits=0, misses=5)
-    record = budget.tally.answered(complete=True)
+    call = Call(Deadline.after(60), 1, 1, 1, tally=Tally("bfs_query"))
+    call.note_cache(hits=3, misses=2)
+    call.note_cache(hits=0, misses=5)
+    record = call.tally.answered(complete=True)
     assert (record.cache_hits, record.cache_misses) == (3, 7)
 
 
@@ -282,7 +283,7 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     class Stranger(Acquaintance):
         """An endpoint that takes two seconds to be recognised."""
 
-        async def made(self, budget: Budget) -> None:  # noqa: ARG002 - the same as the other's
+        async def made(self, call: Call) -> None:  # noqa: ARG002 - the same as the other's
             """Take the time."""
             nonlocal now
             now += 2
@@ -292,8 +293,8 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     pace = Pace(profile.endpoint)
     asker = Asker(below, profile, pace, Stranger(below, profile, pace))
     tally = Tally("bfs_query", clock)
-    budget = Budget(Deadline.after(60, clock), 10, 100, 100, tally=tally)
-    await asker.rows("existing", budget, {"nodes": [f"{X}hub"]})
+    call = Call(Deadline.after(60, clock), 10, 100, 100, tally=tally)
+    await asker.rows("existing", call, {"nodes": [f"{X}hub"]})
     record = tally.answered(complete=True)
     assert (record.queries, record.ms.waiting, record.ms.own) == (len(below.queries), 2_000, 0)
 

@@ -15,7 +15,7 @@ from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.page import Item, Page
 from gateway.engine.size import Shortener, compact_json, largest_page, size_of
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Names, Profile, Size
 from tests.engine.small import PREFIXES, X, engine, ids, over
 from tests.examples import examples

@@ -9,7 +9,8 @@ import pytest
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile
 from gateway.sparql.results import decode
@@ -88,8 +89,8 @@ async def test_a_total_tells_of_a_cut_that_left_no_row() -> None:
 async def test_a_fault_is_in_the_mark_of_every_node_that_was_asked_for(fault: InjectedFault) -> None:
     async with asking(fault) as (_, transport):
         store = SparqlStore(transport, Profile())
-        budget = Budget(deadline(fault), requests=50, rows=10_000, nodes=10_000)
-        answers = await store.edges(NODES[:2], budget)
+        call = Call(deadline(fault), requests=50, rows=10_000, nodes=10_000)
+        answers = await store.edges(NODES[:2], call)
     assert set(answers) == set(NODES[:2])
     for answer in answers.values():
         assert answer.mark.fault is not None

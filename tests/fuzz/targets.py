@@ -16,7 +16,7 @@ from gateway.api import open_gateway
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, GatewayError
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.server.app import build
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore

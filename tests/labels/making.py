@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from gateway.errors import NetworkFault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.names import Kinds, Name, NameReader, NamesPage
 from gateway.graph.values import Hits, Iri, Sought
 from gateway.labels.building import Allowance, read_names
@@ -17,9 +18,9 @@ LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
 
 
-def allowance() -> Budget:
+def allowance() -> Call:
     """Give enough."""
-    return Budget(Deadline.after(100), 10_000, 10_000_000, 10_000)
+    return Call(Deadline.after(100), 10_000, 10_000_000, 10_000)
 
 
 @dataclass
@@ -52,11 +53,11 @@ class Listed:
     def _of(self, predicate: Iri) -> Mapping[Iri, Sequence[str]]:
         return self.labels if predicate == LABEL else self.aliases
 
-    async def count(self, predicate: Iri, _: Budget) -> int:
+    async def count(self, predicate: Iri, _: Call) -> int:
         """Count."""
         return len(self._of(predicate)) + self.uncounted
 
-    async def page(self, predicate: Iri, after: Iri, _: Budget) -> NamesPage:
+    async def page(self, predicate: Iri, after: Iri, _: Call) -> NamesPage:
         """Return a page, or fail."""
         self.asked.append(after)
         if self.pages_left is not None:
@@ -68,7 +69,7 @@ class Listed:
         names = [Name(iri, text, predicate == ALIAS) for iri in shown for text in self._of(predicate)[iri]]
         return NamesPage(tuple(names), shown[-1] if len(entities) > len(shown) else None)
 
-    async def types(self, entities: Sequence[Iri], _: Budget) -> Kinds:
+    async def types(self, entities: Sequence[Iri], _: Call) -> Kinds:
         """Return the types."""
         return Kinds({iri: tuple(self.kinds.get(iri, ())) for iri in entities}, frozenset())
 

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from gateway.errors import EndpointFault, NetworkFault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.names import Kinds, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.building import read_names
@@ -53,8 +53,8 @@ async def test_names_that_did_not_come_make_the_index_a_part_and_its_answers_cut
 
 async def test_a_type_that_could_not_be_asked_for_makes_searches_by_type_cut_and_no_others() -> None:
     class Untyped(Listed):
-        async def types(self, entities: Sequence[Iri], budget: Budget) -> Kinds:
-            return Kinds((await super().types(entities, budget)).types, frozenset(entities[:1]))
+        async def types(self, entities: Sequence[Iri], call: Call) -> Kinds:
+            return Kinds((await super().types(entities, call)).types, frozenset(entities[:1]))
 
     async with index_of(Untyped(NAMES, kinds=KINDS)) as index:
         assert (await find(index, "name 3", "urn:T0")).truncated
@@ -70,8 +70,8 @@ async def test_a_page_that_fails_ends_the_reading() -> None:
 
 async def test_pages_without_an_end_are_a_fault_and_no_endless_loop() -> None:
     class Endless(Listed):
-        async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
-            names = (await super().page(predicate, after[:0], budget)).names
+        async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
+            names = (await super().page(predicate, after[:0], call)).names
             return NamesPage(names, names[0].iri)
 
     desk = Desk()

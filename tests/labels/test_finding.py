@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import DeadlinePassed
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Sought
 from gateway.labels.words import words_of
 from tests.examples import examples

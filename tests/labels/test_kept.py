@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError, DeadlinePassed, NetworkFault
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.labels import draft
 from gateway.labels.building import read_names
 from gateway.labels.desk import Desk

@@ -7,7 +7,8 @@ import pytest
 from aiohttp import web
 
 from gateway.api import make_label_index, open_gateway
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.names import NamesPage
 from gateway.graph.values import Iri, Sought
 from gateway.labels.index import LabelIndex
@@ -92,9 +93,9 @@ async def test_the_end_of_a_very_long_name_is_found_by_comparing_it(tmp_path: Pa
 
 async def test_while_the_index_is_being_made_the_graph_itself_is_searched() -> None:
     class Slow(Listed):
-        async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+        async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
             await asyncio.Event().wait()
-            return await super().page(predicate, after, budget)
+            return await super().page(predicate, after, call)
 
     indexed = IndexedStore(store(), LoadedLabels(Slow({}, uncounted=1_000_000), allowance, patience=0))
     for text, expected in (("node 7", {f"{X}n{ten}7" for ten in range(4)}), ("unheard", set())):
@@ -114,11 +115,11 @@ class Waiting(Listed):
         self.let, self.reached = asyncio.Event(), asyncio.Event()
         return self.let
 
-    async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return a page, once that is let through."""
         self.reached.set()
         await self.let.wait()
-        return await super().page(predicate, after, budget)
+        return await super().page(predicate, after, call)
 
 
 async def test_a_search_of_a_small_graph_waits_for_the_index() -> None:
@@ -138,7 +139,7 @@ async def test_a_search_of_a_large_graph_does_not_wait_until_the_index_is_made()
     names.wait()
     labels = LoadedLabels(names, allowance, patience=0.01)
     indexed = IndexedStore(store(), labels)
-    hits = await indexed.search(Sought("warfarin", ("warfarin",)), (), Budget(Deadline.after(3_600), 100, 100_000, 100))
+    hits = await indexed.search(Sought("warfarin", ("warfarin",)), (), Call(Deadline.after(3_600), 100, 100_000, 100))
     assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
     assert not hits.exhaustive
     assert labels.is_coming
@@ -211,9 +212,9 @@ async def test_a_server_that_starts_has_the_index_made_before_anybody_searches()
     asked = asyncio.Event()
 
     class Watched(Listed):
-        async def page(self, predicate: Iri, after: Iri, budget: Budget) -> NamesPage:
+        async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
             asked.set()
-            return await super().page(predicate, after, budget)
+            return await super().page(predicate, after, call)
 
     indexed = IndexedStore(store(), LoadedLabels(Watched({"urn:a": ["a name"]}), allowance))
     indexed.prepare()

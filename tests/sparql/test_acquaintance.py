@@ -10,7 +10,8 @@ from aiohttp import web
 from gateway.api import connect, open_gateway
 from gateway.engine.answers import Subgraph
 from gateway.errors import Fault
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint, EngineName
 from gateway.settings.profile import Limits, Orientation, Profile
 from gateway.sparql.store import SparqlStore
@@ -188,9 +189,9 @@ async def test_a_call_never_sends_more_requests_than_its_budget_has_the_look_and
         for requests in (1, 2, 3, 4):
             async with fake_endpoint(handler) as endpoint:
                 store = SparqlStore(connect(endpoint.url, profile()), profile())
-                budget = Budget(Deadline.after(10), requests, 1_000, 1_000)
+                call = Call(Deadline.after(10), requests, 1_000, 1_000)
                 with contextlib.suppress(Fault):
-                    await store.existing([f"{EX}a"], budget)
+                    await store.existing([f"{EX}a"], call)
                 await store.close()
             assert len(endpoint.received) <= requests
-            assert budget.sent == len(endpoint.received)
+            assert call.sent == len(endpoint.received)

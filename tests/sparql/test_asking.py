@@ -19,7 +19,8 @@ from gateway.errors import (
     Resting,
     Throttled,
 )
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Limits, Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -64,8 +65,8 @@ def body(variable: str, rows: int) -> bytes:
     return json.dumps({"head": {"vars": [variable]}, "results": {"bindings": bindings}}).encode()
 
 
-def budget(requests: int = 100) -> Budget:
-    return Budget(Deadline.after(60), requests, 100_000, 1_000)
+def call(requests: int = 100) -> Call:
+    return Call(Deadline.after(60), requests, 100_000, 1_000)
 
 
 async def no_sleep(_seconds: float) -> None:
@@ -80,7 +81,7 @@ def asker(transport: Scripted, endpoint: Endpoint | None = None, **limits: int) 
 @pytest.mark.parametrize("fault", [NetworkFault("Reset."), BrokenAnswer("Broke off."), Throttled("Fewer.")])
 async def test_a_fault_that_may_pass_is_met_by_asking_again(fault: Fault) -> None:
     transport = Scripted([fault, fault])
-    spent = budget()
+    spent = call()
     assert len(await asker(transport).rows("existing", spent, NODES)) == 1
     assert len(set(transport.sent)) == 1
     assert spent.sent == len(transport.sent) == 3
@@ -93,21 +94,21 @@ async def test_a_fault_that_may_pass_is_met_by_asking_again(fault: Fault) -> Non
 async def test_a_fault_that_stays_is_told_at_once(fault: Fault) -> None:
     transport = Scripted([fault] * 5)
     with pytest.raises(type(fault)):
-        await asker(transport).rows("existing", budget(), NODES)
+        await asker(transport).rows("existing", call(), NODES)
     assert len(transport.sent) == 1
 
 
 async def test_after_the_last_retry_the_fault_itself_is_told() -> None:
     transport = Scripted([NetworkFault("First."), NetworkFault("Second."), NetworkFault("Third.")])
     with pytest.raises(NetworkFault, match="Second"):
-        await asker(transport, Endpoint(retries=1)).rows("existing", budget(), NODES)
+        await asker(transport, Endpoint(retries=1)).rows("existing", call(), NODES)
     assert len(transport.sent) == 2
 
 
 async def test_every_retry_is_paid_from_the_budget_of_the_call() -> None:
     transport = Scripted([NetworkFault("Reset.")] * 10)
     with pytest.raises(Fault, match="requests"):
-        await asker(transport, Endpoint(retries=9, failures_before_rest=100)).rows("existing", budget(3), NODES)
+        await asker(transport, Endpoint(retries=9, failures_before_rest=100)).rows("existing", call(3), NODES)
     assert len(transport.sent) == 3
 
 
@@ -120,14 +121,14 @@ async def test_the_endpoints_own_pause_is_kept_before_the_next_attempt() -> None
 
     transport = Scripted([Throttled("Fewer.", retry_after=4.0)])
     patient = Asker(transport, Profile(), Pace(Endpoint(), clock=lambda: 0.0, sleep=sleep))
-    await patient.rows("existing", budget(), NODES)
+    await patient.rows("existing", call(), NODES)
     assert slept[0] == 4.0
 
 
 async def test_a_pause_longer_than_the_call_is_not_waited_for() -> None:
     transport = Scripted([Throttled("Fewer.", retry_after=500.0)])
     with pytest.raises(Throttled, match="Fewer"):
-        await asker(transport).rows("existing", budget(), NODES)
+        await asker(transport).rows("existing", call(), NODES)
     assert len(transport.sent) == 1
 
 
@@ -135,7 +136,7 @@ async def test_a_row_cap_that_the_endpoint_tells_is_kept_below_from_then_on() ->
     transport = Scripted([AnswerCut("Cut.", row_cap=1_000)], rows=5_000)
     learning = asker(transport, query_rows=50_000)
     with pytest.raises(Overflow) as caught:
-        await learning.rows("existing", budget(), NODES)
+        await learning.rows("existing", call(), NODES)
     assert len(caught.value.rows) == learning.query_rows == 900
     assert [query.rsplit(None, 1)[1] for query in transport.sent] == ["50001", "901"]
 
@@ -143,7 +144,7 @@ async def test_a_row_cap_that_the_endpoint_tells_is_kept_below_from_then_on() ->
 async def test_a_row_cap_that_was_kept_below_already_is_a_cut_answer() -> None:
     transport = Scripted([AnswerCut("Cut.", row_cap=100_000)])
     with pytest.raises(AnswerCut):
-        await asker(transport, query_rows=50_000).rows("existing", budget(), NODES)
+        await asker(transport, query_rows=50_000).rows("existing", call(), NODES)
 
 
 async def test_an_endpoint_that_is_down_is_left_alone_after_some_failures() -> None:
@@ -151,10 +152,10 @@ async def test_an_endpoint_that_is_down_is_left_alone_after_some_failures() -> N
     tired = asker(transport, Endpoint(retries=0, failures_before_rest=3))
     for _ in range(3):
         with pytest.raises(NetworkFault):
-            await tired.rows("existing", budget(), NODES)
+            await tired.rows("existing", call(), NODES)
     for _ in range(4):
         with pytest.raises(Resting, match="3 times in a row"):
-            await tired.rows("existing", budget(), NODES)
+            await tired.rows("existing", call(), NODES)
     assert (len(transport.sent), transport.probes) == (3, 1)
 
 
@@ -163,8 +164,8 @@ async def test_an_endpoint_that_answers_the_probe_is_not_left_alone() -> None:
     asking = asker(transport, Endpoint(retries=0, failures_before_rest=3))
     for _ in range(3):
         with pytest.raises(EndpointFault):
-            await asking.rows("existing", budget(), NODES)
-    assert len(await asking.rows("existing", budget(), NODES)) == 1
+            await asking.rows("existing", call(), NODES)
+    assert len(await asking.rows("existing", call(), NODES)) == 1
     assert transport.probes == 1
 
 
@@ -173,7 +174,7 @@ async def test_queries_that_are_too_much_say_nothing_against_the_endpoint() -> N
     asking = asker(transport, Endpoint(retries=0, failures_before_rest=2))
     for fault in (GaveUp, AnswerCut, QueryRefused) * 4:
         with pytest.raises(fault):
-            await asking.rows("existing", budget(), NODES)
+            await asking.rows("existing", call(), NODES)
     assert transport.probes == 0
 
 
@@ -190,9 +191,9 @@ async def test_a_call_waits_for_its_turn_no_longer_than_it_may_take() -> None:
     transport = Hanging()
     busy = asker(transport, Endpoint(concurrency=1))
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(busy.rows, "existing", budget(), NODES)
+        tasks.start_soon(busy.rows, "existing", call(), NODES)
         await entered.wait()
-        late = Budget(Deadline.after(0.01), 10, 1_000, 1_000)
+        late = Call(Deadline.after(0.01), 10, 1_000, 1_000)
         with pytest.raises(DeadlinePassed):
             await busy.rows("existing", late, NODES)
         tasks.cancel_scope.cancel()
@@ -215,7 +216,7 @@ async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint
     asking = asker(transport, Endpoint(retries=0, failures_before_rest=2))
     for _ in range(2):
         with pytest.raises(EndpointFault):
-            await asking.rows("existing", budget(), NODES)
+            await asking.rows("existing", call(), NODES)
     with pytest.raises(DeadlinePassed):
-        await asking.rows("existing", Budget(Deadline.after(1.0, lambda: now), 10, 1_000, 1_000), NODES)
-    assert len(await asking.rows("existing", budget(), NODES)) == 1
+        await asking.rows("existing", Call(Deadline.after(1.0, lambda: now), 10, 1_000, 1_000), NODES)
+    assert len(await asking.rows("existing", call(), NODES)) == 1

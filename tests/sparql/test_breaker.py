@@ -1,7 +1,7 @@
 import pytest
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused, Resting
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.sparql.breaker import Breaker, probed
 
 pytestmark = pytest.mark.anyio

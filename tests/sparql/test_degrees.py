@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree
 from gateway.settings.profile import Profile
 from gateway.sparql import degrees
@@ -35,7 +36,7 @@ def counted(edges: set[tuple[str, str]], ids: list[str], at_most: int) -> tuple[
     async def ask() -> dict[str, Degree]:
         store = SparqlStore(Watched(engine, hook), WITHOUT_LATERAL)
         found = await store.degrees(
-            [X + name for name in ids], at_most, Budget(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
+            [X + name for name in ids], at_most, Call(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
         )
         return {iri.removeprefix(X): degree for iri, degree in found.items()}
 

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from gateway.errors import QueryRefused
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
@@ -36,9 +37,9 @@ class Rewriting:
 async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int) -> None:
     asker = Asker(Rewriting(), Profile(), Pace(Endpoint()))
     asker.query_rows = query_rows
-    budget = Budget(Deadline.after(60), 100, 1_000, 1_000)
-    faults = await asker.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], budget)
+    call = Call(Deadline.after(60), 100, 1_000, 1_000)
+    faults = await asker.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], call)
     assert faults.keys() == {REFUSED, REWRITTEN}
-    sent = budget.sent
-    assert (await asker.rewritten([KEPT, REWRITTEN], budget)).keys() == {REWRITTEN}
-    assert budget.sent == sent
+    sent = call.sent
+    assert (await asker.rewritten([KEPT, REWRITTEN], call)).keys() == {REWRITTEN}
+    assert call.sent == sent

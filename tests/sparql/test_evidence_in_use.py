@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from gateway.errors import EndpointFault, QueryRefused
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.evidence import Evidence
@@ -37,13 +38,13 @@ class Asked:
         if self.failing(query):
             raise EndpointFault("Not now.")
 
-    def budget(self) -> Budget:
+    def call(self) -> Call:
         """Return a budget on a clock that stands still."""
-        return Budget(Deadline.after(30, lambda: self.now), requests=50, rows=1_000, nodes=1_000)
+        return Call(Deadline.after(30, lambda: self.now), requests=50, rows=1_000, nodes=1_000)
 
     async def hop(self) -> str:
         """Ask for the edges of a node and return the query about them."""
-        await self.store.edges([EDGE.subject], self.budget())
+        await self.store.edges([EDGE.subject], self.call())
         return self.queries[-1]
 
     @property
@@ -93,10 +94,10 @@ async def test_where_it_cannot_be_found_out_everything_is_kept_out_and_edges_sti
 async def test_evidence_that_could_not_be_looked_for_is_a_fault_of_the_edge_and_is_looked_for_again() -> None:
     asked = Asked(USUAL)
     asked.failing = lambda query: "?way" in query
-    evidence = await asked.store.edge_metadata([EDGE], asked.budget())
+    evidence = await asked.store.edge_metadata([EDGE], asked.call())
     assert not evidence[EDGE].mark.answered
     asked.failing = lambda _: False
-    evidence = await asked.store.edge_metadata([EDGE], asked.budget())
+    evidence = await asked.store.edge_metadata([EDGE], asked.call())
     assert evidence[EDGE].mark.whole
     assert len(evidence[EDGE].assertions) == 1
 
@@ -106,7 +107,7 @@ async def test_ways_that_the_profile_names_are_believed_and_not_looked_for() -> 
     query = await asked.hop()
     assert SINGLETON in query
     assert ASSOCIATION not in query
-    assert (await asked.store.edge_metadata([EDGE], asked.budget()))[EDGE].assertions == ()
+    assert (await asked.store.edge_metadata([EDGE], asked.call()))[EDGE].assertions == ()
     assert asked.probes == 0
 
 
@@ -125,8 +126,8 @@ async def test_an_engine_that_refuses_named_graphs_loses_no_other_evidence() -> 
             raise QueryRefused("No named graphs here.")
 
     store = SparqlStore(WatchedElsewhere(engine(USUAL), hook), Profile(endpoint=Endpoint(graphs="union")))
-    budget = Budget(Deadline.after(30), requests=50, rows=1_000, nodes=1_000)
-    evidence = await store.edge_metadata([EDGE], budget)
+    call = Call(Deadline.after(30), requests=50, rows=1_000, nodes=1_000)
+    evidence = await store.edge_metadata([EDGE], call)
     assert len(refused) == 1
     assert evidence[EDGE].mark.whole
     assert len(evidence[EDGE].assertions) == 1

@@ -8,7 +8,7 @@ from aiohttp import web
 from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.errors import DeadlinePassed, NoQueryEndpoint
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.sparql.finding import Finding, find_query_endpoint, likely_urls
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http

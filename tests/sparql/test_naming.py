@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Sought
 from gateway.settings.profile import Profile, Roles
 from gateway.sparql.naming import Naming
@@ -13,8 +14,8 @@ from tests.engine.small import X, engine
 GRAPH = "x:a rdfs:label 'code 7' ; x:title 'Insulin' ; skos:altLabel 'the hormone' ."
 
 
-def budget() -> Budget:
-    return Budget(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
+def call() -> Call:
+    return Call(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
 
 
 def test_a_predicate_is_a_name_or_a_synonym_and_never_both() -> None:
@@ -40,9 +41,9 @@ async def test_other_names_are_in_force_from_the_next_question_on() -> None:
     store = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), Profile())
     node = f"{X}a"
     sought = Sought("insulin", ("insulin",))
-    assert (await store.nodes([node], budget(), names=True))[node].name == "code 7"
-    assert (await store.search(sought, (), budget())).hits == ()
+    assert (await store.nodes([node], call(), names=True))[node].name == "code 7"
+    assert (await store.search(sought, (), call())).hits == ()
     store.naming.use([f"{X}title"])
-    assert (await store.nodes([node], budget(), names=True))[node].name == "Insulin"
-    assert [hit.text for hit in (await store.search(sought, (), budget())).hits] == ["Insulin"]
+    assert (await store.nodes([node], call(), names=True))[node].name == "Insulin"
+    assert [hit.text for hit in (await store.search(sought, (), call())).hits] == ["Insulin"]
     await store.close()

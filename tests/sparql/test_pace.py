@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from gateway.errors import Throttled
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.sparql.pace import BatchSize, Pace
 

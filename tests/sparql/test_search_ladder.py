@@ -8,7 +8,7 @@ import pytest
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused, QueryTooLong
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.profile import Profile, Search
 from gateway.sparql.store import SparqlStore

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from gateway.api import connect, store_over
 from gateway.engine.gateway import Gateway
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.finding import Finding
 from gateway.terms.prefixes import PrefixMap

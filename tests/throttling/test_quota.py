@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.api import connect, load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.load import with_contact
 from gateway.transport.account import Account, SharedAccount

@@ -24,7 +24,8 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Method
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
@@ -697,10 +698,10 @@ async def test_a_request_that_is_sent_once_more_is_paid_by_the_same_budget() -> 
     async with server, asking(url) as transport:
         for left, sent in ((1, 2), (0, 1)):
             served = 0
-            budget = Budget(Deadline.after(PATIENCE), left, 1, 1)
+            call = Call(Deadline.after(PATIENCE), left, 1, 1)
             with pytest.raises(Fault):
-                await transport.select(QUERY, budget.paid_deadline)
-            assert (served, budget.sent) == (sent, sent - 1)
+                await transport.select(QUERY, call.paid_deadline)
+            assert (served, call.sent) == (sent, sent - 1)
 
 
 async def test_an_endpoint_that_took_a_post_is_not_asked_by_get_after_a_passing_refusal() -> None:

@@ -12,7 +12,7 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.inprocess import InProcess
 
 pytestmark = pytest.mark.anyio
@@ -361,7 +361,7 @@ async def test_closing_leaves_nothing_to_do(engine: pyoxigraph.Store) -> None:
 EXIT_SCRIPT = """
 import asyncio, sys, threading
 import pyoxigraph
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.inprocess import InProcess
 
 store = pyoxigraph.Store()

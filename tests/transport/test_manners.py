@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, DeadlinePassed, Fault, NoQueryEndpoint, QueryTooLong, Throttled
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Method
 from gateway.transport.http import Http
 from gateway.transport.manners import Manners

@@ -14,7 +14,7 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.transport.http import Http
 from gateway.transport.verdict import seconds_to_wait
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint

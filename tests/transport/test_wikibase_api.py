@@ -19,7 +19,7 @@ from gateway.errors import (
     QueryRefused,
     Throttled,
 )
-from gateway.graph.budget import Deadline
+from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Endpoint
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.wikibase_api import WikibaseApi

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gateway.api import open_gateway
 from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Sought
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.load import load_profile
@@ -232,7 +233,7 @@ class Saying:
 async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
     store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
     search = ApiSearch(ApiRequests(ApiAsker(Saying(answers), Endpoint(retries=0)), "en"), store)
-    found = await search.find(Sought("what", ("what",)), (), budget())
+    found = await search.find(Sought("what", ("what",)), (), call())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
     assert set(found.told) == {hit.iri for hit in found.hits}
@@ -276,9 +277,9 @@ class Clock:
         self.now += seconds
 
 
-def budget(seconds: float = 600) -> Budget:
+def call(seconds: float = 600) -> Call:
     """Return the budget of one call."""
-    return Budget(Deadline.after(seconds), requests=1000, rows=1000, nodes=1000)
+    return Call(Deadline.after(seconds), requests=1000, rows=1000, nodes=1000)
 
 
 def asker(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiAsker:
@@ -296,7 +297,7 @@ async def test_a_pause_that_the_api_asks_for_is_kept_by_all_calls() -> None:
     async with api_double(Wiki.from_quads(SLICE)) as api:
         api.throttle = Throttle(requests=5, seconds=60, clock=clock)
         asking = asker(api, clock)
-        answers = await asyncio.gather(*(asking.ask("x", FIELDS, budget()) for _ in range(30)))
+        answers = await asyncio.gather(*(asking.ask("x", FIELDS, call()) for _ in range(30)))
         await asking.close()
     assert all(len(answer["search"]) == 1 for answer in answers)
     assert api.throttle.too_early == 0
@@ -312,10 +313,10 @@ async def test_a_pause_longer_than_a_call_is_told_and_nothing_is_sent_before_its
         asking = asker(api, clock)
         for _ in range(3):
             with pytest.raises(Throttled, match="The Wikibase API"):
-                await asking.ask("x", FIELDS, budget(60))
+                await asking.ask("x", FIELDS, call(60))
         assert len(api.received) == 1
         clock.now += 3000
-        assert await asking.ask("x", FIELDS, budget(60))
+        assert await asking.ask("x", FIELDS, call(60))
         await asking.close()
 
 
@@ -342,12 +343,12 @@ async def test_one_request_is_under_way_at_a_time() -> None:
 
     counting = Counting()
     asking = ApiAsker(counting, Endpoint(retries=0))  # type: ignore[arg-type]  # a list is a sequence
-    await asyncio.gather(*(asking.ask("x", FIELDS, budget()) for _ in range(20)))
+    await asyncio.gather(*(asking.ask("x", FIELDS, call()) for _ in range(20)))
     assert counting.most == 1
 
 
 async def test_requests_to_the_api_are_paid_for_by_the_call() -> None:
-    spent = Budget(Deadline.after(60), requests=0, rows=10, nodes=10)
+    spent = Call(Deadline.after(60), requests=0, rows=10, nodes=10)
     async with api_double(Wiki.from_quads(SLICE)) as api:
         asking = asker(api, Clock())
         with pytest.raises(Fault, match="requests"):
@@ -411,7 +412,7 @@ async def test_a_refusal_is_not_asked_again() -> None:
         api.instead = [answer_of(error("badvalue", "x")), answer_of({})]
         asking = asker(api, Clock())
         with pytest.raises(QueryRefused):
-            await asking.ask("x", FIELDS, budget())
+            await asking.ask("x", FIELDS, call())
         await asking.close()
     assert len(api.received) == 1
 
@@ -454,10 +455,10 @@ async def test_an_api_is_asked_again_after_its_rest_and_as_soon_as_a_probe_is_an
         api.instead = [answering(b"", status=500)] * 3
         for fault in (BrokenAnswer, BrokenAnswer, Resting, Resting):
             with pytest.raises(fault):
-                await asking.ask("x", FIELDS, budget())
+                await asking.ask("x", FIELDS, call())
         assert (len(api.received), probes(api)) == (3, 1)
         clock.now += 600
-        assert (await asking.ask("x", FIELDS, budget()))["search"]
+        assert (await asking.ask("x", FIELDS, call()))["search"]
         assert (len(api.received), probes(api)) == (5, 2)
         await asking.close()
 

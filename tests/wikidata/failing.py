@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway.errors import EndpointFault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Iri, Mark, NodeFacts, Schema
 
@@ -24,7 +24,7 @@ class Failing:
 class WithoutMetadata(Failing):
     """A store that cannot tell the metadata of any node."""
 
-    async def node_metadata(self, ids: Sequence[Iri], _: Budget, **__: bool) -> Mapping[Iri, Description]:
+    async def node_metadata(self, ids: Sequence[Iri], _: Call, **__: bool) -> Mapping[Iri, Description]:
         """Fail for each."""
         return {iri: Description(mark=DOWN) for iri in ids}
 
@@ -32,7 +32,7 @@ class WithoutMetadata(Failing):
 class WithoutPredicateNames(Failing):
     """A store that cannot tell the names of predicates."""
 
-    async def predicates(self, ids: Sequence[Iri], _: Budget) -> Mapping[Iri, NodeFacts]:
+    async def predicates(self, ids: Sequence[Iri], _: Call) -> Mapping[Iri, NodeFacts]:
         """Fail for each."""
         return {iri: NodeFacts(mark=DOWN) for iri in ids}
 
@@ -40,7 +40,7 @@ class WithoutPredicateNames(Failing):
 class WithoutSchema(Failing):
     """A store whose schema a short look shows nothing of."""
 
-    async def glance(self, _: Budget) -> Schema:
+    async def glance(self, _: Call) -> Schema:
         """Return nothing."""
         return Schema(reason="nothing was read")
 
@@ -49,8 +49,8 @@ class WithoutNames(WithoutSchema):
     """A store that knows no schema, and cannot tell what wd:Q5 is called."""
 
     async def nodes(
-        self, ids: Sequence[Iri], budget: Budget, *, names: bool, descriptions: bool = False
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Fail for wd:Q5."""
-        found = await self.inner.nodes(ids, budget, names=names, descriptions=descriptions)
+        found = await self.inner.nodes(ids, call, names=names, descriptions=descriptions)
         return {iri: NodeFacts(mark=DOWN) if iri.endswith("/Q5") else facts for iri, facts in found.items()}

@@ -16,7 +16,6 @@ from aiohttp import web
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.exploring import no_progress
 from gateway.engine.size import compact_json
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
@@ -92,7 +91,7 @@ async def record() -> Sequence[Step]:
         await gateway.oriented()
         steps.append(Step(AT_THE_START, {}, _taken(service, api, profile)))
         for tool, arguments in SESSION:
-            answer = await gateway.call(tool, arguments, no_progress)
+            answer = await gateway.call(tool, arguments)
             title = f"{tool} {compact_json(dict(arguments))}"
             steps.append(Step(title, answer.as_json(), _taken(service, api, profile)))
     return steps

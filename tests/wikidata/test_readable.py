@@ -8,7 +8,6 @@ import pytest
 
 from gateway import resources
 from gateway.api import load, open_gateway, store_over
-from gateway.engine.exploring import no_progress
 from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
 from gateway.terms.prefixes import PrefixMap
@@ -38,7 +37,7 @@ async def gateway() -> AsyncIterator[Gateway]:
 async def test_a_traversal_names_whatever_it_mentions(
     gateway: Gateway, named: frozenset[str], seed: str, hops: int, size: dict[str, Any]
 ) -> None:
-    answer = await gateway.call("bfs_query", {"seeds": [seed], "max_hops": hops, **size}, no_progress)
+    answer = await gateway.call("bfs_query", {"seeds": [seed], "max_hops": hops, **size})
     assert unreadable(answer.as_json(), named) == set()
 
 

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Collection
 
 from gateway.errors import EndpointFault, Fault, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker
@@ -40,15 +40,15 @@ class WaysInUse:
         known = self._found if self._named is None else self._named
         return known is None or way in known
 
-    async def looked(self, budget: Budget) -> None:
+    async def looked(self, call: Call) -> None:
         """Look which ways there are, if that was not tried of late; where it fails, each of them may be there."""
-        now = budget.deadline.clock()
+        now = call.deadline.clock()
         if self._named is None and now - max(self._found_at, self._tried_at) > FRESH_SECONDS:
             self._tried_at = now
             with contextlib.suppress(Fault):
-                await self.ways(budget)
+                await self.ways(call)
 
-    async def ways(self, budget: Budget) -> Collection[EvidenceWay]:
+    async def ways(self, call: Call) -> Collection[EvidenceWay]:
         """Return the ways in use, in the order of `WAYS`.
 
         Raises:
@@ -57,25 +57,25 @@ class WaysInUse:
         if self._named is not None:
             return self._named
         async with self._looking:
-            now = budget.deadline.clock()
+            now = call.deadline.clock()
             if self._found is None or now - self._found_at > FRESH_SECONDS:
                 self._found = None
-                found = await self._uses("evidence/in_use", budget)
+                found = await self._uses("evidence/in_use", call)
                 if self._has_graphs:
-                    found |= await self._uses_of_graphs(budget)
+                    found |= await self._uses_of_graphs(call)
                 # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
                 self._found, self._found_at = tuple(way for way in WAYS if way in found), now
             return self._found
 
-    async def _uses_of_graphs(self, budget: Budget) -> set[str]:
+    async def _uses_of_graphs(self, call: Call) -> set[str]:
         try:
-            return await self._uses("evidence/graphs_in_use", budget)
+            return await self._uses("evidence/graphs_in_use", call)
         except QueryRefused:
             # Blazegraph in triples mode has no named graphs, and says so.
             return set()
 
-    async def _uses(self, template: str, budget: Budget) -> set[str]:
-        rows = await self._asker.rows(template, budget, {})
+    async def _uses(self, template: str, call: Call) -> set[str]:
+        rows = await self._asker.rows(template, call, {})
         if not all("way" in row for row in rows):
             raise EndpointFault("The endpoint's rows are not about what the query asked for.")
         return {row["way"].value for row in rows}

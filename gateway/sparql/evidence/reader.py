@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from gateway.errors import Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Edge, Evidence, Mark, NoValue
 from gateway.settings.evidence import EvidenceWay
 from gateway.sparql.asking import Asker
@@ -28,24 +28,24 @@ class EvidenceReader:
         self._value_nodes = value_nodes
         self._batch = batch
 
-    async def about(self, edges: Sequence[Edge], budget: Budget) -> Mapping[Edge, Evidence]:
+    async def about(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
         if not edges:
             return {}
         try:
-            ways = await self._in_use.ways(budget)
+            ways = await self._in_use.ways(call)
         except Fault as fault:
             return {edge: Evidence(mark=Mark(fault)) for edge in edges}
-        answers = [await self._one_way(name, edges, budget, among=ways) for name in ways]
+        answers = [await self._one_way(name, edges, call, among=ways) for name in ways]
         for name, answer in zip(ways, answers, strict=True):
             if WAYS[name].is_wikibase:
-                await self._refine(answer.values(), budget)
+                await self._refine(answer.values(), call)
         return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
 
-    async def _refine(self, found: Collection[Found], budget: Budget) -> None:
+    async def _refine(self, found: Collection[Found], call: Call) -> None:
         """Give the dates and quantities of statements and their references precisions and units."""
         refinements = await self._value_nodes.refinements(
-            ((pair, values.values()) for one in found for pair, values in one.by_pair()), budget
+            ((pair, values.values()) for one in found for pair, values in one.by_pair()), call
         )
         for one in found if refinements else ():
             for pair, values in one.by_pair():
@@ -59,7 +59,7 @@ class EvidenceReader:
                     one.refined = one.refined and refinement.mark.whole
 
     async def _one_way(
-        self, name: EvidenceWay, edges: Sequence[Edge], budget: Budget, *, among: Collection[EvidenceWay]
+        self, name: EvidenceWay, edges: Sequence[Edge], call: Call, *, among: Collection[EvidenceWay]
     ) -> Mapping[Edge, Found]:
         way = WAYS[name]
         given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
@@ -71,7 +71,7 @@ class EvidenceReader:
             return read(way, batch, rows, mark)
 
         asking: Batches[Edge, Found] = batched(
-            self._asker, budget, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
+            self._asker, call, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
         )
         return await asking.run(edges)
 

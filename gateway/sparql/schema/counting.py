@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.errors import EndpointFault, Fault, quoted
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -59,25 +59,25 @@ class Counter:
         self._rule = rule
         self._types = profile.edges.types
 
-    async def totals(self, limit: int, budget: Budget) -> tuple[Mapping[Iri, int], bool]:
+    async def totals(self, limit: int, call: Call) -> tuple[Mapping[Iri, int], bool]:
         """Return how many triples each predicate has, whatever stands at their ends, and whether that is all of them.
 
         Args:
             limit: Triples that may be read.
-            budget: Pays for it.
+            call: Pays for it.
 
         Raises:
             Fault: The graph could not be asked.
         """
-        return await self._scan("schema/totals", "p", limit, budget, {})
+        return await self._scan("schema/totals", "p", limit, call, {})
 
-    async def count(self, totals: Mapping[Iri, int], limit: int, budget: Budget, *, partly: bool) -> Counts:
+    async def count(self, totals: Mapping[Iri, int], limit: int, call: Call, *, partly: bool) -> Counts:
         """Count the nodes of each type and the edges of each predicate.
 
         Args:
             totals: All predicates of the graph, with how many triples each has.
             limit: Triples that one query may read at most.
-            budget: Pays for it.
+            call: Pays for it.
             partly: Whether some counts are better than none: where the others cost minutes.
 
         Returns:
@@ -88,8 +88,8 @@ class Counter:
         """
         counts = Counts()
         try:
-            await self._count_types(counts, sum(totals.get(iri, 0) for iri in self._types), limit, budget)
-            await self._count_predicates(counts, totals, limit, budget)
+            await self._count_types(counts, sum(totals.get(iri, 0) for iri in self._types), limit, call)
+            await self._count_predicates(counts, totals, limit, call)
         except Fault as fault:
             if not partly:
                 raise
@@ -97,21 +97,21 @@ class Counter:
             counts.is_part = counts.is_cut = True
         return counts
 
-    async def _count_types(self, counts: Counts, triples: int, limit: int, budget: Budget) -> None:
+    async def _count_types(self, counts: Counts, triples: int, limit: int, call: Call) -> None:
         given: dict[str, Parameter] = {"types": self._types, **_only_nodes(self._rule)}
         if triples <= _TRIPLES:
-            found, whole = await self._scan("schema/types", "t", limit, budget, given)
+            found, whole = await self._scan("schema/types", "t", limit, call, given)
             counts.types = _sendable(counts, _entity_types(found))
             counts.cut(limit, found, whole=whole)
             return
-        totals, whole = await self._scan("schema/type_totals", "t", limit, budget, {"types": self._types})
+        totals, whole = await self._scan("schema/type_totals", "t", limit, call, {"types": self._types})
         counts.cut(limit, totals, whole=whole)
-        for wanted in _batches(await self._askable(counts, _entity_types(totals), budget)):
-            found, whole = await self._scan("schema/nodes_of", "t", limit, budget, {**given, "wanted": wanted})
+        for wanted in _batches(await self._askable(counts, _entity_types(totals), call)):
+            found, whole = await self._scan("schema/nodes_of", "t", limit, call, {**given, "wanted": wanted})
             counts.types |= found
             counts.cut(limit, found, whole=whole)
 
-    async def _count_predicates(self, counts: Counts, totals: Mapping[Iri, int], limit: int, budget: Budget) -> None:
+    async def _count_predicates(self, counts: Counts, totals: Mapping[Iri, int], limit: int, call: Call) -> None:
         excepted = set(self._rule.excepted)
         wanted = {iri: total for iri, total in totals.items() if iri not in excepted and self._rule.allows(iri)}
         given: dict[str, Parameter] = {
@@ -119,27 +119,27 @@ class Counter:
             **self._rule.evidence,
             **self._rule.ends,
         }
-        for predicates in _batches(await self._askable(counts, wanted, budget)):
-            found, whole = await self._scan("schema/edges", "p", limit, budget, {**given, "predicates": predicates})
+        for predicates in _batches(await self._askable(counts, wanted, call)):
+            found, whole = await self._scan("schema/edges", "p", limit, call, {**given, "predicates": predicates})
             counts.predicates |= found
             counts.cut(limit, found, whole=whole)
 
-    async def _askable(self, counts: Counts, totals: Mapping[Iri, int], budget: Budget) -> Mapping[Iri, int]:
+    async def _askable(self, counts: Counts, totals: Mapping[Iri, int], call: Call) -> Mapping[Iri, int]:
         """Return those terms that a query can name; where there are others, the counts are not all."""
         legal = _sendable(counts, totals)
-        rewritten = await self._asker.rewritten(legal, budget)
+        rewritten = await self._asker.rewritten(legal, call)
         if rewritten:
             counts.is_cut = True
             counts.missing = counts.missing or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
         return {iri: total for iri, total in legal.items() if iri not in rewritten}
 
     async def _scan(
-        self, template: str, variable: str, limit: int, budget: Budget, parameters: Mapping[str, Parameter]
+        self, template: str, variable: str, limit: int, call: Call, parameters: Mapping[str, Parameter]
     ) -> tuple[dict[Iri, int], bool]:
         """Run one scan and return counts by IRI, and whether it read everything."""
         rows: Sequence[Row]
         try:
-            rows, whole = await self._asker.rows(template, budget, {**parameters, "scan": limit + 1}), True
+            rows, whole = await self._asker.rows(template, call, {**parameters, "scan": limit + 1}), True
         except Overflow as cut:
             rows, whole = cut.rows, False
         counts = counts_in(rows, variable)

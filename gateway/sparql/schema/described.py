@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyoxigraph
 
 from gateway.errors import EndpointFault, Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -60,14 +60,14 @@ class DescriptionReader:
         self._rule = rule
         self._types = profile.edges.types
 
-    async def published(self, service_description: str, budget: Budget) -> Described:
+    async def published(self, service_description: str, call: Call) -> Described:
         """Return what VoID lists, in the graph or in the endpoint's service description; nothing where there is none.
 
         Args:
             service_description: Turtle that the endpoint answers to a request without a query; empty for none.
-            budget: Pays for the question to the graph.
+            call: Pays for the question to the graph.
         """
-        read, is_cut = await self._rows("schema/published", budget)
+        read, is_cut = await self._rows("schema/published", call)
         rows = [*read, *_in_description(service_description)]
         found = Described(is_cut=is_cut)
         for row in rows:
@@ -78,20 +78,20 @@ class DescriptionReader:
             kind[row["term"].value] = max(count, kind.get(row["term"].value) or 0) if count is not None else None
         return self._allowed(found)
 
-    async def declared(self, budget: Budget) -> Described:
+    async def declared(self, call: Call) -> Described:
         """Return the classes and object properties that the graph declares."""
-        rows, is_cut = await self._rows("schema/declared", budget)
+        rows, is_cut = await self._rows("schema/declared", call)
         found = Described(is_cut=is_cut)
         for row in rows:
             kind = found.predicates if row["kind"].value == _DECLARED_PREDICATE else found.types
             kind[row["term"].value] = None
         return self._allowed(found)
 
-    async def used(self, described: Described, budget: Budget) -> Described:
+    async def used(self, described: Described, call: Call) -> Described:
         """Return those of the terms of which the graph has a node or an edge."""
         (types, cut_types), (predicates, cut_predicates) = await asyncio.gather(
-            self._used(list(described.types), "used_types", "t", budget),
-            self._used(list(described.predicates), "used_predicates", "p", budget),
+            self._used(list(described.types), "used_types", "t", call),
+            self._used(list(described.predicates), "used_predicates", "p", call),
         )
         return Described(
             {iri: described.types[iri] for iri in described.types if iri in types},
@@ -99,7 +99,7 @@ class DescriptionReader:
             cut_types or cut_predicates,
         )
 
-    async def _used(self, iris: Sequence[Iri], name: str, variable: str, budget: Budget) -> tuple[set[Iri], bool]:
+    async def _used(self, iris: Sequence[Iri], name: str, variable: str, call: Call) -> tuple[set[Iri], bool]:
         """Return those that are used, and whether not all were looked for."""
         found: set[Iri] = set()
         is_cut = len(iris) > _LOOKED_FOR * _BATCHES
@@ -108,17 +108,17 @@ class DescriptionReader:
             given: dict[str, Parameter] = (
                 {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch, **self._rule.ends}
             )
-            rows, was_cut = await self._rows(f"schema/{name}", budget, given)
+            rows, was_cut = await self._rows(f"schema/{name}", call, given)
             found |= {row[variable].value for row in rows}
             is_cut = is_cut or was_cut
         return found, is_cut
 
     async def _rows(
-        self, name: str, budget: Budget, given: Mapping[str, Parameter] | None = None
+        self, name: str, call: Call, given: Mapping[str, Parameter] | None = None
     ) -> tuple[Sequence[Row], bool]:
         """Ask, and make do with less where the endpoint cannot answer; tell whether the rows are not all."""
         try:
-            return await self._asker.rows(name, budget, given or {}, at_most=_MOST), False
+            return await self._asker.rows(name, call, given or {}, at_most=_MOST), False
         except Overflow as cut:
             return cut.rows, True
         except Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gateway.errors import Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.asking import Asker, Overflow
 from gateway.sparql.edge_rule import EdgeRule
@@ -30,12 +30,12 @@ class HubFinder:
         self._rule = rule
         self._nodes = nodes
 
-    async def find(self, triples: int, budget: Budget) -> tuple[Iri, ...]:
+    async def find(self, triples: int, call: Call) -> tuple[Iri, ...]:
         """Return the types of the largest hubs, those of the largest first; none where it cannot be told.
 
         Args:
             triples: Edges that are looked at.
-            budget: Pays for it.
+            call: Pays for it.
         """
         # Whether an edge is of an evidence node does not matter to what is a hub, and costs a look at every triple.
         given: dict[str, Parameter] = {
@@ -49,11 +49,11 @@ class HubFinder:
         }
         try:
             try:
-                rows = await self._asker.rows("schema/pointed_to", budget, given, at_most=_HUBS)
+                rows = await self._asker.rows("schema/pointed_to", call, given, at_most=_HUBS)
             except Overflow as cut:
                 rows = cut.rows
             hubs = counts_in(rows, "o")
-            facts = await self._nodes.facts(list(hubs), budget, names=False, descriptions=False)
+            facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
         except Fault:
             return ()
         weights: Counter[Iri] = Counter()

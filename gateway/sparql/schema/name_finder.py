@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from gateway.errors import EndpointFault, Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -40,7 +40,7 @@ class NameFinder:
         self._roles = profile.roles
         self._is_pinned = "name" in profile.roles.model_fields_set
 
-    async def find(self, budget: Budget, triples: int | None = None) -> tuple[Iri, ...] | None:
+    async def find(self, call: Call, triples: int | None = None) -> tuple[Iri, ...] | None:
         """Return the predicates that carry names here, the best first; None where that could not be found out.
 
         Where the usual ones name hardly any node, one of the graph's own may; the profile's word goes before both.
@@ -49,33 +49,33 @@ class NameFinder:
         own, so that no sample decides between the two.
 
         Args:
-            budget: Pays for it.
+            call: Pays for it.
             triples: How many triples the graph has, where that is known: there is nothing to see behind the last one.
         """
         usual = self._roles.name
         if self._is_pinned:
-            return await self._used(usual, budget)
-        used, texts = await asyncio.gather(self._used(usual, budget), self._texts(triples, budget))
+            return await self._used(usual, call)
+        used, texts = await asyncio.gather(self._used(usual, call), self._texts(triples, call))
         if used is None or texts is None:
             return None
         own = own_names(texts, usual, (*self._roles.synonym, *self._roles.description))
         self._naming.use((*usual, *own))
         return (*used, *own)
 
-    async def _used(self, predicates: tuple[Iri, ...], budget: Budget) -> tuple[Iri, ...] | None:
+    async def _used(self, predicates: tuple[Iri, ...], call: Call) -> tuple[Iri, ...] | None:
         try:
-            rows = await self._asker.rows("schema/used_names", budget, {"predicates": predicates})
+            rows = await self._asker.rows("schema/used_names", call, {"predicates": predicates})
             used = {row["p"].value for row in rows}
         except (Fault, KeyError):
             return None
         return tuple(iri for iri in predicates if iri in used)
 
-    async def _texts(self, triples: int | None, budget: Budget) -> list[Text] | None:
+    async def _texts(self, triples: int | None, call: Call) -> list[Text] | None:
         """Return all literals of some nodes; None where not all could be asked for."""
         try:
-            drawn = await asyncio.gather(*(self._drawn(place, budget) for place in _places(triples)))
+            drawn = await asyncio.gather(*(self._drawn(place, call) for place in _places(triples)))
             nodes = list(dict.fromkeys(chain.from_iterable(drawn)))
-            described = await self._nodes.metadata(nodes, budget, blank_nodes=False, precise=False) if nodes else {}
+            described = await self._nodes.metadata(nodes, call, blank_nodes=False, precise=False) if nodes else {}
         except Fault:
             return None
         whole = {node: one.properties for node, one in described.items() if one.mark.whole}
@@ -89,10 +89,10 @@ class NameFinder:
             if isinstance(value, Literal) and is_sendable(predicate)
         ]
 
-    async def _drawn(self, place: int, budget: Budget) -> Sequence[Iri]:
+    async def _drawn(self, place: int, call: Call) -> Sequence[Iri]:
         """Return some subjects of the triples after a place, as far apart as possible."""
         try:
-            rows = await self._asker.rows("schema/subjects", budget, {"skip": place, "scan": _TRIPLES})
+            rows = await self._asker.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})
         except Overflow as cut:
             rows = cut.rows
         try:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp, QueryRefused
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
@@ -69,30 +69,30 @@ class SchemaReader:
         self._names = NameFinder(asker, nodes, naming, profile)
         self._hubs = HubFinder(asker, rule, nodes)
 
-    async def glance(self, budget: Budget) -> Schema:
+    async def glance(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
 
         Raises:
             Fault: The graph could not be asked.
         """
         if self._asker.pace.quota.is_limited:
-            return await self._briefly(budget)
+            return await self._briefly(call)
         limits = self._profile.limits
         limit = min(limits.scan_rows, self._profile.orientation.glance_triples)
-        clock = budget.deadline.clock
+        clock = call.deadline.clock
         end = clock() + _GLANCE_SECONDS
         began = time.time()
-        async with self._sampler.drawing(replace(budget)) as drawing:
-            totals, whole = await self._totals_in_time(limit, _TOTALS_SECONDS, budget)
-            if not whole and not totals and await self._is_small(budget):
+        async with self._sampler.drawing(replace(call)) as drawing:
+            totals, whole = await self._totals_in_time(limit, _TOTALS_SECONDS, call)
+            if not whole and not totals and await self._is_small(call):
                 # The engine is slow, or busy: the graph is not large.
-                totals, whole = await self._totals_in_time(limit, budget.deadline.seconds_left, budget)
+                totals, whole = await self._totals_in_time(limit, call.deadline.seconds_left, call)
             if not whole and not (totals and limit == limits.scan_rows):
-                return await self._sampled(drawing, max(0.0, end - clock()), budget)
+                return await self._sampled(drawing, max(0.0, end - clock()), call)
             # The sample is not needed; by now it has come, and nothing has to be given up.
-            return await self._counted(totals, limit, budget, began, whole=whole, partly=False)
+            return await self._counted(totals, limit, call, began, whole=whole, partly=False)
 
-    async def read(self, budget: Budget) -> Schema:
+    async def read(self, call: Call) -> Schema:
         """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
 
         Raises:
@@ -100,43 +100,43 @@ class SchemaReader:
         """
         limit = self._profile.limits.scan_rows
         began = time.time()
-        totals, whole = await self._counter.totals(limit, budget)
-        schema = await self._counted(totals, limit, budget, began, whole=whole, partly=True)
-        if schema.exact and (await self._counter.totals(limit, budget))[0] != totals:
+        totals, whole = await self._counter.totals(limit, call)
+        schema = await self._counted(totals, limit, call, began, whole=whole, partly=True)
+        if schema.exact and (await self._counter.totals(limit, call))[0] != totals:
             return replace(schema, exact=False, reason="the graph was changed while it was read")
         return schema
 
-    async def names(self, budget: Budget) -> tuple[Iri, ...] | None:
+    async def names(self, call: Call) -> tuple[Iri, ...] | None:
         """Find out which predicates name nodes, have them used from now on, and return them; see `NameFinder.find`."""
-        return await self._names.find(budget)
+        return await self._names.find(call)
 
     async def _counted(
-        self, totals: Mapping[Iri, int], limit: int, budget: Budget, began: float, *, whole: bool, partly: bool
+        self, totals: Mapping[Iri, int], limit: int, call: Call, began: float, *, whole: bool, partly: bool
     ) -> Schema:
         looked_at = min(limit, self._profile.orientation.glance_triples)
         async with together() as tasks:
-            counting = tasks.create_task(self._counter.count(totals, limit, budget, partly=partly))
-            naming = tasks.create_task(self._names.find(budget, sum(totals.values()) if whole else None))
-            hubs = tasks.create_task(self._hubs.find(looked_at, budget))
+            counting = tasks.create_task(self._counter.count(totals, limit, call, partly=partly))
+            naming = tasks.create_task(self._names.find(call, sum(totals.values()) if whole else None))
+            hubs = tasks.create_task(self._hubs.find(looked_at, call))
         counts = counting.result()
         reason = counts.missing or ("" if whole else stopped(limit, totals))
         if not reason and not totals:
-            reason = await self._elsewhere(budget)
+            reason = await self._elsewhere(call)
         found = Described(_by_frequency(counts.types), _by_frequency(counts.predicates))
         read = sum(totals.values())
         method: Method = "enumerated" if whole and not counts.is_part else "sampled"
         # What was loaded while it was read may be missing.
         basis = Basis((method,), began, 0 if whole else min(limit, read), read if whole else None)
-        labelled = await self._labelled(found, basis, reason, budget, left_out=counts.left_out)
+        labelled = await self._labelled(found, basis, reason, call, left_out=counts.left_out)
         is_cut = labelled.is_cut or counts.is_cut or not (whole or is_at(limit, totals))
         return replace(labelled, names=naming.result(), hubs=hubs.result(), is_cut=is_cut)
 
-    async def _elsewhere(self, budget: Budget) -> str:
+    async def _elsewhere(self, call: Call) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""
         if not self._asker.is_remote or self._profile.endpoint.graphs != "default":
             return ""
         try:
-            rows = await self._asker.rows("check/named_graphs", budget, {}, at_most=_NAMED_GRAPHS)
+            rows = await self._asker.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)
         except Overflow:
             return _IN_NAMED_GRAPHS
         except QueryRefused:
@@ -146,14 +146,14 @@ class SchemaReader:
             return f"the graph that is asked is empty, and named graphs could not be looked for: {fault.wrong}"
         return _IN_NAMED_GRAPHS if rows else ""
 
-    async def _sampled(self, drawing: Drawing, seconds: float, budget: Budget) -> Schema:
+    async def _sampled(self, drawing: Drawing, seconds: float, call: Call) -> Schema:
         """Return what samples, descriptions and declarations show in so many seconds; none of them is a whole schema.
 
         Raises:
             Fault: No sample came, however long it took.
         """
-        end = budget.deadline.clock() + seconds
-        beside = replace(budget)
+        end = call.deadline.clock() + seconds
+        beside = replace(call)
         with beside.within(seconds * _DRAWING):
             async with together() as tasks:
                 # In the order in which they take their turns: what is quick first.
@@ -163,7 +163,7 @@ class SchemaReader:
                 counting = tasks.create_task(self._count(beside))
                 sampling = tasks.create_task(drawing.finish(seconds * _DRAWING))
             sample, published, declared = sampling.result(), publishing.result(), declaring.result()
-        with beside.within(end - budget.deadline.clock()):
+        with beside.within(end - call.deadline.clock()):
             used, of_classes = await asyncio.gather(
                 self._descriptions.used(_both(published, declared), beside),
                 self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], beside),
@@ -180,12 +180,12 @@ class SchemaReader:
         read = sample.triples if triples is None else min(sample.triples, triples)
         basis = Basis(tuple(methods), time.time(), read, triples)
         reason = _ONLY.format(read)
-        with beside.within(max(_LABELS_SECONDS, end - budget.deadline.clock())):
+        with beside.within(max(_LABELS_SECONDS, end - call.deadline.clock())):
             labelled = await self._labelled(found, basis, reason, beside)
         is_cut = labelled.is_cut or sample.is_cut or published.is_cut or declared.is_cut or used.is_cut
         return replace(labelled, names=naming.result(), is_cut=is_cut)
 
-    async def _briefly(self, budget: Budget) -> Schema:
+    async def _briefly(self, call: Call) -> Schema:
         """Return what a look shows that costs little: a sample or two, one query after the other, and none given up.
 
         An endpoint that counts query time charges the most it can for a query that is given up, and the calls that
@@ -194,51 +194,49 @@ class SchemaReader:
         Raises:
             Fault: No sample came.
         """
-        sample = await self._sampler.at(0, FIRST_TRIPLES, budget)
+        sample = await self._sampler.at(0, FIRST_TRIPLES, call)
         with contextlib.suppress(Fault):
-            sample = Sample.of([sample, await self._sampler.at_random(budget)])
-        names = await self._names.find(budget)
+            sample = Sample.of([sample, await self._sampler.at_random(call)])
+        names = await self._names.find(call)
         found = Described(_uncounted(sample.types), _uncounted(sample.predicates))
         basis = Basis(("sampled",), time.time(), sample.triples, None)
-        labelled = await self._labelled(found, basis, _ONLY.format(sample.triples), budget)
+        labelled = await self._labelled(found, basis, _ONLY.format(sample.triples), call)
         return replace(labelled, names=names, is_cut=labelled.is_cut or sample.is_cut)
 
-    async def _totals_in_time(self, limit: int, seconds: float, budget: Budget) -> tuple[Mapping[Iri, int], bool]:
+    async def _totals_in_time(self, limit: int, seconds: float, call: Call) -> tuple[Mapping[Iri, int], bool]:
         """Return the totals of all predicates, and whether these are all; nothing where it takes longer."""
         try:
-            with budget.within(seconds):
-                return await self._counter.totals(limit, budget)
+            with call.within(seconds):
+                return await self._counter.totals(limit, call)
         except (DeadlinePassed, GaveUp):
-            budget.deadline.check()
+            call.deadline.check()
             return {}, False
 
-    async def _is_small(self, budget: Budget) -> bool:
+    async def _is_small(self, call: Call) -> bool:
         """Tell whether a graph whose triples were not counted in time has few of them all the same."""
         try:
-            with budget.within(_SIZE_SECONDS):
-                (row,) = await self._asker.rows("check/triples", budget, {"most": _SMALL + 1})
+            with call.within(_SIZE_SECONDS):
+                (row,) = await self._asker.rows("check/triples", call, {"most": _SMALL + 1})
             return int(row["count"].value) <= _SMALL
         except (Fault, KeyError, ValueError):
             return False
 
-    async def _count(self, budget: Budget) -> int | None:
+    async def _count(self, call: Call) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""
-        if not HABITS[await self._asker.engine(budget)].counts_at_once:
+        if not HABITS[await self._asker.engine(call)].counts_at_once:
             return None
         try:
-            (row,) = await self._asker.rows("check/triples", budget, {"most": _UNBOUNDED})
+            (row,) = await self._asker.rows("check/triples", call, {"most": _UNBOUNDED})
             return int(row["count"].value)
         except (Fault, KeyError, ValueError):
             return None
 
-    async def _labelled(
-        self, found: Described, basis: Basis, reason: str, budget: Budget, *, left_out: int = 0
-    ) -> Schema:
+    async def _labelled(self, found: Described, basis: Basis, reason: str, call: Call, *, left_out: int = 0) -> Schema:
         types, predicates = _sendable(found.types), _sendable(found.predicates)
         left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
         if left_out:
             reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
-        labels, labelled = await self._nodes.labels(list(types), list(predicates), budget)
+        labels, labelled = await self._nodes.labels(list(types), list(predicates), call)
         return Schema(
             types=_terms(types, labels),
             predicates=_terms(predicates, labels),

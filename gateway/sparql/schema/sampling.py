@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Self
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault
-from gateway.graph.budget import Budget
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.asking import Asker, Overflow
@@ -72,52 +72,52 @@ class Sampler:
         self._types = profile.edges.types
 
     @asynccontextmanager
-    async def drawing(self, budget: Budget) -> AsyncIterator[Drawing]:
+    async def drawing(self, call: Call) -> AsyncIterator[Drawing]:
         """Begin to draw: one small sample is under way from here on, and nothing is any more at the end.
 
         It comes early even from a cold server, so that a graph that turns out to be large has an answer in time.
         """
-        drawing = Drawing(self, budget)
+        drawing = Drawing(self, call)
         try:
             yield drawing
         finally:
             await drawing.stop()
 
-    async def of_classes(self, classes: Sequence[Iri], budget: Budget) -> Counter[Iri]:
+    async def of_classes(self, classes: Sequence[Iri], call: Call) -> Counter[Iri]:
         """Return the predicates that a few nodes of each of the first classes have; none where that takes too long."""
         first = list(islice(filter(is_iri, classes), _CLASSES))
         if not first:
             return Counter()
         given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES, **self._rule.ends}
         try:
-            return self._edges(counts_in(await self._asker.rows("schema/of_classes", budget, given), "p"))
+            return self._edges(counts_in(await self._asker.rows("schema/of_classes", call, given), "p"))
         except Fault:
             return Counter()
 
-    async def at(self, place: int, triples: int, budget: Budget) -> Sample:
+    async def at(self, place: int, triples: int, call: Call) -> Sample:
         """Return what so many triples after a place have.
 
         Raises:
             Fault: The graph could not be asked.
         """
-        return await self._drawn("schema/sample", {"skip": place}, triples, budget)
+        return await self._drawn("schema/sample", {"skip": place}, triples, call)
 
-    async def at_random(self, budget: Budget) -> Sample:
+    async def at_random(self, call: Call) -> Sample:
         """Return what triples have that the engine draws; nothing where it cannot.
 
         Raises:
             Fault: The graph could not be asked.
         """
-        if await self._asker.engine(budget) != "blazegraph":
+        if await self._asker.engine(call) != "blazegraph":
             return Sample()
-        return await self._drawn("schema/random_blazegraph", {}, _TRIPLES, budget)
+        return await self._drawn("schema/random_blazegraph", {}, _TRIPLES, call)
 
-    async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, budget: Budget) -> Sample:
+    async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
         given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
         rows: Sequence[Row]
         is_cut = False
         try:
-            rows = await self._asker.rows(template, budget, given)
+            rows = await self._asker.rows(template, call, given)
         except Overflow as cut:
             rows, is_cut = cut.rows, True
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
@@ -141,10 +141,10 @@ class Sampler:
 class Drawing:
     """Samples that are being drawn."""
 
-    def __init__(self, sampler: Sampler, budget: Budget) -> None:
+    def __init__(self, sampler: Sampler, call: Call) -> None:
         self._sampler = sampler
-        self._budget = budget
-        self._tasks = [asyncio.create_task(sampler.at(0, FIRST_TRIPLES, budget))]
+        self._call = call
+        self._tasks = [asyncio.create_task(sampler.at(0, FIRST_TRIPLES, call))]
 
     async def finish(self, seconds: float) -> Sample:
         """Draw further samples at several places, and return what came in time.
@@ -158,8 +158,8 @@ class Drawing:
         Raises:
             Fault: None came.
         """
-        self._tasks += [asyncio.create_task(self._sampler.at(place, _TRIPLES, self._budget)) for place in _PLACES]
-        self._tasks.append(asyncio.create_task(self._sampler.at_random(self._budget)))
+        self._tasks += [asyncio.create_task(self._sampler.at(place, _TRIPLES, self._call)) for place in _PLACES]
+        self._tasks.append(asyncio.create_task(self._sampler.at_random(self._call)))
         await asyncio.wait(self._tasks, timeout=seconds)
         pending = {task for task in self._tasks if not task.done()}
         while pending and not any(map(_came, self._tasks)):

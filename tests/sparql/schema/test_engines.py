@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Orientation, Profile
 from gateway.sparql.acquaintance import Acquaintance
@@ -18,9 +19,9 @@ ONLY_BLAZEGRAPH = pytest.param("blazegraph", marks=[pytest.mark.server, pytest.m
 AS_IF_LARGE = Orientation(glance_triples=1_000, enumeration_seconds=0)
 
 
-def budget() -> Budget:
+def call() -> Call:
     """Return room enough."""
-    return Budget(Deadline.after(120), 1_000, 1_000_000, 1_000_000)
+    return Call(Deadline.after(120), 1_000, 1_000_000, 1_000_000)
 
 
 @pytest.mark.data
@@ -65,7 +66,7 @@ async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -
     transport = engine.transport("medlit")
     pace = Pace(profile.endpoint)
     asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
-    allowance = budget()
+    allowance = call()
     allowance.tally.keeps_queries = True
     try:
         sample = await Sampler(asker, EdgeRule.of(profile.edges), profile).at_random(allowance)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, QueryRefused
-from gateway.graph.budget import Budget, Deadline
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import Endpoint
 from gateway.settings.evidence import Evidence
@@ -32,9 +33,9 @@ SAMPLED = Orientation(glance_triples=100, enumeration_seconds=0)
 pytestmark = pytest.mark.anyio
 
 
-def budget(seconds: float = 30.0) -> Budget:
+def call(seconds: float = 30.0) -> Call:
     """Return room enough."""
-    return Budget(Deadline.after(seconds), 1_000, 1_000_000, 1_000_000)
+    return Call(Deadline.after(seconds), 1_000, 1_000_000, 1_000_000)
 
 
 def store(turtle: str, orientation: Orientation = SAMPLED, **settings: object) -> SparqlStore:
@@ -67,7 +68,7 @@ def oracle(turtle: str, excepted: frozenset[str]) -> tuple[Counter[str], Counter
 
 
 async def test_a_small_graph_is_counted_at_the_first_look() -> None:
-    schema = await store("x:a a x:T ; x:p x:b, x:c ; rdfs:label 'A' . x:b x:q 5 .").glance(budget())
+    schema = await store("x:a a x:T ; x:p x:b, x:c ; rdfs:label 'A' . x:b x:q 5 .").glance(call())
     assert schema.exact
     assert schema.basis.methods == ("enumerated",)
     assert schema.basis.triples == 5
@@ -75,7 +76,7 @@ async def test_a_small_graph_is_counted_at_the_first_look() -> None:
 
 
 async def test_a_large_graph_is_sampled_at_the_first_look_and_claims_nothing() -> None:
-    schema = await store(LARGE).glance(budget())
+    schema = await store(LARGE).glance(call())
     assert not schema.exact
     assert "only" in schema.reason
     assert "sampled" in schema.basis.methods
@@ -88,7 +89,7 @@ async def test_a_large_graph_is_sampled_at_the_first_look_and_claims_nothing() -
 
 
 async def test_reading_in_full_counts_what_the_oracle_counts() -> None:
-    schema = await store(LARGE).schema(budget())
+    schema = await store(LARGE).schema(call())
     assert schema.exact
     types, predicates = oracle(LARGE, frozenset({"http://www.w3.org/2000/01/rdf-schema#label"}))
     assert counts(schema) == (types, predicates)
@@ -96,15 +97,15 @@ async def test_reading_in_full_counts_what_the_oracle_counts() -> None:
 
 
 async def test_a_graph_that_is_counted_in_many_queries_has_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = await store(LARGE).schema(budget())
+    whole = await store(LARGE).schema(call())
     monkeypatch.setattr("gateway.sparql.schema.counting._TRIPLES", 90)
-    parts = await store(LARGE).schema(budget())
+    parts = await store(LARGE).schema(call())
     assert parts.exact
     assert (parts.types, parts.predicates, parts.version) == (whole.types, whole.predicates, whole.version)
 
 
 async def test_reading_more_triples_than_the_operator_allows_is_never_exact() -> None:
-    schema = await store(LARGE, limits=Limits(scan_rows=500)).schema(budget())
+    schema = await store(LARGE, limits=Limits(scan_rows=500)).schema(call())
     assert not schema.exact
     assert "500" in schema.reason
 
@@ -117,7 +118,7 @@ async def test_what_is_described_is_listed_only_where_the_graph_uses_it() -> Non
     x:other <{VOID}property> x:linked ; <{VOID}triples> 12 . x:one x:linked x:n2 .
     x:third <{VOID}property> x:note .
     """
-    schema = await store(LARGE + described).glance(budget())
+    schema = await store(LARGE + described).glance(call())
     types, predicates = counts(schema)
     assert {"Rare", "Published"} <= types.keys()
     assert types["Published"] is None or types["Published"] == 7
@@ -134,7 +135,7 @@ async def test_a_glance_that_finds_the_engine_slow_for_all_triples_falls_back_on
             raise GaveUp("Too long.")
 
     watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
-    schema = await watched.glance(budget())
+    schema = await watched.glance(call())
     assert not schema.exact
     assert schema.types
 
@@ -148,7 +149,7 @@ async def test_a_small_graph_of_a_busy_engine_is_counted_all_the_same() -> None:
             busy = False
             raise GaveUp("Too busy.")
 
-    schema = await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(budget())
+    schema = await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(call())
     assert schema.exact
     assert counts(schema)[0].keys() == {"T0", "T1", "T2"}
 
@@ -160,7 +161,7 @@ async def test_a_glance_of_which_no_sample_comes_says_why() -> None:
 
     watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
     with pytest.raises(GaveUp):
-        await watched.glance(budget())
+        await watched.glance(call())
 
 
 async def test_a_graph_that_is_changed_while_it_is_counted_is_not_called_counted() -> None:
@@ -171,10 +172,10 @@ async def test_a_graph_that_is_changed_while_it_is_counted_is_not_called_counted
         if "x/p3" in query:
             data.add(late)
 
-    schema = await SparqlStore(Watched(data, hook), Profile(orientation=SAMPLED)).schema(budget())
+    schema = await SparqlStore(Watched(data, hook), Profile(orientation=SAMPLED)).schema(call())
     assert not schema.exact
     assert "changed" in schema.reason
-    again = await SparqlStore(Watched(data, _nothing), Profile(orientation=SAMPLED)).schema(budget())
+    again = await SparqlStore(Watched(data, _nothing), Profile(orientation=SAMPLED)).schema(call())
     assert again.exact
 
 
@@ -184,7 +185,7 @@ async def test_a_small_graph_that_cannot_be_counted_is_a_fault_and_no_empty_list
             raise EndpointFault("Down.")
 
     with pytest.raises(EndpointFault, match="Down"):
-        await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(budget())
+        await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(call())
 
 
 async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
@@ -193,7 +194,7 @@ async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
             raise DeadlinePassed("Over.")
 
     watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
-    schema = await watched.schema(budget())
+    schema = await watched.schema(call())
     assert not schema.exact
     assert schema.reason == "Over."
     assert schema.types
@@ -203,7 +204,7 @@ async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
 
 async def test_a_graph_with_more_predicates_than_one_query_may_return_says_so_and_how_much_was_read() -> None:
     turtle = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
-    schema = await store(turtle, limits={"query_rows": 10}).schema(budget())
+    schema = await store(turtle, limits={"query_rows": 10}).schema(call())
     assert not schema.exact
     assert schema.reason == "the graph has more types or predicates than one query may return (10)"
     assert schema.basis.methods == ("sampled",)
@@ -213,17 +214,17 @@ async def test_a_graph_with_more_predicates_than_one_query_may_return_says_so_an
 async def test_lists_that_are_cut_or_left_out_or_not_read_are_known_to_lack_terms() -> None:
     many = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
     rows = {"query_rows": 10}
-    assert (await store(many, limits=rows).schema(budget())).is_cut
-    assert (await store(many, Orientation(glance_triples=10), limits=rows).glance(budget())).is_cut
-    assert (await _unchecked("x:a x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").schema(budget())).is_cut
-    assert not (await store(LARGE, limits={"scan_rows": 100}).schema(budget())).is_cut
-    assert not (await store(LARGE).glance(budget())).is_cut
+    assert (await store(many, limits=rows).schema(call())).is_cut
+    assert (await store(many, Orientation(glance_triples=10), limits=rows).glance(call())).is_cut
+    assert (await _unchecked("x:a x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").schema(call())).is_cut
+    assert not (await store(LARGE, limits={"scan_rows": 100}).schema(call())).is_cut
+    assert not (await store(LARGE).glance(call())).is_cut
 
     async def hook(query: str) -> None:
         if "?kind" in query:
             raise EndpointFault("Down.")
 
-    assert (await SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(budget())).is_cut
+    assert (await SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(call())).is_cut
 
 
 async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_the_size() -> None:
@@ -231,7 +232,7 @@ async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_th
         orientation=Orientation(glance_triples=10, enumeration_seconds=0), endpoint=Endpoint(engine="qlever")
     )
     read = SparqlStore(Watched(engine("\n".join(f"x:a x:p x:b{number} ." for number in range(20))), _nothing), profile)
-    schema = await read.glance(budget())
+    schema = await read.glance(call())
     assert (schema.basis.sampled, schema.basis.triples) == (20, 20)
     assert "only 20 triples" in schema.reason
 
@@ -263,7 +264,7 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
         f"x:n{one} a x:T{other} ; x:p{two} x:n{other} ; x:q{other} 'text' ." for one, two, other in triples
     )
     there = store(turtle, Orientation(glance_triples=most))
-    for schema in (await there.glance(budget()), await there.schema(budget())):
+    for schema in (await there.glance(call()), await there.schema(call())):
         if schema.exact:
             assert counts(schema) == oracle(turtle, frozenset())
         else:
@@ -273,7 +274,7 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
 
 
 async def test_an_allow_list_of_namespaces_holds_for_samples_too() -> None:
-    schema = await store(LARGE, edges=Edges(allowed=(f"{X}p1",))).glance(budget())
+    schema = await store(LARGE, edges=Edges(allowed=(f"{X}p1",))).glance(call())
     assert counts(schema)[1].keys() == {"p1"}
 
 
@@ -285,7 +286,7 @@ def _unchecked(turtle: str, triples: str) -> SparqlStore:
 
 
 async def test_a_predicate_that_no_query_can_name_leaves_the_others_and_the_list_is_not_complete() -> None:
-    schema = await _unchecked("x:a a x:T ; x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").glance(budget())
+    schema = await _unchecked("x:a a x:T ; x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").glance(call())
     assert counts(schema) == ({"T": 1}, {"p": 1})
     assert not schema.exact
     # It is text of the graph, so it is counted and not shown.
@@ -297,7 +298,7 @@ async def test_a_predicate_that_no_query_can_name_leaves_the_others_and_the_list
 async def test_a_type_that_no_query_can_name_leaves_the_others(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.sparql.schema.counting._TRIPLES", 1)
     triples = f"<{X}b> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> {kind} ."
-    schema = await _unchecked("x:a a x:T ; x:p x:b .", triples).schema(budget())
+    schema = await _unchecked("x:a a x:T ; x:p x:b .", triples).schema(call())
     assert counts(schema) == ({"T": 1}, {"p": 1})
     # Literals and blank nodes are no types, so nothing is missing without them.
     assert schema.exact is not kind.startswith("<")
@@ -307,15 +308,15 @@ async def test_a_sample_of_a_graph_with_such_terms_shows_the_others() -> None:
     kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
     declared = "<http://www.w3.org/2002/07/owl#Class>"
     triples = f"<{X}n1> {kind} <{X}no type> .\n<{X}no class> {kind} {declared} .\n<{X}n1> <{X}has part> <{X}n2> ."
-    schema = await _unchecked(LARGE, triples).glance(budget())
+    schema = await _unchecked(LARGE, triples).glance(call())
     assert {"T0", "T1", "T2"} <= counts(schema)[0].keys()
 
 
 async def test_a_predicate_that_no_query_can_name_is_not_taken_for_the_one_of_names() -> None:
     triples = "\n".join(f'<{X}n{number}> <{X}full name> "Somebody {number}" .' for number in range(9))
     store = _unchecked("x:n1 a x:T ; x:p x:n2 .", triples)
-    await store.glance(budget())
-    facts = await store.nodes([f"{X}n1"], budget(), names=True)
+    await store.glance(call())
+    facts = await store.nodes([f"{X}n1"], call(), names=True)
     assert facts[f"{X}n1"].types == (f"{X}T",)
 
 
@@ -329,7 +330,7 @@ class _Resolving(Watched):
 
 async def test_a_list_without_a_predicate_that_the_engine_reads_as_another_is_not_complete() -> None:
     transport = _Resolving(engine("x:a a x:T ; x:p x:b ; <https://example.org/x/../x/q> x:c ."), _nothing)
-    schema = await SparqlStore(transport, Profile()).glance(budget())
+    schema = await SparqlStore(transport, Profile()).glance(call())
     assert counts(schema) == ({"T": 1}, {"p": 1})
     assert not schema.exact
 
@@ -344,9 +345,9 @@ async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.
     # To look for evidence first is no part of reading the schema.
     profile = Profile(evidence=Evidence(ways=()))
     read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), profile)
-    assert (await read.glance(budget())).basis.read_at == 1_700_000_000.0
+    assert (await read.glance(call())).basis.read_at == 1_700_000_000.0
     now[0] = 1_800_000_000.0
-    assert (await read.schema(budget())).basis.read_at == 1_800_000_000.0
+    assert (await read.schema(call())).basis.read_at == 1_800_000_000.0
 
 
 async def test_nothing_is_asked_any_more_once_a_first_look_has_failed() -> None:
@@ -357,7 +358,7 @@ async def test_nothing_is_asked_any_more_once_a_first_look_has_failed() -> None:
             raise EndpointFault("Down.")
 
     before = asyncio.all_tasks()
-    look = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(budget(1e9))
+    look = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(call(1e9))
     with pytest.raises(EndpointFault):
         await look
     assert asyncio.all_tasks() == before
@@ -373,6 +374,6 @@ async def test_the_lists_of_an_empty_graph_are_whole_only_if_named_graphs_could_
         if "GRAPH" in query:
             raise fault
 
-    schema = await SparqlStore(WatchedElsewhere(engine(""), hook), Profile()).schema(budget())
+    schema = await SparqlStore(WatchedElsewhere(engine(""), hook), Profile()).schema(call())
     assert schema.exact == exact
     assert exact or fault.wrong in schema.reason

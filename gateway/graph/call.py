@@ -1,94 +1,29 @@
-"""What one tool call may spend: time, requests, rows and nodes (contract, "Saying what is missing", Budgets)."""
+"""One tool call: what it may spend, what it has cost, and whom it tells how far it is.
+
+Limits: contract, "Saying what is missing", Budgets.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import TypeVar
 
-from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.errors import BudgetSpent
+from gateway.graph.deadline import Deadline
 from gateway.telemetry import Tally
 
-Clock = Callable[[], float]
-
-Item = TypeVar("Item")
-
-_UNCHECKED = 1_000
-"""Items of a long loop between two looks at the clock: some milliseconds."""
+Progress = Callable[[int, int, str], Awaitable[None]]
+"""Receives, after each step of a call: steps done, steps in all, and what was done."""
 
 
-def _free() -> None:
-    """Spend nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """A point in time by which an answer is wanted.
-
-    Attributes:
-        at: The point, in seconds of the clock.
-        clock: A monotonic clock, in seconds.
-        resend: Called before a transport sends a request once more; it spends from a budget, and raises where nothing
-            is left.
-    """
-
-    at: float
-    clock: Clock = time.monotonic
-    resend: Callable[[], None] = _free
-
-    @classmethod
-    def after(cls, seconds: float, clock: Clock = time.monotonic) -> Deadline:
-        """Return the deadline that many seconds from now."""
-        return cls(clock() + seconds, clock)
-
-    def within(self, seconds: float) -> Deadline:
-        """Return the deadline that many seconds from now, or this one where it comes first."""
-        return replace(self, at=min(self.at, self.clock() + max(0.0, seconds)))
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds left, never negative."""
-        return max(0.0, self.at - self.clock())
-
-    def check(self) -> None:
-        """Raise when the time is up.
-
-        Raises:
-            DeadlinePassed: No time is left.
-        """
-        if self.seconds_left <= 0:
-            raise deadline_passed()
-
-    def checking(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[Item]:
-        """Return an iterator over items, for a long loop that has to end when the time is up.
-
-        Args:
-            items: The items.
-            at_once: Items between two looks at the clock; fewer where one item may take long.
-
-        Raises:
-            DeadlinePassed: No time is left, at the first item or at a later one.
-        """
-        iterator = iter(items)
-        while some := list(islice(iterator, at_once)):
-            self.check()
-            yield from some
-
-
-def deadline_passed() -> DeadlinePassed:
-    """Return the error that says the time of this call is up."""
-    return DeadlinePassed(
-        "The time of this call is used up.",
-        next_step="Ask for fewer seeds or hops, or try again later.",
-    )
+async def no_progress(_done: int, _total: int, _message: str) -> None:
+    """Report to nobody."""
 
 
 @dataclass(slots=True)
-class Budget:
-    """What is left of one tool call's allowance.
+class Call:
+    """One tool call, passed to everything that works for it.
 
     Attributes:
         deadline: When the call must have answered.
@@ -97,6 +32,7 @@ class Budget:
         nodes: Nodes that a traversal may reach in all.
         sent: Queries sent so far.
         tally: What the call has cost.
+        progress: Receives each step of a traversal.
         call_deadline: When the call must have answered; `deadline` may be before that, where time is kept for later.
     """
 
@@ -106,6 +42,7 @@ class Budget:
     nodes: int
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
+    progress: Progress = no_progress
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:
