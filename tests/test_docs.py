@@ -26,16 +26,16 @@ from gateway.checking.claims import Claims
 from gateway.cli.commands import app
 from gateway.cli.main import main
 from gateway.engine import answers, arguments
-from gateway.engine.gaps import CAUSES
 from gateway.engine.gateway import Gateway
+from gateway.engine.traversal.gaps import CAUSES
 from gateway.errors import Fault, GatewayError, InputError
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.settings.tables import built_in
+from gateway.settings.profile_files import built_in
 from gateway.sparql import template
 from gateway.telemetry import Record
+from gateway.terms.known_iris import RDF, RDFS, SKOS
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.vocabulary import RDF, RDFS, SKOS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings.profile import Profile, Size
+from gateway.settings.profile import Profile, SizeSettings
 from tests.columns import Column, ColumnName, declared_prefixes
 from tests.graphs import existing_nodes, fixture
 
@@ -79,7 +79,7 @@ DIFFERENT: Mapping[ColumnName, Mapping[tuple[str, str], Json]] = {
 def unlimited(graph: str) -> Profile:
     """Return a profile with the prefixes of a fixture and room for every answer."""
     prefixes = declared_prefixes(fixture(graph))
-    return Profile(prefixes=prefixes, size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+    return Profile(prefixes=prefixes, size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 
 async def described(column: Column, graph: str) -> dict[str, Any]:

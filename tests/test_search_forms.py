@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.graph.values import Sought
-from gateway.labels.loaded import LoadedLabels
-from gateway.labels.store import IndexedStore
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Profile, Search
+from gateway.graph.values import SearchTerms
+from gateway.labels.in_process_index import InProcessIndexSource
+from gateway.labels.indexed_store import IndexedStore
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.folding import fold_accents
 from gateway.terms.prefixes import PrefixMap
@@ -119,7 +119,7 @@ def started(name: str, file: Path, servers: ExitStack) -> tuple[str, tuple[str, 
             return virtuoso.endpoint, ("urn:graph:names",)
 
 
-Opened = Callable[[Search], Gateway]
+Opened = Callable[[SearchSettings], Gateway]
 
 
 @pytest.fixture(
@@ -134,7 +134,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "in process":
         stored = engine(triples())
 
-        def in_process(search: Search) -> Gateway:
+        def in_process(search: SearchSettings) -> Gateway:
             profile = Profile(size=ROOM, search=search)
             store = SparqlStore(InProcess(stored, max_bytes=1 << 24), profile)
             return Gateway(store, profile, PrefixMap(PREFIXES))
@@ -147,8 +147,8 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         with ExitStack() as servers:
             url, graphs = started(request.param, file, servers)
 
-            def over(search: Search) -> Gateway:
-                endpoint = Endpoint(graphs=graphs or "default")
+            def over(search: SearchSettings) -> Gateway:
+                endpoint = EndpointSettings(graphs=graphs or "default")
                 profile = Profile(size=ROOM, search=search, endpoint=endpoint, prefixes=PREFIXES)
                 return open_gateway(endpoint=url, profile=profile)
 
@@ -158,7 +158,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 async def test_every_engine_finds_names_in_any_form_and_says_that_these_are_all(opened: Opened) -> None:
-    async with opened(Search(index="none")) as gateway:
+    async with opened(SearchSettings(index="none")) as gateway:
         for query, expected in SEARCHES:
             answer = await gateway.search_entities(query)
             assert {hit.id for hit in answer.result} == {f"x:{key}" for key in expected}, query
@@ -166,7 +166,7 @@ async def test_every_engine_finds_names_in_any_form_and_says_that_these_are_all(
 
 
 async def test_a_part_of_the_words_is_found_in_any_form_too(opened: Opened) -> None:
-    async with opened(Search(index="none")) as gateway:
+    async with opened(SearchSettings(index="none")) as gateway:
         answer = await gateway.search_entities("Bjork unheard")
     assert {hit.id for hit in answer.result} == {"x:bjork", "x:apart", "x:wide", "x:styled", "x:tagged"}
     assert answer.complete
@@ -208,9 +208,9 @@ async def indexed(names: Sequence[str], query: str) -> tuple[set[int], bool]:
     """Search the label index; return which names are found, and whether these are said to be all."""
     below = SparqlStore(held(names), Profile())
     listed = Listed({f"{X}{number}": [name] for number, name in enumerate(names)})
-    store = IndexedStore(below, LoadedLabels(listed, allowance))
+    store = IndexedStore(below, InProcessIndexSource(listed, allowance))
     try:
-        hits = await store.search(Sought(query, tuple(words_of(query))), (), allowance())
+        hits = await store.search(SearchTerms(query, tuple(words_of(query))), (), allowance())
     finally:
         await store.close()
     return {int(hit.iri.removeprefix(X)) for hit in hits.hits}, hits.exhaustive and not hits.truncated

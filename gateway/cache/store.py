@@ -11,29 +11,29 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gateway.cache.flights import Answer, Flights, Key, Question
 from gateway.cache.memory import Memory
+from gateway.cache.single_flight import Answer, Key, Question, SingleFlight
 from gateway.cache.sizes import size_of
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.store import GraphStore, Told
+from gateway.graph.store import GraphStore, OnAnswers
 from gateway.graph.values import (
     WHOLE,
     Degree,
     Description,
+    DirectSubclasses,
     Edge,
     Evidence,
     Existence,
     Hits,
     Iri,
     Mark,
-    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
     Schema,
-    Sought,
+    SearchTerms,
 )
 
 _MEGABYTE = 1 << 20
@@ -78,12 +78,12 @@ class CachedStore:
     def __init__(self, inner: GraphStore, *, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
         self._inner = inner
         self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
-        self._flights = Flights()
+        self._single_flight = SingleFlight()
         self._schema_version = ""
 
     def counters(self) -> Counters:
         """Return what was done so far."""
-        counts = self._flights.counts
+        counts = self._single_flight.counts
         return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
@@ -105,10 +105,10 @@ class CachedStore:
         Callers that wait for an answer still get it. It is not stored, and nobody who asks from now on waits for it.
         """
         self._memory.clear()
-        self._flights.forget()
+        self._single_flight.forget()
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         name = ("edges", per_id)
@@ -160,7 +160,7 @@ class CachedStore:
                     tuple(edge for edge in whole.edges if edge.subject == node and edge.object in inside)
                 )
         unknown = [node for node in dict.fromkeys(ids) if node not in found]
-        self._flights.count(call, hits=len(found), misses=len(unknown))
+        self._single_flight.count(call, hits=len(found), misses=len(unknown))
         asked = await self._inner.edges_among(unknown, inside, call) if unknown else {}
         return {node: found[node] if node in found else asked[node] for node in ids}
 
@@ -195,9 +195,9 @@ class CachedStore:
         """Return the name of each predicate."""
         return await self._ask("predicates", ids, lambda iris: self._inner.predicates(iris, call), NodeFacts, call)
 
-    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
-        return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, call), Narrower, call)
+        return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
@@ -245,10 +245,10 @@ class CachedStore:
             self._schema_version = schema.version
         return schema
 
-    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
 
-        async def find(_: Sequence[Sought]) -> Mapping[Sought, _Found]:
+        async def find(_: Sequence[SearchTerms]) -> Mapping[SearchTerms, _Found]:
             try:
                 return {sought: _Found(await self._inner.search(sought, types, call))}
             except Fault as fault:
@@ -256,7 +256,7 @@ class CachedStore:
 
         name = ("search", tuple(types))
 
-        def keep(key: Sought, answer: _Found) -> None:
+        def keep(key: SearchTerms, answer: _Found) -> None:
             if answer.mark.whole and answer.hits.fault is None:
                 self._memory.put((name, key), answer, more=size_of(name))
 
@@ -306,4 +306,4 @@ class CachedStore:
                 self._memory.put((name, key), answer)
 
         question = Question(name, known or remembered, fetch, keep or remember, lambda mark: kind(mark=mark))
-        return await self._flights.ask(question, keys, call)
+        return await self._single_flight.ask(question, keys, call)

@@ -9,20 +9,20 @@ from gateway.graph.call import Call
 from gateway.graph.values import (
     Degree,
     Description,
+    DirectSubclasses,
     Edge,
     Evidence,
     Existence,
     Hits,
     Iri,
-    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
     Schema,
-    Sought,
+    SearchTerms,
 )
 
-Told = Callable[[Mapping[Iri, Neighbourhood]], None]
+OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
 """Is told of a part of an answer."""
 
 
@@ -34,7 +34,7 @@ class GraphStore(Protocol):
     """
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming.
 
@@ -78,7 +78,7 @@ class GraphStore(Protocol):
         """Return the name of each predicate: its own, or that of the entity that the profile says it stands for."""
         ...
 
-    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class, by the predicates that the profile names for it."""
         ...
 
@@ -119,7 +119,7 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms.
 
         Names that have every word are looked for, and where there are none, names that have some. A graph may be too

@@ -177,7 +177,7 @@ Properties = Mapping[Iri, tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Narrower:
+class DirectSubclasses:
     """The direct subclasses of one class.
 
     Attributes:
@@ -315,7 +315,7 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SearchTerms:
     """What a search looks for.
 
     Attributes:
@@ -344,7 +344,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HitDetails:
     """What whoever found an entity says of it beside the name that matched.
 
     Attributes:
@@ -380,4 +380,4 @@ class Hits:
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
     weights: Mapping[Iri, float] | None = None
-    told: Mapping[Iri, Told] = field(default_factory=dict)
+    told: Mapping[Iri, HitDetails] = field(default_factory=dict)

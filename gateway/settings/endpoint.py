@@ -7,10 +7,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from gateway.settings.address import is_secret_name, url_problem
 from gateway.settings.contact import is_contact
 from gateway.settings.secret import Reference, Unquoted, is_reference
 from gateway.settings.section import Iris, Seconds, Section
+from gateway.settings.urls import is_secret_name, url_problem
 
 Method = Literal["auto", "post", "get"]
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
@@ -57,7 +57,7 @@ _OWN_HEADERS = frozenset(
 )
 
 
-class Endpoint(Section):
+class EndpointSettings(Section):
     """Where the graph is asked, and how that server wants to be asked."""
 
     url: Annotated[str, Unquoted()] = Field(

@@ -30,7 +30,7 @@ def _known(ways: Any) -> Any:
     return tuple(ways)
 
 
-class Evidence(Section):
+class EvidenceSettings(Section):
     """How the graph states something about an edge."""
 
     ways: Annotated[Literal["auto"] | tuple[EvidenceWay, ...], BeforeValidator(_known)] = Field(

@@ -13,7 +13,7 @@ _DIGITS = 12
 """Of a number on the command line."""
 
 
-class Files(Section):
+class FileSettings(Section):
     """Limits of the process that parses a graph file."""
 
     memory_megabytes: Annotated[int, Field(ge=128)] = Field(
@@ -29,7 +29,7 @@ class Files(Section):
     )
 
 
-def with_changes(files: Files, changes: list[str] | None) -> Files:
+def with_changes(files: FileSettings, changes: list[str] | None) -> FileSettings:
     """Return limits with those changed that `--file-limit NAME=NUMBER` gives.
 
     Args:
@@ -45,7 +45,7 @@ def with_changes(files: Files, changes: list[str] | None) -> Files:
         if name not in values or not number.isascii() or not number.isdigit() or len(number) > _DIGITS:
             raise _wrong(change)
         try:
-            files = Files.model_validate(values | {name: int(number)})
+            files = FileSettings.model_validate(values | {name: int(number)})
         except ValidationError as error:
             raise _wrong(change) from error
         values = files.model_dump()

@@ -7,13 +7,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from gateway.settings.address import url_problem
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.evidence import Evidence
-from gateway.settings.files import Files
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.evidence import EvidenceSettings
+from gateway.settings.files import FileSettings
 from gateway.settings.secret import Unquoted
 from gateway.settings.section import Iris, Seconds, Section, Words
-from gateway.terms.vocabulary import (
+from gateway.settings.urls import url_problem
+from gateway.terms.known_iris import (
     DESCRIPTION_PREDICATES,
     NAME_PREDICATES,
     NO_EDGES,
@@ -27,7 +27,7 @@ NAMESPACE_MARK = "*"
 """Ends an entry of `edges.allowed` that means every predicate of a namespace."""
 
 
-class Edges(Section):
+class EdgeSettings(Section):
     """Which triples are edges."""
 
     types: Iris = Field(default=(RDF_TYPE,), description="Predicates that give a node its types; they are no edges.")
@@ -58,7 +58,7 @@ class Edges(Section):
     )
 
 
-class Hubs(Section):
+class HubSettings(Section):
     """Nodes with very many edges."""
 
     max_degree: Annotated[int, Field(ge=1)] | None = Field(
@@ -89,7 +89,7 @@ class Hubs(Section):
         return self
 
 
-class Types(Section):
+class TypeSettings(Section):
     """Which of several types a node shows."""
 
     preferred: Iris = Field(default=(), description="Types that win over others, the strongest first.")
@@ -99,7 +99,7 @@ class Types(Section):
     )
 
 
-class Roles(Section):
+class RoleSettings(Section):
     """Which predicates mean what: IRIs, or bare local names, which match any namespace."""
 
     name: Words = Field(default=NAME_PREDICATES, description="The display name; the first that a node has wins.")
@@ -140,7 +140,7 @@ class Roles(Section):
         return value
 
 
-class Names(Section):
+class NameSettings(Section):
     """Names of nodes, and their languages."""
 
     languages: tuple[str, ...] = Field(
@@ -162,7 +162,7 @@ class Names(Section):
         return tuple(tag.lower() for tag in value)
 
 
-class Search(Section):
+class SearchSettings(Section):
     """How names are searched."""
 
     index: Literal["auto", "none", "fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"] = Field(
@@ -209,7 +209,7 @@ class Search(Section):
         return self
 
 
-class Limits(Section):
+class LimitSettings(Section):
     """The budget of one tool call, and the size of one query."""
 
     deadline_seconds: Seconds = Field(default=30.0, description="Time for one tool call.")
@@ -237,7 +237,7 @@ class Limits(Section):
     )
 
 
-class Orientation(Section):
+class OrientationSettings(Section):
     """How the types and predicates of the graph become known."""
 
     vouched: bool = Field(
@@ -259,7 +259,7 @@ class Orientation(Section):
     )
 
 
-class Size(Section):
+class SizeSettings(Section):
     """How large an answer to the model may be; a token counts as 4 bytes."""
 
     max_tokens: Annotated[int, Field(ge=200)] = Field(default=8_000, description="The usual limit of one answer.")
@@ -277,7 +277,7 @@ class Size(Section):
         return self
 
 
-class Values(Section):
+class ValueSettings(Section):
     """Values of nodes and of what is stated about edges."""
 
     wikibase: bool = Field(
@@ -287,14 +287,14 @@ class Values(Section):
     )
 
 
-class Snapshots(Section):
+class SnapshotSettings(Section):
     """Whole answers kept for their pages."""
 
     megabytes: Annotated[int, Field(ge=1)] = Field(default=64, description="Memory for kept answers.")
     ttl_seconds: Seconds = Field(default=300.0, description="How long an answer is kept.")
 
 
-class Cache(Section):
+class CacheSettings(Section):
     """What was read of single nodes and edges, kept for all calls."""
 
     megabytes: Annotated[int, Field(ge=0)] | None = Field(
@@ -307,7 +307,7 @@ class Cache(Section):
     )
 
 
-class Server(Section):
+class ServerSettings(Section):
     """What clients may do."""
 
     explain: bool = Field(
@@ -326,19 +326,19 @@ class Profile(Section):
     description: str = Field(default="", description="What the graph is about, told as `graph_description`.")
     next_steps: str = Field(default="", description="Advice for this graph, put before the general `next_steps`.")
     prefixes: dict[str, str] = Field(default_factory=dict, description="Names of namespaces, for short IDs.")
-    endpoint: Endpoint = Endpoint()
-    edges: Edges = Edges()
-    hubs: Hubs = Hubs()
-    types: Types = Types()
-    roles: Roles = Roles()
-    evidence: Evidence = Evidence()
-    names: Names = Names()
-    values: Values = Values()
-    search: Search = Search()
-    limits: Limits = Limits()
-    files: Files = Files()
-    orientation: Orientation = Orientation()
-    size: Size = Size()
-    snapshots: Snapshots = Snapshots()
-    cache: Cache = Cache()
-    server: Server = Server()
+    endpoint: EndpointSettings = EndpointSettings()
+    edges: EdgeSettings = EdgeSettings()
+    hubs: HubSettings = HubSettings()
+    types: TypeSettings = TypeSettings()
+    roles: RoleSettings = RoleSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
+    names: NameSettings = NameSettings()
+    values: ValueSettings = ValueSettings()
+    search: SearchSettings = SearchSettings()
+    limits: LimitSettings = LimitSettings()
+    files: FileSettings = FileSettings()
+    orientation: OrientationSettings = OrientationSettings()
+    size: SizeSettings = SizeSettings()
+    snapshots: SnapshotSettings = SnapshotSettings()
+    cache: CacheSettings = CacheSettings()
+    server: ServerSettings = ServerSettings()

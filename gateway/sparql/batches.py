@@ -15,9 +15,9 @@ from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.values import Mark
-from gateway.sparql.asking import Asker, Overflow, refused_iri
+from gateway.sparql.client import Overflow, SparqlClient, refused_iri
 from gateway.sparql.pace import BatchSize
-from gateway.sparql.results import Row
+from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
@@ -211,7 +211,7 @@ class Batches(Generic[Key, Answer]):
 
 
 def batched(
-    asker: Asker,
+    client: SparqlClient,
     call: Call,
     template: str,
     start: int,
@@ -222,7 +222,7 @@ def batched(
     """Return the batched question that a template asks.
 
     Args:
-        asker: Sends it.
+        client: Sends it.
         call: The call that asks.
         template: The template.
         start: Keys in one query before anything was learnt.
@@ -231,13 +231,13 @@ def batched(
         split: See `Batches`.
     """
     return Batches(
-        lambda batch: asker.rows(template, call, parameters(batch)),
+        lambda batch: client.rows(template, call, parameters(batch)),
         read,
-        asker.pace.size(template, start),
-        asker.pace.at_once,
-        asker.vetting(call),
+        client.pace.size(template, start),
+        client.pace.at_once,
+        client.vetting(call),
         split,
-        asker.pace.clock,
+        client.pace.clock,
         tally=call.tally,
     )
 

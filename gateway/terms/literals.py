@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gateway.terms.vocabulary import XSD
+from gateway.terms.known_iris import XSD
 
 JsonScalar = str | int | float | bool
 

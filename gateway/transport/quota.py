@@ -25,7 +25,7 @@ import anyio
 
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.transport.account import Account, Accounts, OwnAccount
 from gateway.transport.ban import DAY, banned
 
@@ -125,7 +125,7 @@ class Quota:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: EndpointSettings,
         *,
         accounts: Callable[[Account], Accounts] = OwnAccount,
         clock: Clock = time.time,

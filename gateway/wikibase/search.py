@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, Iri, Sought
+from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.terms.words import listed
-from gateway.wikibase.requests import AT_ONCE, ApiRequests, Found, FoundEntity, id_in
+from gateway.wikibase.requests import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
 
 _PAGES = 2
 """Pages of one search at most; there are no more of names that begin so."""
@@ -32,7 +32,7 @@ _OTHER_TYPES = (
     "(with no type here at all: {typeless}). Search without node_types to see them."
 )
 
-_Fetch = Callable[[int], Awaitable[Found]]
+_Fetch = Callable[[int], Awaitable[ApiHits]]
 """Asks for the page that begins so far down."""
 
 
@@ -43,7 +43,7 @@ class ApiSearch:
         self._requests = requests
         self._graph = graph
 
-    async def find(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
+    async def find(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities; a fault of the API is in what is returned, with what was found before it.
 
         Args:
@@ -68,10 +68,10 @@ class ApiSearch:
             await self._by_words(sought, gathered)
         return gathered.hits()
 
-    def _beginning(self, text: str, kind: str, sought: Sought, call: Call) -> _Fetch:
+    def _beginning(self, text: str, kind: str, sought: SearchTerms, call: Call) -> _Fetch:
         return lambda start: self._requests.beginning(text, kind, sought, start, call)
 
-    async def _by_words(self, sought: Sought, gathered: _Gathered) -> None:
+    async def _by_words(self, sought: SearchTerms, gathered: _Gathered) -> None:
         gathered.how.append(f"its full text, for pages with every word: {listed(sought.words)}")
         await gathered.add(lambda start: self._requests.with_words(sought.words, start, gathered.call))
         await gathered.name(self._requests, sought.words)

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.graph.call import Call
-from gateway.graph.passing import Passing
+from gateway.graph.delegating_store import DelegatingStore
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hits, Iri, Sought
+from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.wikibase.search import ApiSearch
 
 _PARTLY = "So there may be more that fit. Try again later."
 _EXACT = "Only exact names were looked up, in the graph itself: others that fit are missing. Try again later."
 
 
-class WikibaseStore(Passing):
+class WikibaseStore(DelegatingStore):
     """A graph store with an API for names; see `gateway.graph.store.GraphStore` for what each method promises."""
 
     def __init__(self, inner: GraphStore, api: ApiSearch) -> None:
         super().__init__(inner)
         self._api = api
 
-    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by the API; where it fails, by exact names in the graph; where these are none, not at all.
 
         Raises:

@@ -8,11 +8,12 @@ from typing import Any
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.store import Told
+from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Assertion,
     Degree,
     Description,
+    DirectSubclasses,
     Edge,
     Evidence,
     Existence,
@@ -20,12 +21,11 @@ from gateway.graph.values import (
     Hits,
     Iri,
     Mark,
-    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
     Schema,
-    Sought,
+    SearchTerms,
 )
 from gateway.terms.literals import Literal
 
@@ -129,7 +129,7 @@ class FakeStore:
         call: Call,
         *,
         per_id: int | None = None,
-        told: Told | None = None,  # noqa: ARG002 - part of the port
+        told: OnAnswers | None = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[Iri, Neighbourhood]:
         """Return one edge of each node, or as many as it may show."""
         fetch = await self._ask(("edges", per_id), ids, call)
@@ -179,10 +179,10 @@ class FakeStore:
         fetch = await self._ask(("predicates",), ids, call)
         return {iri: NodeFacts(name=f"name {fetch.number}", mark=fetch.marks.get(iri, WHOLE)) for iri in ids}
 
-    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Give every class a subclass."""
         fetch = await self._ask(("narrower",), ids, call)
-        return {node: Narrower((f"urn:sub:{fetch.number}",), fetch.marks.get(node, WHOLE)) for node in ids}
+        return {node: DirectSubclasses((f"urn:sub:{fetch.number}",), fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return a number for each node."""
@@ -215,7 +215,7 @@ class FakeStore:
         await self._ask(("schema",), (), call)
         return Schema(exact=True, version=self.schema_version)
 
-    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find one node."""
         fetch = await self._ask(("search", tuple(types)), sought.words, call)
         return Hits((Hit(f"urn:seen:{fetch.number}", sought.text, is_synonym=False),), truncated=False, how="fake")

@@ -16,7 +16,7 @@ from gateway.graph.values import (
     Hits,
     Mark,
     Neighbourhood,
-    Sought,
+    SearchTerms,
 )
 from tests.cache.fake_store import FakeStore, call, capped
 
@@ -293,10 +293,10 @@ async def test_another_version_of_the_schema_means_another_graph() -> None:
 async def test_a_search_is_remembered_by_its_text_and_types() -> None:
     inner = FakeStore()
     store = cached(inner)
-    asked: list[tuple[Sought, list[str]]] = [
-        (Sought("x y", ("x", "y")), []),
-        (Sought("y x", ("y", "x")), []),
-        (Sought("x y", ("x", "y")), [A]),
+    asked: list[tuple[SearchTerms, list[str]]] = [
+        (SearchTerms("x y", ("x", "y")), []),
+        (SearchTerms("y x", ("y", "x")), []),
+        (SearchTerms("x y", ("x", "y")), [A]),
     ]
     first: list[Hits] = []
     for sought, types in asked:
@@ -311,9 +311,9 @@ async def test_a_search_that_fails_raises_and_is_not_remembered() -> None:
     store = cached(inner)
     inner.fault = EndpointFault("Down.")
     with pytest.raises(EndpointFault, match="Down"):
-        await store.search(Sought("x", ("x",)), [], call())
+        await store.search(SearchTerms("x", ("x",)), [], call())
     inner.fault = None
-    assert (await store.search(Sought("x", ("x",)), [], call())).hits
+    assert (await store.search(SearchTerms("x", ("x",)), [], call())).hits
 
 
 async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:

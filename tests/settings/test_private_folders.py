@@ -9,9 +9,9 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
-from gateway.settings.keeping import check_private, make
+from gateway.settings.storage import check_private, make
 from gateway.transport.account import Account, SharedAccount
-from gateway.transport.kept import open_kept, place_of
+from gateway.transport.files.stored_graph import open_kept, place_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 

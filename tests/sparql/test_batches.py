@@ -17,10 +17,10 @@ from gateway.errors import (
     QueryRefused,
 )
 from gateway.graph.values import WHOLE, Mark
-from gateway.sparql.asking import Overflow
 from gateway.sparql.batches import Batches
+from gateway.sparql.client import Overflow
 from gateway.sparql.pace import BatchSize
-from gateway.sparql.results import IriTerm, LiteralTerm, Row
+from gateway.sparql.results.rows import IriTerm, LiteralTerm, Row
 
 pytestmark = pytest.mark.anyio
 

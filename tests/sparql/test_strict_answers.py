@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, EndpointFault
-from gateway.sparql import results
-from gateway.sparql.results import Row, decode
-from gateway.sparql.surrogates import without_halves
+from gateway.sparql.results import rows as results
+from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results.surrogates import without_halves
 from tests.examples import examples
 
 HEAD = '"head":{"vars":["s","o"]}'

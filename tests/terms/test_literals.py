@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.sparql import results
+from gateway.sparql.results import rows as results
+from gateway.terms.known_iris import XSD
 from gateway.terms.literals import (
     JsonScalar,
     Literal,
@@ -19,7 +20,6 @@ from gateway.terms.literals import (
     scalar_or_list,
     sorted_values,
 )
-from gateway.terms.vocabulary import XSD
 from tests.examples import examples
 
 INTEGERS = (

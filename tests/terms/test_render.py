@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql import results
+from gateway.sparql.results import rows as results
 from gateway.terms import render
 from gateway.terms.iri import is_iri
 from tests.examples import examples

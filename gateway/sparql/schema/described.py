@@ -13,12 +13,12 @@ from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import Row, decode
+from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.rows import Row, decode
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
-from gateway.terms.vocabulary import OWL, is_entity_type
+from gateway.terms.known_iris import OWL, is_entity_type
 
 _MOST = 1_000
 """Terms of one description that are read."""
@@ -55,8 +55,8 @@ class Described:
 class DescriptionReader:
     """Reads VoID descriptions and declarations."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
+        self._client = client
         self._rule = rule
         self._types = profile.edges.types
 
@@ -118,7 +118,7 @@ class DescriptionReader:
     ) -> tuple[Sequence[Row], bool]:
         """Ask, and make do with less where the endpoint cannot answer; tell whether the rows are not all."""
         try:
-            return await self._asker.rows(name, call, given or {}, at_most=_MOST), False
+            return await self._client.rows(name, call, given or {}, at_most=_MOST), False
         except Overflow as cut:
             return cut.rows, True
         except Fault:

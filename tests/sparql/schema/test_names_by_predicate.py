@@ -7,9 +7,9 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Orientation, Profile
-from gateway.terms.vocabulary import RDF_TYPE, RDFS
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import OrientationSettings, Profile
+from gateway.terms.known_iris import RDF_TYPE, RDFS
 from tests.servers.virtuoso import running_virtuoso
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server, pytest.mark.xdist_group("virtuoso")]
@@ -45,9 +45,13 @@ def virtuoso(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _opened(endpoint: str, graph: str, *, sampled: bool) -> Gateway:
     orientation = (
-        Orientation(glance_triples=100, enumeration_seconds=0) if sampled else Orientation(patience_seconds=60)
+        OrientationSettings(glance_triples=100, enumeration_seconds=0)
+        if sampled
+        else OrientationSettings(patience_seconds=60)
     )
-    return open_gateway(endpoint=endpoint, profile=Profile(endpoint=Endpoint(graphs=(graph,)), orientation=orientation))
+    return open_gateway(
+        endpoint=endpoint, profile=Profile(endpoint=EndpointSettings(graphs=(graph,)), orientation=orientation)
+    )
 
 
 @pytest.mark.parametrize("sampled", [False, True])

@@ -13,9 +13,9 @@ from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, QueryRe
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Schema
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.evidence import Evidence
-from gateway.settings.profile import Edges, Limits, Orientation, Profile
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.evidence import EvidenceSettings
+from gateway.settings.profile import EdgeSettings, LimitSettings, OrientationSettings, Profile
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
 
@@ -28,7 +28,7 @@ LARGE = "\n".join(
 )
 """More triples than a glance reads in these tests, which is 100."""
 
-SAMPLED = Orientation(glance_triples=100, enumeration_seconds=0)
+SAMPLED = OrientationSettings(glance_triples=100, enumeration_seconds=0)
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,7 @@ def call(seconds: float = 30.0) -> Call:
     return Call(Deadline.after(seconds), 1_000, 1_000_000, 1_000_000)
 
 
-def store(turtle: str, orientation: Orientation = SAMPLED, **settings: object) -> SparqlStore:
+def store(turtle: str, orientation: OrientationSettings = SAMPLED, **settings: object) -> SparqlStore:
     """Return a store over a graph."""
     profile = Profile.model_validate({"orientation": orientation, **settings})
     return SparqlStore(Watched(engine(turtle), _nothing), profile)
@@ -105,7 +105,7 @@ async def test_a_graph_that_is_counted_in_many_queries_has_the_same_counts(monke
 
 
 async def test_reading_more_triples_than_the_operator_allows_is_never_exact() -> None:
-    schema = await store(LARGE, limits=Limits(scan_rows=500)).schema(call())
+    schema = await store(LARGE, limits=LimitSettings(scan_rows=500)).schema(call())
     assert not schema.exact
     assert "500" in schema.reason
 
@@ -215,7 +215,7 @@ async def test_lists_that_are_cut_or_left_out_or_not_read_are_known_to_lack_term
     many = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
     rows = {"query_rows": 10}
     assert (await store(many, limits=rows).schema(call())).is_cut
-    assert (await store(many, Orientation(glance_triples=10), limits=rows).glance(call())).is_cut
+    assert (await store(many, OrientationSettings(glance_triples=10), limits=rows).glance(call())).is_cut
     assert (await _unchecked("x:a x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").schema(call())).is_cut
     assert not (await store(LARGE, limits={"scan_rows": 100}).schema(call())).is_cut
     assert not (await store(LARGE).glance(call())).is_cut
@@ -229,7 +229,8 @@ async def test_lists_that_are_cut_or_left_out_or_not_read_are_known_to_lack_term
 
 async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_the_size() -> None:
     profile = Profile(
-        orientation=Orientation(glance_triples=10, enumeration_seconds=0), endpoint=Endpoint(engine="qlever")
+        orientation=OrientationSettings(glance_triples=10, enumeration_seconds=0),
+        endpoint=EndpointSettings(engine="qlever"),
     )
     read = SparqlStore(Watched(engine("\n".join(f"x:a x:p x:b{number} ." for number in range(20))), _nothing), profile)
     schema = await read.glance(call())
@@ -246,7 +247,7 @@ async def test_a_rare_type_of_the_last_file_is_never_missing_from_a_list_that_is
         return answer.comprehensive, answer.entity_types
 
     async with over(
-        data, Profile(size=ROOM, orientation=Orientation(glance_triples=100, patience_seconds=60))
+        data, Profile(size=ROOM, orientation=OrientationSettings(glance_triples=100, patience_seconds=60))
     ) as gateway:
         assert await described(gateway) == (True, ["x:T0", "x:T1", "x:T2"])
         header = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
@@ -263,7 +264,7 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
     turtle = "\n".join(
         f"x:n{one} a x:T{other} ; x:p{two} x:n{other} ; x:q{other} 'text' ." for one, two, other in triples
     )
-    there = store(turtle, Orientation(glance_triples=most))
+    there = store(turtle, OrientationSettings(glance_triples=most))
     for schema in (await there.glance(call()), await there.schema(call())):
         if schema.exact:
             assert counts(schema) == oracle(turtle, frozenset())
@@ -274,7 +275,7 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
 
 
 async def test_an_allow_list_of_namespaces_holds_for_samples_too() -> None:
-    schema = await store(LARGE, edges=Edges(allowed=(f"{X}p1",))).glance(call())
+    schema = await store(LARGE, edges=EdgeSettings(allowed=(f"{X}p1",))).glance(call())
     assert counts(schema)[1].keys() == {"p1"}
 
 
@@ -343,7 +344,7 @@ async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.
         now[0] += 60
 
     # To look for evidence first is no part of reading the schema.
-    profile = Profile(evidence=Evidence(ways=()))
+    profile = Profile(evidence=EvidenceSettings(ways=()))
     read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), profile)
     assert (await read.glance(call())).basis.read_at == 1_700_000_000.0
     now[0] = 1_800_000_000.0
