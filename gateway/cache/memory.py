@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from cachetools import LRUCache
 
-from gateway.cache.sizes import size_of
+from gateway.cache.sizes import memory_size
 from gateway.graph.deadline import Clock
 
 _ENTRY = 450
@@ -74,7 +74,7 @@ class Memory:
             answer: The answer.
             more: Bytes that the primitive's parameters take, where they are large.
         """
-        size = size_of(answer) + size_of(key[1]) + more + _ENTRY
+        size = memory_size(answer, self._entries.maxsize) + memory_size(key[1]) + more + _ENTRY
         if size <= self._entries.maxsize:
             self._entries[key] = (answer, size, self._clock() + self._ttl)
 

@@ -13,7 +13,7 @@ from typing import cast
 
 from gateway.cache.memory import Memory
 from gateway.cache.single_flight import Answer, Key, Question, SingleFlight
-from gateway.cache.sizes import size_of
+from gateway.cache.sizes import memory_size
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
@@ -254,7 +254,7 @@ class CachedStore(DelegatingStore):
 
         def keep(key: SearchTerms, answer: _Found) -> None:
             if answer.mark.whole and answer.hits.fault is None:
-                self._memory.put((name, key), answer, more=size_of(name))
+                self._memory.put((name, key), answer, more=memory_size(name))
 
         found = (await self._ask(name, [sought], find, _Found, call, keep=keep))[sought]
         if found.mark.fault is not None:
