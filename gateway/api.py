@@ -21,7 +21,7 @@ import rdflib
 
 from gateway import resources
 from gateway.cache.store import CachedStore
-from gateway.cache.stored_schema import SchemaOfContent, StoredSchema
+from gateway.cache.stored_schema import FixedContentStore, StoredSchema
 from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
@@ -143,7 +143,7 @@ def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InPr
     below = SparqlStore(_in_process(graph, profile), profile)
     place = None if graph.place is None else graph.place / _reading_of(profile)
     labels = InProcessIndexSource(below.name_reader(), allowance_of(profile, _PAGE_SECONDS), place)
-    over = below if place is None else SchemaOfContent(below, StoredSchema(place))
+    over = below if place is None else FixedContentStore(below, StoredSchema(place))
     return IndexedStore(_cached(over, forever, 0), labels), labels
 
 

@@ -42,6 +42,7 @@ class Memory:
     """Answers by key."""
 
     def __init__(self, bytes_: int, ttl_seconds: float, clock: Clock) -> None:
+        self._limit = bytes_
         self._entries = _Bounded(bytes_)
         self._ttl = ttl_seconds
         self._clock = clock
@@ -74,8 +75,8 @@ class Memory:
             answer: The answer.
             more: Bytes that the primitive's parameters take, where they are large.
         """
-        size = memory_size(answer, self._entries.maxsize) + memory_size(key[1]) + more + _ENTRY
-        if size <= self._entries.maxsize:
+        size = memory_size(answer, self._limit) + memory_size(key[1]) + more + _ENTRY
+        if size <= self._limit:
             self._entries[key] = (answer, size, self._clock() + self._ttl)
 
     def clear(self) -> None:

@@ -7,9 +7,7 @@ so the sum is never too small. `tests/cache/test_sizes.py` compares it with what
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
 from itertools import chain
-from operator import attrgetter
 from struct import calcsize
 from sys import getsizeof
 from typing import Any
@@ -25,13 +23,16 @@ _CONSTANTS = frozenset(map(id, (WHOLE, "", (), frozenset(), None, True, False)))
 
 _UNBOUNDED = 1 << 62
 
+_PARTS: dict[type, Callable[[Any], Iterable[object]]] = {}
+"""What lists the objects that an object of a type refers to, for each type met."""
+
 
 def memory_size(answer: object, at_most: int = _UNBOUNDED) -> int:
     """Return the bytes that an answer takes, or that a key takes.
 
     Args:
         answer: The answer of a graph store.
-        at_most: Counting stops above this; the result is then larger than this, and too small.
+        at_most: Counting stops above this; the result is then larger than this, and not exact.
     """
     count = _QUICK.get(type(answer))
     return _walked(answer, at_most) if count is None else count(answer)
@@ -47,11 +48,11 @@ def _walked(answer: object, at_most: int = _UNBOUNDED) -> int:
         if id(part) not in seen:
             seen.add(id(part))
             total += getsizeof(part) + _ROUNDED
-            waiting.extend(_parts_of(type(part))(part))
+            kind = type(part)
+            waiting.extend((_PARTS.get(kind) or _PARTS.setdefault(kind, _parts_of(kind)))(part))
     return total
 
 
-@cache
 def _parts_of(kind: type) -> Callable[[Any], Iterable[object]]:
     """Return what lists the objects that an object of a type refers to."""
     if issubclass(kind, Mapping):

@@ -62,7 +62,7 @@ class StoredSchema:
             _log.warning("the schema cannot be kept: %s", error)
 
 
-class SchemaOfContent(DelegatingStore):
+class FixedContentStore(DelegatingStore):
     """A graph store whose content never changes, so that its complete schema is read once.
 
     Args:
@@ -74,9 +74,9 @@ class SchemaOfContent(DelegatingStore):
         super().__init__(inner)
         self._stored = stored
 
-    async def glance(self, call: Call) -> Schema:
-        """Return the stored schema, or what a short look shows."""
-        return await self._read(self._inner.glance, call)
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the stored schema, or read a quick one."""
+        return await self._read(self._inner.quick_schema, call)
 
     async def schema(self, call: Call) -> Schema:
         """Return the stored schema, or read it."""

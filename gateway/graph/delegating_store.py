@@ -43,7 +43,7 @@ class DelegatingStore:
     mentions = _delegated(GraphStore.mentions)
     node_metadata = _delegated(GraphStore.node_metadata)
     edge_metadata = _delegated(GraphStore.edge_metadata)
-    glance = _delegated(GraphStore.glance)
+    quick_schema = _delegated(GraphStore.quick_schema)
     schema = _delegated(GraphStore.schema)
     search = _delegated(GraphStore.search)
     named = _delegated(GraphStore.named)

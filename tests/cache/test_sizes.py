@@ -1,4 +1,4 @@
-"""The bytes that are counted are about those that Python allocates, and no fewer."""
+"""The bytes counted for an answer are no fewer than Python allocates, and at most twice as many."""
 
 import asyncio
 import gc
@@ -10,6 +10,7 @@ import pyoxigraph
 import pytest
 
 from gateway.cache.memory import Memory
+from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
@@ -137,3 +138,16 @@ def test_an_answer_of_many_parts_is_counted_by_its_parts(made: Callable[[int], o
     finally:
         tracemalloc.stop()
     assert allocated <= memory.bytes <= 2 * allocated
+
+
+def test_counting_stops_soon_above_the_bound() -> None:
+    answer = nodes_reached(299)
+    assert 1_000 < memory_size(answer, at_most=1_000) < 20_000 < memory_size(answer)
+
+
+def test_what_is_larger_than_the_cache_is_not_stored() -> None:
+    memory = Memory(10_000, 60.0, lambda: 0.0)
+    memory.put(("question", "large"), nodes_reached(299))
+    memory.put(("question", "small"), nodes_reached(3))
+    assert memory.get(("question", "large")) is None
+    assert memory.get(("question", "small")) == nodes_reached(3)
