@@ -16,7 +16,7 @@ def test_a_cut_answer_cannot_be_taken_for_a_whole_one() -> None:
 
 
 @pytest.mark.parametrize("is_cut", [False, True])
-def test_a_part_says_whether_rows_are_missing(is_cut: bool) -> None:  # noqa: FBT001 - parametrized
+def test_a_part_says_whether_rows_are_missing(is_cut: bool) -> None:
     assert Rows(SOME, is_cut=is_cut).part() == (SOME, is_cut)
 
 
