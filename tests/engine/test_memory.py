@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from gateway.cache.memory import Memory
+from gateway.cache.memory import MemoryCache
 from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
@@ -103,7 +103,7 @@ def test_all_texts_of_an_answer_are_counted(answer: object) -> None:
 
 
 def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
-    memory = Memory(MEGABYTE, 60.0, lambda: 0.0)
+    memory = MemoryCache(MEGABYTE, 60.0, lambda: 0.0)
     tracemalloc.start()
     try:
         for number in range(200):
