@@ -318,6 +318,32 @@ def test_every_claim_of_a_check_has_a_row_and_nothing_else_has() -> None:
     assert table("docs/check.md", "field").names == [field.name for field in dataclasses.fields(Claims)]
 
 
+# --- citations ---
+
+
+CITATION: Final = re.compile(r'docs/([\w/-]+\.md)(?:, "([^"]+)"(?: and "([^"]+)")?)?')
+
+
+def headings(path: Path) -> set[str]:
+    """Return the headings of a page, without their numbers."""
+    return {
+        re.sub(r"^\d+\. ", "", match[1]) for match in re.finditer(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
+    }
+
+
+def test_every_section_of_a_page_that_the_source_cites_exists() -> None:
+    cited = 0
+    for path in [path for folder in ("gateway", "queries", "tests") for path in sorted((ROOT / folder).rglob("*.*"))]:
+        if path.suffix not in {".py", ".rq"} or path == Path(__file__).resolve():
+            continue
+        text = re.sub(r"\n[ #]*", " ", path.read_text(encoding="utf-8"))
+        for page_cited, *sections in CITATION.findall(text):
+            assert (DOCS / page_cited).exists(), f"{path}: {page_cited}"
+            assert {section for section in sections if section} <= headings(DOCS / page_cited), f"{path}: {sections}"
+            cited += 1
+    assert cited > 50
+
+
 # --- all pages ---
 
 
