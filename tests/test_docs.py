@@ -376,7 +376,7 @@ def test_the_page_of_python_names_every_call_and_no_other() -> None:
 
 
 def test_the_page_of_python_names_every_field_of_a_record() -> None:
-    rows = table("docs/python.md", "field", "What a call costs").rows
+    rows = table("docs/python.md", "field", "Cost of a call").rows
     assert [name for row in rows for name in _NAME.findall(row[0])] == [
         field.name for field in dataclasses.fields(Record)
     ]
