@@ -37,7 +37,7 @@ class EvidenceSettings(Section):
         default="auto",
         description=(
             "The ways that are read. `auto` detects with one query which of them the graph uses, and repeats that "
-            "after 5 minutes. `named_graphs` and `nanopublications` are detected only if `endpoint.graphs` names "
-            "several graphs."
+            "after 5 minutes. `named_graphs` and `nanopublications` are detected only if `endpoint.graphs` is "
+            "`union` or lists two graphs or more."
         ),
     )
