@@ -8,10 +8,11 @@ from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.name_reader import EntityTypes, Name, NamesPage
 from gateway.graph.values import Iri
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
-from gateway.sparql.results.rows import LiteralTerm, Row, literal
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import LiteralTerm, literal
 from gateway.sparql.template import Parameter
 
 
@@ -81,13 +82,10 @@ class SparqlNameReader:
 
     async def _rows(self, template: str, parameters: dict[str, Parameter], call: Call) -> tuple[Sequence[Row], bool]:
         """Return the rows of a page, and whether there are more."""
-        try:
-            return await self._client.rows(template, call, parameters), False
-        except Overflow as page:
-            return page.rows, True
+        return (await self._client.rows(template, call, parameters)).part()
 
     async def _counted(self, template: str, parameters: dict[str, Parameter], call: Call) -> int:
-        rows = await self._client.rows(template, call, parameters)
+        rows = (await self._client.rows(template, call, parameters)).whole()
         try:
             # Nothing to count is one row on some engines, and none on others.
             return int(rows[0]["count"].value) if rows else 0
