@@ -32,8 +32,8 @@ from gateway.engine.arguments import MAX_QUERY
 from gateway.engine.gateway import Gateway
 from gateway.errors import Fault
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Search
-from gateway.terms.vocabulary import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
+from gateway.settings.profile import SearchSettings
+from gateway.terms.known_iris import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
 from tests.columns import column as engine_column
 from tests.graphs import read
 from tests.servers.unavailable import ServerUnavailable
@@ -108,7 +108,7 @@ def _own_index(engine: Literal["fuseki", "virtuoso", "blazegraph"], graph: Graph
     profile = load_profile(graph.profile)
     # A schema that is read while others are at work must not fail a search of this.
     limits = profile.limits.model_copy(update={"deadline_seconds": 300.0})
-    asking = profile.model_copy(update={"search": Search(index=engine, scan_triples=0), "limits": limits})
+    asking = profile.model_copy(update={"search": SearchSettings(index=engine, scan_triples=0), "limits": limits})
     with (
         tempfile.TemporaryDirectory(prefix="recall-") as folder,
         engine_column(engine, Path(folder), {graph.name}, text_index=True) as there,

@@ -20,27 +20,26 @@ from pathlib import Path
 import rdflib
 
 from gateway import resources
-from gateway.cache.kept_schema import KeptSchema, SchemaOfContent
 from gateway.cache.store import CachedStore
-from gateway.engine.book import Shelf
-from gateway.engine.gateway import Gateway, OnRecord, Reading, ignored, read_already
+from gateway.cache.stored_schema import FixedContentStore, StoredSchema
+from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
+from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
-from gateway.labels.building import Told, allowance_of, told_nobody
+from gateway.labels.building import OnProgress, allowance_of, no_progress
+from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import About
-from gateway.labels.kept import Kept, KeptLabels
-from gateway.labels.loaded import LoadedLabels
-from gateway.labels.store import IndexedStore
-from gateway.settings.address import is_of_own_network
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.files import Files
-from gateway.settings.keeping import Identity, check_private, folder_for_all
+from gateway.labels.indexed_store import IndexedStore
+from gateway.labels.stored_index import StoredIndex, StoredIndexSource
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.files import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
-from gateway.settings.profile import Cache, Profile
-from gateway.sparql.engines import manners
-from gateway.sparql.finding import Finding
-from gateway.sparql.naming import Naming
+from gateway.settings.profile import CacheSettings, Profile
+from gateway.settings.storage import Identity, check_private, folder_for_all
+from gateway.settings.urls import is_of_own_network
+from gateway.sparql.endpoint_discovery import EndpointDiscovery
+from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
@@ -48,15 +47,15 @@ from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.account import shared_account
 from gateway.transport.base import Transport
 from gateway.transport.credentials import Access, access_to, access_without_credentials
+from gateway.transport.files.loading import LoadedGraph, load_files
+from gateway.transport.files.parser_process import Progress
+from gateway.transport.files.rdflib_graphs import load_rdflib
+from gateway.transport.files.stored_graph import open_stored
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.kept import open_kept
-from gateway.transport.loading import LoadedGraph, load_files
-from gateway.transport.parser_process import Progress
 from gateway.transport.quota import Quota
-from gateway.transport.rdflib_graphs import load_rdflib
 from gateway.transport.wikibase_api import WikibaseApi
-from gateway.wikibase.asking import ApiAsker
+from gateway.wikibase.client import ApiClient
 from gateway.wikibase.requests import ApiRequests
 from gateway.wikibase.search import ApiSearch
 from gateway.wikibase.store import WikibaseStore
@@ -129,23 +128,23 @@ def open_gateway(
         settings = _decent(settings, url)
         over = store_over(transport, settings, clock or time.monotonic)
         kept = _kept(url, settings, store)
-        shelf = KeptSchema(kept.place) if keep_schema else None
-        return _over(IndexedStore(over, KeptLabels(kept)), settings, given, [], on_record, shelf, clock)
+        storage = StoredSchema(kept.place) if keep_schema else None
+        return _over(IndexedStore(over, StoredIndexSource(kept)), settings, given, [], on_record, storage, clock)
     settings = _oriented_at_once(_without_api(settings))
     graph = _loaded(source, progress, store, settings.files)
     over, labels = _over_loaded(graph, settings)
     return _over(over, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.made)
 
 
-def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, LoadedLabels]:
+def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InProcessIndexSource]:
     """Return the store of a graph in this process, and its label index."""
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = profile.cache.model_copy(update={"ttl_seconds": math.inf})
     below = SparqlStore(_in_process(graph, profile), profile)
     place = None if graph.place is None else graph.place / _reading_of(profile)
-    labels = LoadedLabels(below.names, allowance_of(profile, _PAGE_SECONDS), place)
-    over = below if place is None else SchemaOfContent(below, KeptSchema(place), below.use_names)
-    return IndexedStore(_cached(over, below.naming, forever, 0), labels), labels
+    labels = InProcessIndexSource(below.name_reader(), allowance_of(profile, _PAGE_SECONDS), place)
+    over = below if place is None else FixedContentStore(below, StoredSchema(place))
+    return IndexedStore(_cached(over, forever, 0), labels), labels
 
 
 def _reading_of(profile: Profile) -> str:
@@ -191,7 +190,7 @@ async def make_label_index(
     *,
     store: str | Path | None = None,
     afresh: bool = False,
-    told: Told = told_nobody,
+    told: OnProgress = no_progress,
 ) -> tuple[About, Path]:
     """Read all names of an endpoint into a label index, which `open_gateway` then uses.
 
@@ -213,15 +212,16 @@ async def make_label_index(
     kept = _kept(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
-        await over.find_names(allowance())
-        return await kept.make(over.names, allowance, afresh=afresh, told=told), kept.place
+        names = over.name_reader()
+        await names.find_predicates(allowance())
+        return await kept.make(names, allowance, afresh=afresh, told=told), kept.place
     finally:
         await over.close()
 
 
-def _kept(url: str, profile: Profile, store: str | Path | None) -> Kept:
+def _kept(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
     folder = folder_for_all() if store is None else Path(store)
-    kept = Kept.of(Identity.of(url, profile), folder)
+    kept = StoredIndex.of(Identity.of(url, profile), folder)
     check_private(folder, kept.place)
     return kept
 
@@ -244,7 +244,7 @@ def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Tran
     Raises:
         ConfigurationError: The URL is none, or the profile's credentials are not for it.
     """
-    return Finding(connect(url, profile, clock))
+    return EndpointDiscovery(connect(url, profile, clock))
 
 
 def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:
@@ -254,7 +254,7 @@ def store_over(transport: Transport, profile: Profile, clock: Clock = time.monot
         ConfigurationError: What the profile says about the API for names is wrong.
     """
     below = SparqlStore(transport, profile, clock=clock)
-    return _cached(_searched(below, profile), below.naming, profile.cache, _CACHE_MEGABYTES, clock)
+    return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:
@@ -265,11 +265,13 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
-    requests = ApiRequests(ApiAsker(api, endpoint), language)
+    requests = ApiRequests(ApiClient(api, endpoint), language)
     return WikibaseStore(store, ApiSearch(requests, store))
 
 
-def _loaded(source: Source | None, progress: Progress | None, store: str | Path | None, limits: Files) -> LoadedGraph:
+def _loaded(
+    source: Source | None, progress: Progress | None, store: str | Path | None, limits: FileSettings
+) -> LoadedGraph:
     if isinstance(source, rdflib.Graph):
         return load_rdflib(source)
     if source is None:
@@ -277,7 +279,7 @@ def _loaded(source: Source | None, progress: Progress | None, store: str | Path 
     paths = [Path(source)] if isinstance(source, str | Path) else [Path(entry) for entry in source]
     if store is None or not paths:
         return load_files(paths, progress, limits)
-    return open_kept(paths, Path(store), progress, limits)
+    return open_stored(paths, Path(store), progress, limits)
 
 
 def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
@@ -298,20 +300,20 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
         concurrency=endpoint.concurrency,
         method=endpoint.method,
-        manners=manners(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
+        timeout_policy=timeout_policy(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
         graphs=_graphs(endpoint),
         quota=_quota(url, endpoint, access, clock or time.time),
     )
 
 
-def _quota(url: str, endpoint: Endpoint, access: Access, clock: Clock) -> Quota:
+def _quota(url: str, endpoint: EndpointSettings, access: Access, clock: Clock) -> Quota:
     if not endpoint.has_quota:
         return Quota(endpoint, clock=clock)
     return Quota(endpoint, accounts=shared_account(url, access), clock=clock)
 
 
-def _graphs(endpoint: Endpoint) -> Sequence[str]:
+def _graphs(endpoint: EndpointSettings) -> Sequence[str]:
     match endpoint.graphs:
         case "default":
             return ()
@@ -322,14 +324,15 @@ def _graphs(endpoint: Endpoint) -> Sequence[str]:
 
 
 def _cached(
-    store: GraphStore, naming: Naming, cache: Cache, usual_megabytes: int, clock: Clock = time.monotonic
+    store: GraphStore,
+    cache: CacheSettings,
+    usual_megabytes: int,
+    clock: Clock = time.monotonic,
 ) -> GraphStore:
     megabytes = usual_megabytes if cache.megabytes is None else cache.megabytes
     if not megabytes:
         return store
-    cached = CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
-    naming.on_change(cached.forget_answers)
-    return cached
+    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
 def _over(
@@ -338,16 +341,16 @@ def _over(
     given: Mapping[str, str],
     declared: Sequence[tuple[str, Mapping[str, str]]],
     on_record: OnRecord,
-    shelf: Shelf | None = None,
+    storage: SchemaStorage | None = None,
     clock: Clock | None = None,
-    names_read: Reading = read_already,
+    names_read: ReadNames = read_already,
 ) -> Gateway:
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:
         _log.warning("%s", conflict)
     known = PrefixMap(merged)
     return Gateway(
-        store, profile, known, clock or time.monotonic, on_record=on_record, shelf=shelf, names_read=names_read
+        store, profile, known, clock or time.monotonic, on_record=on_record, storage=storage, names_read=names_read
     )
 
 

@@ -177,7 +177,7 @@ class _Waits:
             self._ended += self._clock() - self._since
 
 
-class Asking:
+class QueryTimer:
     """One query, from before it is sent until it is answered or given up; it may be sent several times."""
 
     def __init__(
@@ -301,9 +301,9 @@ class Tally:
         finally:
             self._waits.end()
 
-    def asking(self, template: str, sparql: str) -> Asking:
+    def asking(self, template: str, sparql: str) -> QueryTimer:
         """Follow one query."""
-        return Asking(template, sparql, self._clock, self._waits, self._queries, keep=self.keeps_queries)
+        return QueryTimer(template, sparql, self._clock, self._waits, self._queries, keep=self.keeps_queries)
 
     def answered(self, *, complete: bool, causes: Iterable[str] = ()) -> Record:
         """Return the record of a call that was answered, and log it."""

@@ -9,7 +9,7 @@ from mcp import Client
 
 from gateway.engine.gateway import Gateway
 from gateway.server.app import build
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 
 Json = dict[str, Any]
 
@@ -38,7 +38,7 @@ def patient(profile: Profile) -> Profile:
     """Lift the time and size limits, which are not what these tests are about: machines of any speed run them."""
     return profile.model_copy(
         update={
-            "limits": Limits(deadline_seconds=120, schema_seconds=60, query_rows=profile.limits.query_rows),
-            "size": Size(max_tokens=profile.size.max_tokens),
+            "limits": LimitSettings(deadline_seconds=120, schema_seconds=60, query_rows=profile.limits.query_rows),
+            "size": SizeSettings(max_tokens=profile.size.max_tokens),
         }
     )

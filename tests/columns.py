@@ -12,13 +12,13 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import Orientation, Profile
+from gateway.settings.profile import OrientationSettings, Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport
+from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.loading import LoadedGraph, load_files
 from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.fuseki import running_fuseki
@@ -98,7 +98,7 @@ class Column:
         settings = profile or Profile()
         if "orientation" not in settings.model_fields_set:
             # What a test asks must not depend on whether the schema was read in full within a second.
-            settings = settings.model_copy(update={"orientation": Orientation(patience_seconds=120)})
+            settings = settings.model_copy(update={"orientation": OrientationSettings(patience_seconds=120)})
         if self._asked is not None:
             asked = self._asked(graph)
             return open_gateway(endpoint=through or asked.endpoint, profile=asked.settle(settings))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.settings.profile import Edges, Profile, Size
-from gateway.terms.vocabulary import RDF_TYPE
+from gateway.settings.profile import EdgeSettings, Profile, SizeSettings
+from gateway.terms.known_iris import RDF_TYPE
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs
 
@@ -12,17 +12,17 @@ pytestmark = pytest.mark.anyio
 FILMS = "https://example.org/films/"
 SEED = f"{FILMS}film/Alien"
 RULES = {
-    "nothing is excepted": (Edges(types=(), excepted=()), EdgeRule(frozenset(), frozenset())),
+    "nothing is excepted": (EdgeSettings(types=(), excepted=()), EdgeRule(frozenset(), frozenset())),
     "types are edges": (
-        Edges(types=(f"{FILMS}wrote",), excepted=()),
+        EdgeSettings(types=(f"{FILMS}wrote",), excepted=()),
         EdgeRule(frozenset({f"{FILMS}wrote"}), frozenset()),
     ),
     "a namespace, all of whose predicates are edges": (
-        Edges(allowed=(FILMS,)),
+        EdgeSettings(allowed=(FILMS,)),
         EdgeRule(frozenset({RDF_TYPE}), allowed_namespaces=(FILMS,)),
     ),
     "a namespace, without some of its predicates": (
-        Edges(allowed=(FILMS,), types=(RDF_TYPE, f"{FILMS}wrote")),
+        EdgeSettings(allowed=(FILMS,), types=(RDF_TYPE, f"{FILMS}wrote")),
         EdgeRule(frozenset({RDF_TYPE, f"{FILMS}wrote"}), allowed_namespaces=(FILMS,)),
     ),
 }
@@ -32,7 +32,7 @@ RULES = {
 async def test_the_edges_are_those_that_the_profile_says(engine: Column, name: str) -> None:
     edges, rule = RULES[name]
     expected = bfs(OracleGraph.from_files(engine.files["films"], rule), [SEED], 2)
-    profile = Profile(edges=edges, size=Size(max_tokens=1_000_000, ceiling_tokens=1_000_000))
+    profile = Profile(edges=edges, size=SizeSettings(max_tokens=1_000_000, ceiling_tokens=1_000_000))
     async with engine.open("films", profile) as gateway:
         answer = await gateway.bfs_query([SEED], 2)
         schema = await gateway.describe_schema()

@@ -1,6 +1,6 @@
 """Every way in which a graph states something about an edge, on every engine that can hold it.
 
-What is told: the contract, "Evidence". The fixtures number their cases; `fixtures/README.md` lists them.
+What is told: docs/contract.md, "Evidence". The fixtures number their cases; `fixtures/README.md` lists them.
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ import pytest
 
 from gateway.engine.answers import BfsResult
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Edges, Profile, Roles, Size
-from gateway.terms.vocabulary import RDF
+from gateway.settings.profile import EdgeSettings, Profile, RoleSettings, SizeSettings
+from gateway.terms.known_iris import RDF
 from tests.columns import Column
 from tests.graphs import SHARED
 from tests.oracle import EdgeRule, OracleGraph, bfs
@@ -21,7 +21,7 @@ from tests.wikidata.readable import labelled, unreadable
 
 pytestmark = pytest.mark.anyio
 
-ROOM = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+ROOM = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 WB = "https://wb.example.org/"
 WIKIBASE = Profile(
     size=ROOM,
@@ -33,8 +33,8 @@ WIKIBASE = Profile(
         "wikibase": "http://wikiba.se/ontology#",
         "prov": "http://www.w3.org/ns/prov#",
     },
-    edges=Edges(allowed=(f"{WB}prop/direct/*",), evidence_nodes=False),
-    roles=Roles(source=(f"{WB}prop/reference/P3", f"{WB}prop/reference/P4")),
+    edges=EdgeSettings(allowed=(f"{WB}prop/direct/*",), evidence_nodes=False),
+    roles=RoleSettings(source=(f"{WB}prop/reference/P3", f"{WB}prop/reference/P4")),
 )
 _SHARED = {"rdf": RDF, "rdfs": "http://www.w3.org/2000/01/rdf-schema#", "dct": "http://purl.org/dc/terms/"}
 MARRIAGES = Profile(
@@ -134,19 +134,19 @@ async def test_a_slice_of_wikidata_tells_its_statements_under_the_profile_that_c
     answer = await around(engine, "wikidata-slice", profile, "wd:Q42", "wd:Q7251")
     edges = told(answer)
     normal = {"wikibase:rank": "wikibase:NormalRank"}
-    book = {"pr:P248": "wd:Q36578", "pr:P813": "2024-01-15T00:00:00Z"}
+    schema_cache = {"pr:P248": "wd:Q36578", "pr:P813": "2024-01-15T00:00:00Z"}
     page = "https://example.org/a-page-about-douglas-adams"
     assert edges["wd:Q42", "wdt:P69", "wd:Q691283"] == {
         "source_documents": ["wd:Q36578"],
         "pq:P512": "wd:Q1765120",
         "pq:P580": "1971-01-01T00:00:00Z",
         "pq:P582": "1974",
-        "prov:wasDerivedFrom": book,
+        "prov:wasDerivedFrom": schema_cache,
         **normal,
     }
     assert edges["wd:Q42", "wdt:P106", "wd:Q36180"] == {
         "source_documents": [page, "wd:Q36578"],
-        "prov:wasDerivedFrom": [book, {"pr:P854": page}],
+        "prov:wasDerivedFrom": [schema_cache, {"pr:P854": page}],
         **normal,
     }
     assert edges["wd:Q42", "wdt:P27", "wd:Q145"] == normal

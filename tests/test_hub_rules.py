@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError, QueryRefused
-from gateway.settings.profile import Hubs, Profile, Size
+from gateway.settings.profile import HubSettings, Profile, SizeSettings
 from tests.columns import Column
 from tests.engine.small import Watched, over
 from tests.examples import examples
@@ -22,7 +22,7 @@ from tests.oracle import Edge, bfs, degree, intersect
 from tests.random_graphs import IntersectionQuestion, Question, corpus, intersections, questions
 from tests.random_session import Corpus
 
-WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 thorough = settings(
     max_examples=examples(100),
@@ -264,7 +264,7 @@ async def test_a_hub_far_above_the_rule_is_counted_no_further_than_needed() -> N
 
 @pytest.mark.anyio
 async def test_an_argument_loosens_the_rule_up_to_the_operators_ceiling() -> None:
-    profile = Profile(size=WHOLE.size, hubs=Hubs(max_degree=5, max_degree_ceiling=12))
+    profile = Profile(size=WHOLE.size, hubs=HubSettings(max_degree=5, max_degree_ceiling=12))
     async with over(WHEEL, profile) as gateway:
         usual = await gateway.bfs_query(["x:seed"], 2, topology_only=True)
         assert usual.node_count == 14
@@ -276,7 +276,7 @@ async def test_an_argument_loosens_the_rule_up_to_the_operators_ceiling() -> Non
 
 @pytest.mark.anyio
 async def test_a_ceiling_alone_is_the_rule() -> None:
-    async with over(WHEEL, Profile(size=WHOLE.size, hubs=Hubs(max_degree_ceiling=12))) as gateway:
+    async with over(WHEEL, Profile(size=WHOLE.size, hubs=HubSettings(max_degree_ceiling=12))) as gateway:
         answer = await gateway.bfs_query(["x:seed"], 2, topology_only=True)
         assert answer.node_count == 14
         assert not answer.warnings

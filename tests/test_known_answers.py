@@ -9,7 +9,7 @@ import pytest
 
 from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Hubs, Profile
+from gateway.settings.profile import HubSettings, Profile
 from tests.calls import Json, asked, connected, counts, patient
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data
@@ -165,7 +165,7 @@ async def test_two_hops_that_reach_half_of_a_graph_through_its_hubs(engine: Colu
 @pytest.mark.large
 async def test_two_hops_that_stop_at_hubs_name_every_hub_with_its_degree(engine: Column) -> None:
     profile = patient(load_profile("wikidata-local"))
-    assert profile.hubs == Hubs(), "what the test before this one counts is without a hub rule"
+    assert profile.hubs == HubSettings(), "what the test before this one counts is without a hub rule"
     async with connected(engine.open("codex-m", profile)) as client:
         answer = await asked(client, "bfs_query", seeds=["wd:Q286525"], max_hops=2, topology_only=True, max_degree=100)
     assert counts(answer) == (66, 67)

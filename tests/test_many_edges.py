@@ -1,4 +1,4 @@
-"""A node with more edges than one query may return is fetched whole (contract, "Traversal", Hubs)."""
+"""A node with more edges than one query may return is fetched whole (docs/contract.md, "Hubs")."""
 
 import pytest
 
@@ -6,11 +6,11 @@ from gateway import resources
 from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.transport.files.loading import load_files
 from gateway.transport.inprocess import InProcess
-from gateway.transport.loading import load_files
 from tests.columns import Column, declared_prefixes
 from tests.oracle import OracleGraph, bfs
 
@@ -23,8 +23,8 @@ HUB = "https://example.org/awkward/hub"
 def reading_little(rows: int) -> Profile:
     return Profile(
         prefixes=declared_prefixes(AWKWARD),
-        limits=Limits(query_rows=rows, requests=1_000),
-        size=Size(max_tokens=1_000_000, ceiling_tokens=1_000_000),
+        limits=LimitSettings(query_rows=rows, requests=1_000),
+        size=SizeSettings(max_tokens=1_000_000, ceiling_tokens=1_000_000),
     )
 
 

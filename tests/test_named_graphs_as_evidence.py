@@ -11,9 +11,9 @@ import pytest
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.engine.answers import BfsResult
-from gateway.settings.endpoint import Endpoint, Graphs
-from gateway.settings.evidence import Evidence, EvidenceWay
-from gateway.settings.profile import Profile, Size
+from gateway.settings.endpoint import EndpointSettings, Graphs
+from gateway.settings.evidence import EvidenceSettings, EvidenceWay
+from gateway.settings.profile import Profile, SizeSettings
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
@@ -54,9 +54,9 @@ class Server:
         """Ask about aspirin."""
         profile = Profile(
             prefixes=PREFIXES,
-            size=Size(max_tokens=1_000_000, ceiling_tokens=1_000_000),
-            endpoint=Endpoint(graphs=graphs),
-            evidence=Evidence(ways=ways) if ways else Evidence(),
+            size=SizeSettings(max_tokens=1_000_000, ceiling_tokens=1_000_000),
+            endpoint=EndpointSettings(graphs=graphs),
+            evidence=EvidenceSettings(ways=ways) if ways else EvidenceSettings(),
         )
         async with open_gateway(endpoint=self.endpoint, profile=profile) as gateway:
             return await gateway.bfs_query([":aspirin"], 1, explain=True)

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.settings.profile import Cache, Profile, Size
+from gateway.settings.profile import CacheSettings, Profile, SizeSettings
 from tests.columns import Column
 from tests.examples import examples
 from tests.oracle import bfs, entity_type, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
 
-WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000), cache=Cache(megabytes=0))
+WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000), cache=CacheSettings(megabytes=0))
 """No page, no prefix: every ID is a whole IRI, as the oracle has it. No cache: `cache/test_agreement.py` has it."""
 
 # A question is cheap, the corpus is loaded once, and a slow machine is no failure.

@@ -1,4 +1,4 @@
-"""Pages of one question are pages of one answer (contract, "Traversal")."""
+"""Pages of one question are pages of one answer (docs/contract.md, "Pages")."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from gateway.cache.store import CachedStore
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import Profile, Size, Snapshots
+from gateway.settings.profile import Profile, SizeSettings, SnapshotSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
@@ -20,7 +20,7 @@ from tests.columns import Column
 from tests.examples import examples
 from tests.random_graphs import Question, corpus, questions
 
-NO_SIZE_LIMIT = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+NO_SIZE_LIMIT = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 LIMITS = (1, 2, 7, 50, 1_000)
 
 
@@ -61,7 +61,7 @@ def assert_one_answer(pages: Sequence[BfsResult], whole: BfsResult) -> None:
     on_one_page = [edge for edge in whole.edges if position[edge.subject] == position[edge.object]]
     on_pages = [edge for page in pages for edge in page.edges]
     assert sorted(on_pages, key=_triple) == sorted(on_one_page, key=_triple)
-    # An edge between two pages is told by both (contract, "Traversal"), so half of their sum is its number.
+    # An edge between two pages is told by both (docs/contract.md, "Pages"), so half of their sum is its number.
     across = sum(page.edges_across_pages or 0 for page in pages)
     assert len(on_pages) + across / 2 == whole.edge_count
     assert {(page.node_count, page.edge_count) for page in pages} == {(whole.node_count, whole.edge_count)}
@@ -151,7 +151,7 @@ async def test_a_page_of_an_answer_that_is_gone_and_differs_now_says_so() -> Non
 async def test_pages_fit_together_when_the_cache_expires_between_them(changed: bool) -> None:
     now = 0.0
     engine = _triples("b", "c", "d")
-    profile = Profile(size=NO_SIZE_LIMIT, snapshots=Snapshots(ttl_seconds=300))
+    profile = Profile(size=NO_SIZE_LIMIT, snapshots=SnapshotSettings(ttl_seconds=300))
     inner = SparqlStore(InProcess(engine, max_bytes=1 << 20), profile)
     store = CachedStore(inner, megabytes=1, ttl_seconds=60, clock=lambda: now)
     async with Gateway(store, profile, PrefixMap({}), clock=lambda: now) as gateway:
@@ -199,7 +199,7 @@ async def test_pages_fit_together_when_only_the_cache_is_left_of_the_kept_answer
 async def test_a_kept_answer_expires_after_its_time_to_live() -> None:
     now = 0.0
     engine = _triples("b")
-    profile = Profile(snapshots=Snapshots(ttl_seconds=60))
+    profile = Profile(snapshots=SnapshotSettings(ttl_seconds=60))
     store = SparqlStore(InProcess(engine, max_bytes=1 << 20), profile)
     async with Gateway(store, profile, PrefixMap({}), clock=lambda: now) as gateway:
         before = await gateway.bfs_query(["urn:x:hub"], 1)

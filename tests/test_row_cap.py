@@ -8,12 +8,12 @@ from typing import Final
 
 import pytest
 
-from gateway.engine.exploring import Exploration, explore
-from gateway.engine.hubs import HubRule
+from gateway.engine.traversal.breadth_first import Exploration, explore
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import LimitSettings, Profile
 from gateway.sparql.store import SparqlStore
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree
@@ -37,7 +37,7 @@ SAMPLE: Final = int(os.environ.get("BFSQL_ROW_CAP_NODES", "20"))
 PART: Final = 20
 """The sample is asked in parts, because a test that takes 300 s is taken for one that hangs."""
 
-LIMITS: Final = Limits(deadline_seconds=120, requests=1_000)
+LIMITS: Final = LimitSettings(deadline_seconds=120, requests=1_000)
 UNKNOWN: Final = load_profile("wikidata-local").model_copy(update={"limits": LIMITS})
 KNOWN: Final = UNKNOWN.model_copy(update={"limits": LIMITS.model_copy(update={"query_rows": 9_000})})
 

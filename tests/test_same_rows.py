@@ -1,6 +1,6 @@
 """Every template gives the same rows on every engine as in this process, over the same files.
 
-This is how an engine shows that answers a query wrongly with status 200 (field notes, `blazegraph.md`).
+This is how an engine shows that answers a query wrongly with status 200 (docs/notes/blazegraph.md).
 """
 
 import asyncio
@@ -17,16 +17,17 @@ import pytest
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Edges
+from gateway.settings.profile import EdgeSettings
 from gateway.sparql import template
-from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.evidence.ways import WAYS
-from gateway.sparql.results import BlankTerm, IriTerm, Term, TripleTerm, decode, literal
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, TripleTerm, literal
+from gateway.sparql.search.text_index import INDEXES
 from gateway.sparql.template import Parameter, Template
-from gateway.sparql.text_index import INDEXES
 from gateway.terms.iri import is_plain_iri
+from gateway.terms.known_iris import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.terms.patterns import patterns
-from gateway.terms.vocabulary import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.transport.base import Transport
 from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import existing_nodes, read
@@ -83,7 +84,7 @@ Values = Mapping[str, Parameter]
 Triple = tuple[str, str, str]
 
 ENDS = ("any_object", "objects")
-RULE = tuple(EdgeRule.of(Edges()).parameters)
+RULE = tuple(EdgeRule.of(EdgeSettings()).parameters)
 WIKIBASE = "http://wikiba.se/ontology#"
 
 
@@ -147,10 +148,12 @@ def sample(file: Path, left_out: frozenset[str]) -> Sample:
         if isinstance(quad.subject, pyoxigraph.NamedNode) and isinstance(quad.object, pyoxigraph.NamedNode)
     ]
     plain = [triple for triple in triples if all(map(is_plain_iri, triple))]
-    allowing = Edges(allowed=(plain[0][1], "https://example.org/"), objects=(plain[0][2], "https://example.org/d"))
+    allowing = EdgeSettings(
+        allowed=(plain[0][1], "https://example.org/"), objects=(plain[0][2], "https://example.org/d")
+    )
     if file.stem == "wikidata-slice":
         allowing = load_profile("wikidata-local").edges
-    rules = [EdgeRule.of(edges).parameters for edges in (Edges(), allowing)]
+    rules = [EdgeRule.of(edges).parameters for edges in (EdgeSettings(), allowing)]
     return Sample(nodes, plain, rules, _some_names(file), _with_values(file))
 
 

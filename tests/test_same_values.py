@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings.profile import Profile, Size
+from gateway.settings.profile import Profile, SizeSettings
 from tests.columns import Column, ColumnName, declared_prefixes
 from tests.graphs import existing_nodes, fixture
 
@@ -24,7 +24,7 @@ CANONICAL_IN_OXIGRAPH: Mapping[tuple[str, str], Json] = {
     ("gDurations", "a:dayTimeDuration"): "PT36H",
     ("gDurations", "a:yearMonthDuration"): "P14M",
 }
-# TDB2 keeps integers modulo 2**64 (field notes, sparql-endpoints.md 7.1): the value is lost before it is asked for.
+# TDB2 keeps integers modulo 2**64 (docs/notes/endpoints.md, "Values that engines change"): lost before it is asked for.
 LOST_IN_TDB2: Mapping[tuple[str, str], Json] = {("gIntegers", "a:huge"): "4807115922877859019"}
 
 # Virtuoso keeps what it has a type of its own for as that type, and writes it as it writes that type.
@@ -79,7 +79,7 @@ DIFFERENT: Mapping[ColumnName, Mapping[tuple[str, str], Json]] = {
 def unlimited(graph: str) -> Profile:
     """Return a profile with the prefixes of a fixture and room for every answer."""
     prefixes = declared_prefixes(fixture(graph))
-    return Profile(prefixes=prefixes, size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+    return Profile(prefixes=prefixes, size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 
 async def described(column: Column, graph: str) -> dict[str, Any]:

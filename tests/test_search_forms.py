@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.graph.values import Sought
-from gateway.labels.loaded import LoadedLabels
-from gateway.labels.store import IndexedStore
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Profile, Search
+from gateway.graph.values import SearchTerms
+from gateway.labels.in_process_index import InProcessIndexSource
+from gateway.labels.indexed_store import IndexedStore
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.folding import fold_accents
 from gateway.terms.prefixes import PrefixMap
@@ -98,7 +98,7 @@ def triples() -> str:
     return "".join(f"<{X}{key}> <{LABEL}> {string(name)}{tails.get(key, '')} .\n" for key, name in NAMES.items())
 
 
-Opened = Callable[[Search], Gateway]
+Opened = Callable[[SearchSettings], Gateway]
 
 
 @pytest.fixture(
@@ -112,7 +112,7 @@ def opened(
     if request.param == "in-process":
         stored = engine(triples())
 
-        def in_process(search: Search) -> Gateway:
+        def in_process(search: SearchSettings) -> Gateway:
             profile = Profile(size=ROOM, search=search)
             store = SparqlStore(InProcess(stored, max_bytes=1 << 24), profile)
             return Gateway(store, profile, PrefixMap(PREFIXES))
@@ -125,8 +125,8 @@ def opened(
         with shared_server(request.param, run_folder / f"{request.param}-names", {"names": [file]}) as graphs:
             asked = graphs["names"]
 
-            def over(search: Search) -> Gateway:
-                endpoint = Endpoint(graphs=asked.graphs or "default")
+            def over(search: SearchSettings) -> Gateway:
+                endpoint = EndpointSettings(graphs=asked.graphs or "default")
                 profile = Profile(size=ROOM, search=search, endpoint=endpoint, prefixes=PREFIXES)
                 return open_gateway(endpoint=asked.endpoint, profile=profile)
 
@@ -136,7 +136,7 @@ def opened(
 
 
 async def test_every_engine_finds_names_in_any_form_and_says_that_these_are_all(opened: Opened) -> None:
-    async with opened(Search(index="none")) as gateway:
+    async with opened(SearchSettings(index="none")) as gateway:
         for query, expected in SEARCHES:
             answer = await gateway.search_entities(query)
             assert {hit.id for hit in answer.result} == {f"x:{key}" for key in expected}, query
@@ -144,7 +144,7 @@ async def test_every_engine_finds_names_in_any_form_and_says_that_these_are_all(
 
 
 async def test_a_part_of_the_words_is_found_in_any_form_too(opened: Opened) -> None:
-    async with opened(Search(index="none")) as gateway:
+    async with opened(SearchSettings(index="none")) as gateway:
         answer = await gateway.search_entities("Bjork unheard")
     assert {hit.id for hit in answer.result} == {"x:bjork", "x:apart", "x:wide", "x:styled", "x:tagged"}
     assert answer.complete
@@ -186,9 +186,9 @@ async def indexed(names: Sequence[str], query: str) -> tuple[set[int], bool]:
     """Search the label index; return which names are found, and whether these are said to be all."""
     below = SparqlStore(held(names), Profile())
     listed = Listed({f"{X}{number}": [name] for number, name in enumerate(names)})
-    store = IndexedStore(below, LoadedLabels(listed, allowance))
+    store = IndexedStore(below, InProcessIndexSource(listed, allowance))
     try:
-        hits = await store.search(Sought(query, tuple(words_of(query))), (), allowance())
+        hits = await store.search(SearchTerms(query, tuple(words_of(query))), (), allowance())
     finally:
         await store.close()
     return {int(hit.iri.removeprefix(X)) for hit in hits.hits}, hits.exhaustive and not hits.truncated

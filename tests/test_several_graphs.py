@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
 E = "http://example.org/"
 EDGES = 12
-ROOM = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+ROOM = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def profile(**limits: int) -> Profile:
     graphs = tuple(f"{E}g{n}" for n in range(3))
-    return Profile(endpoint=Endpoint(graphs=graphs), size=ROOM, limits=Limits.model_validate(limits))
+    return Profile(endpoint=EndpointSettings(graphs=graphs), size=ROOM, limits=LimitSettings.model_validate(limits))
 
 
 @pytest.mark.parametrize(("max_degree", "complete"), [(EDGES, True), (EDGES - 1, False)])

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from gateway.errors import NetworkFault
-from gateway.telemetry import LOGGER, Asking, Record, Tally
+from gateway.telemetry import LOGGER, QueryTimer, Record, Tally
 
 
 class Turned:
@@ -59,7 +59,7 @@ def ask(tally: Tally, clock: Turned, ms: float) -> None:
         asking.read(3)
 
 
-def come_broken(asking: Asking, clock: Turned) -> None:
+def come_broken(asking: QueryTimer, clock: Turned) -> None:
     """Let bytes come that turn out to be no answer."""
     clock.turn(3)
     asking.came(50)

@@ -11,8 +11,8 @@ from gateway.api import open_gateway
 from gateway.engine.answers import SearchResult, SentQuery
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Profile, Search
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.terms.patterns import patterns
 from gateway.terms.words import has_symbol, words_of
 from tests.columns import Asked, Column
@@ -79,8 +79,8 @@ class Indexed:
             endpoint=asked.endpoint,
             profile=Profile(
                 size=ROOM,
-                search=Search.model_validate({"index": self.name, **search}),
-                endpoint=Endpoint(graphs=asked.graphs or "default"),
+                search=SearchSettings.model_validate({"index": self.name, **search}),
+                endpoint=EndpointSettings(graphs=asked.graphs or "default"),
             ),
         )
 
@@ -257,8 +257,8 @@ async def test_a_fuseki_without_an_index_which_says_nothing_of_that_is_not_belie
         assert "no text search" in answer.warnings[0]
 
 
-@pytest.mark.parametrize("settings", [Search(), Search(scan_triples=0, index="none")])
-async def test_hostile_text_is_answered_or_refused_on_every_engine(engine: Column, settings: Search) -> None:
+@pytest.mark.parametrize("settings", [SearchSettings(), SearchSettings(scan_triples=0, index="none")])
+async def test_hostile_text_is_answered_or_refused_on_every_engine(engine: Column, settings: SearchSettings) -> None:
     async with engine.open("medical", Profile(size=ROOM, search=settings)) as gateway:
         harmless = await skeletons(gateway)
         for query in HOSTILE:

@@ -14,8 +14,8 @@ from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
 from gateway.api import store_over, transport_to
 from gateway.engine.gateway import Gateway
-from gateway.engine.hubs import HubRule
-from gateway.engine.topology import Cartographer, Topology
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.topology import Topology, TopologyBuilder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
@@ -59,13 +59,13 @@ class Ours:
         profile = self.profile
         if names is not None:
             profile = profile.model_copy(update={"names": profile.names.model_copy(update={"on_stubs": names})})
-        cartographer = Cartographer(self._store, PrefixMap(profile.prefixes), profile)
+        topology_builder = TopologyBuilder(self._store, PrefixMap(profile.prefixes), profile)
         rule = HubRule.of(profile.hubs, None, None)
         limits = profile.limits
         call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
         if question.kind == "traversal":
-            return await cartographer.neighbourhood(question.seeds, question.hops, rule, call)
-        return await cartographer.intersection(question.seeds, question.hops, rule, call, via=False)
+            return await topology_builder.neighbourhood(question.seeds, question.hops, rule, call)
+        return await topology_builder.intersection(question.seeds, question.hops, rule, call, via=False)
 
     def gateway(self) -> Gateway:
         """Return a gateway that has answered nothing yet; what its store remembers is shared."""

@@ -15,8 +15,8 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
 from gateway.sparql import template
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import decode
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.decoder import decode
 from gateway.sparql.store import SparqlStore
 from gateway.transport.base import Transport
 from tests.columns import Column, ColumnName, column

@@ -18,13 +18,13 @@ from benchmarks.graphs import PLANTED_SEED, node
 from benchmarks.questions import Question, planted
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
-from gateway.settings.profile import Limits
+from gateway.settings.profile import LimitSettings
 
 GRAPH: Final = 1_000_000
 _HALF, _ALL = 500, 1_000
 _MEGABYTE: Final = 1_000_000
 _HUBS: Final = 150
-_PATIENT: Final = Limits(deadline_seconds=300)
+_PATIENT: Final = LimitSettings(deadline_seconds=300)
 """A slow machine must not spare itself a part of the traversal."""
 
 Probe = Literal["peak", "held"]

@@ -14,14 +14,14 @@ from benchmarks.recording import Recording
 from benchmarks.report import Line, Report
 from benchmarks.sites import ENGINES, Sites, graph_file
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import Size
+from gateway.settings.profile import SizeSettings
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree, intersect
 
 _SAMPLE: Final = 50
 _SEED: Final = 4
 _DEGREES: Final = range(12, 17)
 _MAX_DEGREE: Final = 100
-_ROOM: Final = Size(max_tokens=1_000_000, ceiling_tokens=1_000_000)
+_ROOM: Final = SizeSettings(max_tokens=1_000_000, ceiling_tokens=1_000_000)
 """So that no metadata is left out for size."""
 
 _RULE: Final = EdgeRule(type_predicates=frozenset({f"{WDT}P31"}), allowed_namespaces=(WDT,), evidence=False)

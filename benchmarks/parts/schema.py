@@ -16,7 +16,7 @@ from benchmarks.sites import Sites
 from gateway.api import open_gateway
 from gateway.engine.answers import SchemaResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import Orientation, Profile
+from gateway.settings.profile import OrientationSettings, Profile
 
 _TRIPLES: Final = SIZES[-1]
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -36,7 +36,7 @@ async def measure(_: Sites, report: Report) -> None:
             seconds = time.perf_counter() - began
             whole = await _whole(gateway, first)
             in_full = time.perf_counter() - began
-        hasty = Profile(orientation=Orientation(enumeration_seconds=_SHORT_SECONDS))
+        hasty = Profile(orientation=OrientationSettings(enumeration_seconds=_SHORT_SECONDS))
         async with open_gateway(endpoint=url, profile=hasty) as gateway:
             started = await gateway.describe_schema()
             # It is over long before that, one way or the other.

@@ -9,20 +9,20 @@ import pyoxigraph
 
 from gateway.checking import probes
 from gateway.checking.claims import Claim, Claims, Report, not_determined
-from gateway.checking.comparing import Comparer
-from gateway.checking.evidence import Evidence, gather
-from gateway.checking.independent import OtherClient
+from gateway.checking.comparison import Comparer
 from gateway.checking.prober import SECONDS_EACH, Prober
 from gateway.checking.probes import determined
-from gateway.checking.suggesting import settings_for
+from gateway.checking.second_client import SecondClient
+from gateway.checking.self_description import SelfDescription, gather
+from gateway.checking.suggested_profile import settings_for
 from gateway.checking.text_search import text_search
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
 from gateway.graph.deadline import Deadline
-from gateway.settings.address import without_query
-from gateway.settings.endpoint import Endpoint, EngineName, Graphs
+from gateway.settings.endpoint import EndpointSettings, EngineName, Graphs
 from gateway.settings.profile import Profile
-from gateway.sparql.engines import HABITS, manners
-from gateway.sparql.finding import find_query_endpoint
+from gateway.settings.urls import without_query
+from gateway.sparql.endpoint_discovery import find_query_endpoint
+from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.transport.advice import OPERATOR
 from gateway.transport.http import Http
@@ -45,7 +45,7 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     prober = Prober.of(http, profile.endpoint, seconds_each)
     await _reach(http, prober)
     evidence = await gather(http, prober)
-    http.manners = manners(profile.endpoint, _asked_as(profile.endpoint, evidence))
+    http.timeout_policy = timeout_policy(profile.endpoint, _asked_as(profile.endpoint, evidence))
     claims = await _claims(http, prober, profile, evidence)
     graphs = await _graphs(prober, profile, evidence, claims)
     return Report(
@@ -106,7 +106,7 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
     return Report(place, claims, (), tuple(_empty(claims.triples)), "")
 
 
-async def _claims(http: Http, prober: Prober, profile: Profile, evidence: Evidence) -> Claims:
+async def _claims(http: Http, prober: Prober, profile: Profile, evidence: SelfDescription) -> Claims:
     engine = evidence.recognised.engine
     everything = http.over_all_graphs()
     try:
@@ -133,14 +133,14 @@ async def _claims(http: Http, prober: Prober, profile: Profile, evidence: Eviden
     )
 
 
-def _engine(evidence: Evidence) -> Claim:
+def _engine(evidence: SelfDescription) -> Claim:
     recognised = evidence.recognised
     if recognised.engine == "unknown":
         return not_determined(recognised.evidence)
     return Claim(recognised.engine, recognised.evidence)
 
 
-async def _version(prober: Prober, evidence: Evidence) -> Claim:
+async def _version(prober: Prober, evidence: SelfDescription) -> Claim:
     recognised = evidence.recognised
     if recognised.version:
         return Claim(recognised.version, recognised.version_evidence)
@@ -157,29 +157,29 @@ async def _takes(http: Http, prober: Prober, method: str) -> Claim:
         await other.close()
 
 
-def _asked_as(endpoint: Endpoint, evidence: Evidence) -> EngineName:
+def _asked_as(endpoint: EndpointSettings, evidence: SelfDescription) -> EngineName:
     return evidence.recognised.engine if endpoint.engine == "auto" else endpoint.engine
 
 
-def _deadline(http: Http, endpoint: Endpoint, evidence: Evidence) -> Claim:
+def _deadline(http: Http, endpoint: EndpointSettings, evidence: SelfDescription) -> Claim:
     """Say how the endpoint is told the time that is left; to try whether it obeys would take a heavy query."""
     engine = _asked_as(endpoint, evidence)
-    habits, told = HABITS[engine], http.manners
+    traits, told = TRAITS[engine], http.timeout_policy
     if told.tells_time:
         way = f"header {told.timeout_header}" if told.timeout_header else f"form parameter {told.timeout_parameter}"
         said = endpoint.timeout_parameter or endpoint.timeout_header
         return Claim(
             f"{way}, in {told.timeout_unit}",
-            "the profile says so" if said else f"what {habits.name} is known to take; not tried",
+            "the profile says so" if said else f"what {traits.name} is known to take; not tried",
         )
-    if habits.cuts_at_deadline:
-        return Claim("none is sent", f"{habits.name} would answer it with a part of the rows")
+    if traits.cuts_at_deadline:
+        return Claim("none is sent", f"{traits.name} would answer it with a part of the rows")
     if engine == "unknown":
         return Claim("none is sent", "the engine is not recognised, and the profile names no parameter")
-    return Claim("none is sent", f"no way to tell {habits.name} is known here, and the profile names none")
+    return Claim("none is sent", f"no way to tell {traits.name} is known here, and the profile names none")
 
 
-def _told_union(union: Claim, evidence: Evidence) -> Claim:
+def _told_union(union: Claim, evidence: SelfDescription) -> Claim:
     """Put the service description's word beside what was found."""
     if not evidence.is_union or union.value is None:
         return union
@@ -188,14 +188,14 @@ def _told_union(union: Claim, evidence: Evidence) -> Claim:
     return not_determined(f"its service description says that it is, but {union.why}")
 
 
-def _told_triples(triples: Claim, evidence: Evidence) -> Claim:
+def _told_triples(triples: Claim, evidence: SelfDescription) -> Claim:
     """Put the server's own number beside what was counted."""
     if evidence.triples is None or triples.value is None:
         return triples
     return replace(triples, why=f"{triples.why}; the server's own number is {evidence.triples:,}")
 
 
-def _several(endpoint: Endpoint, graphs: Claim, union: Claim) -> bool:
+def _several(endpoint: EndpointSettings, graphs: Claim, union: Claim) -> bool:
     """Tell whether the graph that is asked may be put together of several: then a triple may come several times."""
     if endpoint.graphs == "default":
         return graphs.value != 0 and union.value is not False
@@ -212,7 +212,7 @@ def _is_elsewhere(profile: Profile, claims: Claims) -> bool:
     )
 
 
-async def _graphs(prober: Prober, profile: Profile, evidence: Evidence, claims: Claims) -> Graphs:
+async def _graphs(prober: Prober, profile: Profile, evidence: SelfDescription, claims: Claims) -> Graphs:
     """Return the graphs to ask: where all triples are in named ones, their union on Fuseki, else these by name."""
     if not _is_elsewhere(profile, claims):
         return profile.endpoint.graphs
@@ -224,7 +224,7 @@ async def _graphs(prober: Prober, profile: Profile, evidence: Evidence, claims: 
         return "default"
 
 
-def _comparer(http: Http, prober: Prober, profile: Profile, evidence: Evidence, claims: Claims) -> Comparer:
+def _comparer(http: Http, prober: Prober, profile: Profile, evidence: SelfDescription, claims: Claims) -> Comparer:
     known = profile.endpoint.model_copy(
         update={
             "engine": _asked_as(profile.endpoint, evidence),
@@ -232,10 +232,10 @@ def _comparer(http: Http, prober: Prober, profile: Profile, evidence: Evidence, 
         }
     )
     store = SparqlStore(http, profile.model_copy(update={"endpoint": known}))
-    return Comparer(store, OtherClient(http), prober, profile)
+    return Comparer(store, SecondClient(http), prober, profile)
 
 
-def _warnings(profile: Profile, evidence: Evidence, claims: Claims) -> Iterator[str]:
+def _warnings(profile: Profile, evidence: SelfDescription, claims: Claims) -> Iterator[str]:
     recognised, pinned = evidence.recognised.engine, profile.endpoint.engine
     if pinned not in {"auto", "unknown", recognised}:
         yield f"The profile says {pinned}; the evidence: {recognised} ({evidence.recognised.evidence})."
@@ -245,8 +245,8 @@ def _warnings(profile: Profile, evidence: Evidence, claims: Claims) -> Iterator[
         yield f"limits.query_rows = {rows} is not below the row cap of {cap.value}."
     if profile.endpoint.lateral is True and claims.lateral.value is False:
         yield "The profile says that the engine takes LATERAL, and it does not."
-    if HABITS[recognised].cuts_silently and profile.endpoint.trusted:
-        yield f"A time-out of {HABITS[recognised].name} cuts answers without a sign, unless it is set otherwise."
+    if TRAITS[recognised].cuts_silently and profile.endpoint.trusted:
+        yield f"A time-out of {TRAITS[recognised].name} cuts answers without a sign, unless it is set otherwise."
     if _is_elsewhere(profile, claims):
         yield "The graph that is asked is empty; the triples are in named graphs."
     else:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from gateway.errors import EndpointFault
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql import template
 from gateway.sparql.pace import Pace
-from gateway.sparql.results import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
-from gateway.transport.base import Glimpse, Remote, Transport
+from gateway.transport.base import ProbeResponse, Remote, Transport
 
 SECONDS_EACH = 5.0
 """Time for one probe."""
@@ -35,7 +36,7 @@ class Prober:
         self.seconds_each = seconds_each
 
     @classmethod
-    def of(cls, transport: Transport, endpoint: Endpoint, seconds_each: float) -> Prober:
+    def of(cls, transport: Transport, endpoint: EndpointSettings, seconds_each: float) -> Prober:
         """Return a prober that keeps to an endpoint's pace."""
         pace = Pace(endpoint, transport.quota if isinstance(transport, Remote) else None)
         return cls(transport, pace, Deadline.after(_TOGETHER * seconds_each), seconds_each)
@@ -49,7 +50,7 @@ class Prober:
         """The deadline of one probe that begins now."""
         return self.deadline.within(self.seconds_each)
 
-    async def look(self, remote: Remote, accept: str) -> Glimpse:
+    async def look(self, remote: Remote, accept: str) -> ProbeResponse:
         """Look at an endpoint without a query.
 
         Raises:

@@ -11,7 +11,7 @@ from gateway.checking.prober import Prober, value_of
 from gateway.errors import QueryRefused
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
-from gateway.sparql.engines import HABITS
+from gateway.sparql.engines.traits import TRAITS
 
 _WORD = re.compile(r"[A-Za-z]{4,24}")
 """A word that needs no escape in any query language of a text index."""
@@ -56,7 +56,7 @@ async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[I
         known = (
             "the engine is not recognised"
             if engine == "unknown"
-            else f"no text index of {HABITS[engine].name} is known here"
+            else f"no text index of {TRAITS[engine].name} is known here"
         )
         return not_determined(known)
     words = _words(

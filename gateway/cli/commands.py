@@ -9,7 +9,7 @@ import typer
 import gateway.cli.tool_commands  # noqa: F401 - its commands come first in the help
 from gateway.cli.options import Contact, Endpoint, FileLimits, Graphs, Prefixes, ProfileName, Store, Verbose, given
 from gateway.cli.program import PROGRAM, app, example
-from gateway.cli.requests import Check, Common, Demo, Index, Request, Serve
+from gateway.cli.requests import CheckCommand, CommonOptions, DemoCommand, IndexCommand, Request, ServeCommand
 from gateway.errors import ConfigurationError
 
 __all__ = ["PROGRAM", "app"]
@@ -57,7 +57,7 @@ def serve(
         raise ConfigurationError("--port and --host are nothing without --http.")
     if port is not None and not 0 <= port <= _LAST_PORT:
         raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
-    common = Common(
+    common = CommonOptions(
         graph,
         endpoint,
         profile,
@@ -68,7 +68,7 @@ def serve(
         contact=contact,
         file_limits=file_limit,
     )
-    return Serve(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
+    return ServeCommand(common, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
 
 
 @app.command(epilog=example(f"{PROGRAM} check http://127.0.0.1:3030/ds/sparql", f"{PROGRAM} check --graph films.ttl"))
@@ -94,8 +94,8 @@ def check(
     """
     if url is not None and endpoint is not None:
         raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
-    return Check(
-        Common(
+    return CheckCommand(
+        CommonOptions(
             graph, url or endpoint, profile, None, json, verbose, store=store, contact=contact, file_limits=file_limit
         )
     )
@@ -115,8 +115,8 @@ def index(
     The names are kept in a label index that finds them in spite of slips. It may take long; interrupted, it goes on
     where it was when it is called again. Graphs in files need no call: their index is made by itself.
     """
-    return Index(
-        Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store, contact=contact),
+    return IndexCommand(
+        CommonOptions(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store, contact=contact),
         afresh=False,
     )
 
@@ -134,8 +134,9 @@ def refresh(
 
     What is old serves until the new is whole.
     """
-    return Index(
-        Common(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store, contact=contact), afresh=True
+    return IndexCommand(
+        CommonOptions(None, endpoint, profile, None, as_json=False, verbose=verbose, store=store, contact=contact),
+        afresh=True,
     )
 
 
@@ -145,4 +146,4 @@ def demo(*, verbose: Verbose = 0) -> Request:
 
     A server is started over standard input and output, and a scripted client puts the questions that a model would.
     """
-    return Demo(verbose)
+    return DemoCommand(verbose)

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from gateway.cli.commands import PROGRAM, app
 from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, print_error
-from gateway.cli.requests import Serve
+from gateway.cli.requests import ServeCommand
 from gateway.cli.statuses import FAILED, INTERRUPTED
 from gateway.errors import GatewayError
 
@@ -64,7 +64,7 @@ def _run(arguments: list[str], log: Log) -> int:
     result = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if result is None or isinstance(result, int):
         return result or 0
-    if isinstance(result, Serve):
+    if isinstance(result, ServeCommand):
         log.let_go()
         # A client waits. What is imported stays, and to look for garbage in it meanwhile takes a tenth of the start.
         gc.disable()
@@ -73,7 +73,7 @@ def _run(arguments: list[str], log: Log) -> int:
         gc.freeze()
         gc.enable()
         return serve(result.common, result.address)
-    from gateway.cli.work import do  # noqa: PLC0415 - `--help` is quick without all that the commands need
+    from gateway.cli.run import do  # noqa: PLC0415 - `--help` is quick without all that the commands need
 
     return do(result)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gateway.cli.requests import Common
+from gateway.cli.requests import CommonOptions
 from gateway.settings.files import with_changes
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Profile
 
 
-def profile_of(common: Common) -> Profile:
+def profile_of(common: CommonOptions) -> Profile:
     """Return the profile that is named, or the default, with what other options change in it.
 
     Raises:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class CommonOptions:
     """What every command is told.
 
     Attributes:
@@ -35,7 +35,7 @@ class Common:
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
+class TraversalOptions:
     """What `bfs` and `intersect` take beside their seeds, under the tools' own names."""
 
     node_types: list[str] | None
@@ -52,7 +52,7 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class SchemaCommand:
     """What does the graph contain?
 
     Attributes:
@@ -60,52 +60,52 @@ class Schema:
         whole: Whether to wait until every triple was read, however long that takes.
     """
 
-    common: Common
+    common: CommonOptions
     whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchCommand:
     """Which entities have this name?"""
 
-    common: Common
+    common: CommonOptions
     query: str
     node_types: list[str] | None
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
-class Bfs:
+class BfsCommand:
     """What is around these entities?"""
 
-    common: Common
+    common: CommonOptions
     seeds: list[str]
     hops: int
-    detail: Detail
+    detail: TraversalOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Describe:
+class DescribeCommand:
     """What is known about these entities?"""
 
-    common: Common
+    common: CommonOptions
     ids: list[str]
     max_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Intersect:
+class IntersectCommand:
     """What is near to all of these entities?"""
 
-    common: Common
+    common: CommonOptions
     seeds: list[str]
     hops: int
     via: bool
-    detail: Detail
+    detail: TraversalOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Serve:
+class ServeCommand:
     """Serve the tools, over HTTP at an address or over stdio.
 
     Attributes:
@@ -113,19 +113,19 @@ class Serve:
         address: Host and port; None for stdio.
     """
 
-    common: Common
+    common: CommonOptions
     address: tuple[str, int] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckCommand:
     """What can this endpoint do, and how must it be asked?"""
 
-    common: Common
+    common: CommonOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexCommand:
     """Read all names of an endpoint.
 
     Attributes:
@@ -133,15 +133,25 @@ class Index:
         afresh: Whether what is there is made anew.
     """
 
-    common: Common
+    common: CommonOptions
     afresh: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
+class DemoCommand:
     """What does a model's session look like?"""
 
     verbose: int
 
 
-Request = Check | Demo | Index | Schema | Search | Bfs | Describe | Intersect | Serve
+Request = (
+    CheckCommand
+    | DemoCommand
+    | IndexCommand
+    | SchemaCommand
+    | SearchCommand
+    | BfsCommand
+    | DescribeCommand
+    | IntersectCommand
+    | ServeCommand
+)

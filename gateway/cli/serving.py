@@ -17,18 +17,18 @@ from urllib.parse import urlsplit
 from gateway.cli.output import flush, louder, print_note
 from gateway.cli.prefixes import prefixes
 from gateway.cli.profiles import profile_of
-from gateway.cli.requests import Common
+from gateway.cli.requests import CommonOptions
 from gateway.cli.statuses import INTERRUPTED, TERMINATED
 from gateway.errors import ConfigurationError
 from gateway.server import run
-from gateway.server.opening import Note, Opened, Opening
-from gateway.settings.address import url_problem
+from gateway.server.gateway_opener import GatewayOpener, OnFileRead, OpenGateway
 from gateway.settings.contact import contact_for
 from gateway.settings.profile import Profile
-from gateway.transport.loading import check_files
+from gateway.settings.urls import url_problem
+from gateway.transport.files.loading import check_files
 
 
-def serve(common: Common, address: tuple[str, int] | None) -> int:
+def serve(common: CommonOptions, address: tuple[str, int] | None) -> int:
     """Serve until the client goes, or until told to stop; return the exit status.
 
     What is wrong with the command line is told before anything is served; what is wrong inside a file when it is
@@ -100,13 +100,13 @@ class _Stop:
             self._loop.call_soon_threadsafe(self.event.set)
 
 
-def _opening(common: Common) -> tuple[Opening, str]:
+def _opening(common: CommonOptions) -> tuple[GatewayOpener, str]:
     """Check what can be checked at once; return the gateway to be, and what it is of."""
     profile = profile_of(common)
     if common.graph and common.endpoint:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     given = prefixes(common.prefix or ())
-    opening = Opening(profile, lambda note: _opened(common, profile, given, note))
+    opening = GatewayOpener(profile, lambda note: _opened(common, profile, given, note))
     if common.graph:
         paths = [Path(path) for path in common.graph]
         check_files(paths)
@@ -122,7 +122,7 @@ def _opening(common: Common) -> tuple[Opening, str]:
     return opening, "the demo graph"
 
 
-def _opened(common: Common, profile: Profile, given: Mapping[str, str], note: Note) -> Opened:
+def _opened(common: CommonOptions, profile: Profile, given: Mapping[str, str], note: OnFileRead) -> OpenGateway:
     from gateway.api import open_gateway  # noqa: PLC0415 - in the thread that opens, while the server answers
 
     return open_gateway(

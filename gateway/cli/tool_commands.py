@@ -30,7 +30,16 @@ from gateway.cli.options import (
     Verbose,
 )
 from gateway.cli.program import PROGRAM, app, example
-from gateway.cli.requests import Bfs, Common, Describe, Detail, Intersect, Request, Schema, Search
+from gateway.cli.requests import (
+    BfsCommand,
+    CommonOptions,
+    DescribeCommand,
+    IntersectCommand,
+    Request,
+    SchemaCommand,
+    SearchCommand,
+    TraversalOptions,
+)
 
 
 @app.command(epilog=example(f"{PROGRAM} schema", f"{PROGRAM} schema --graph films.ttl --json"))
@@ -55,7 +64,9 @@ def schema(
 
     Each with how often it occurs, and with its label where IDs say nothing.
     """
-    return Schema(Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit), whole)
+    return SchemaCommand(
+        CommonOptions(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit), whole
+    )
 
 
 @app.command(epilog=example(f"{PROGRAM} search insulin", f'{PROGRAM} search "steve mcqueen" -g films.ttl'))
@@ -82,8 +93,8 @@ def search(
 
     QUERY is a name, an alias or a part of one.
     """
-    return Search(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
+    return SearchCommand(
+        CommonOptions(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
         query,
         node_type,
         limit,
@@ -126,11 +137,11 @@ def bfs(
 
     SEED is an ID, as `search` tells it. Edges are followed in both directions.
     """
-    return Bfs(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
+    return BfsCommand(
+        CommonOptions(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
         seeds,
         hops,
-        Detail(
+        TraversalOptions(
             node_types=node_type,
             predicates=predicate,
             topology_only=topology_only,
@@ -167,8 +178,10 @@ def describe(
     ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
     describe_entities.
     """
-    return Describe(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit), ids, max_tokens
+    return DescribeCommand(
+        CommonOptions(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
+        ids,
+        max_tokens,
     )
 
 
@@ -214,12 +227,12 @@ def intersect(
     SEED is an ID, as `search` tells it; it takes two or more. The answer has the nodes within reach of every seed and
     all edges among them.
     """
-    return Intersect(
-        Common(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
+    return IntersectCommand(
+        CommonOptions(graph, endpoint, profile, prefix, json, verbose, explain, store, contact, file_limit),
         seeds,
         hops,
         via,
-        Detail(
+        TraversalOptions(
             node_types=node_type,
             predicates=predicate,
             topology_only=topology_only,

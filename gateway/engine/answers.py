@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.engine.gaps import Cause
-from gateway.engine.ranking import Match
+from gateway.engine.tools.search_ranking import Match
+from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Method
 
 

@@ -26,15 +26,15 @@ from gateway.engine.arguments import (
     SearchEntities,
     parse,
 )
-from gateway.engine.book import SchemaBook, Shelf
-from gateway.engine.bounding import bounded
-from gateway.engine.describing import Describer
-from gateway.engine.explaining import explained
-from gateway.engine.orienting import Orienter
-from gateway.engine.presenting import max_bytes
-from gateway.engine.searching import Searcher
-from gateway.engine.size import size_of
-from gateway.engine.traversing import Traverser
+from gateway.engine.presentation.explain import explained
+from gateway.engine.presentation.presenter import max_bytes
+from gateway.engine.presentation.size import size_of
+from gateway.engine.presentation.size_limit import bounded
+from gateway.engine.schema.cache import SchemaCache, SchemaStorage
+from gateway.engine.tools.description import EntityDescriber
+from gateway.engine.tools.schema import SchemaDescriber
+from gateway.engine.tools.search import EntitySearcher
+from gateway.engine.tools.traversal import Traverser
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
@@ -53,7 +53,7 @@ def ignored(_: Record) -> None:
     """Tell nobody."""
 
 
-Reading = Callable[[Callable[[int, int], Awaitable[None]]], Awaitable[None]]
+ReadNames = Callable[[Callable[[int, int], Awaitable[None]]], Awaitable[None]]
 """Waits until something is read; calls its argument with how much is read, and of how much."""
 
 
@@ -111,8 +111,8 @@ class Gateway:
         prefixes: PrefixMap,
         clock: Clock = time.monotonic,
         on_record: OnRecord = ignored,
-        shelf: Shelf | None = None,
-        names_read: Reading = read_already,
+        storage: SchemaStorage | None = None,
+        names_read: ReadNames = read_already,
     ) -> None:
         self._store = store
         self._names_read = names_read
@@ -120,11 +120,11 @@ class Gateway:
         self._prefixes = prefixes
         self._clock = clock
         self._on_record = on_record
-        self._book = SchemaBook(store, profile, prefixes, clock, shelf)
-        self._orienter = Orienter(profile, prefixes, self._book)
-        self._searcher = Searcher(store, profile, prefixes, self._book)
-        self._describer = Describer(store, profile, prefixes, self._book)
-        self._traverser = Traverser(store, profile, prefixes, self._book, clock)
+        self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
+        self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
+        self._entity_searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
+        self._entity_describer = EntityDescriber(store, profile, prefixes, self._schema_cache)
+        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
 
     @property
     def profile(self) -> Profile:
@@ -147,20 +147,20 @@ class Gateway:
 
     def start(self) -> None:
         """Begin to read the schema, in the running event loop, and to make ready what searches need."""
-        self._book.start()
+        self._schema_cache.start()
         self._store.prepare()
 
     def known_schema(self) -> SchemaResult | None:
         """Return what `describe_schema` would answer now, without asking the graph; None while nothing is known."""
-        return self._orienter.known()
+        return self._schema_describer.known()
 
     def on_schema(self, listener: Callable[[], None]) -> None:
         """Have a function called, in the event loop, whenever `describe_schema` would answer something else."""
-        self._book.on_change(listener)
+        self._schema_cache.on_change(listener)
 
     async def oriented(self) -> None:
         """Wait until the schema was read in full, or as far as the profile allows; where it is not being read, not."""
-        await self._book.settled()
+        await self._schema_cache.wait_until_read()
 
     async def prepared(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read in full, as far as the profile allows, and the names for searches are.
@@ -168,9 +168,9 @@ class Gateway:
         Args:
             progress: Called after each page of names.
         """
-        self._book.start()
+        self._schema_cache.start()
         await progress(0, 1, "Reading types and predicates")
-        await self._book.settled()
+        await self._schema_cache.wait_until_read()
 
         async def told(read: int, total: int) -> None:
             await progress(read, total, f"Reading names of {total:,} entities")
@@ -179,7 +179,7 @@ class Gateway:
 
     async def close(self) -> None:
         """Stop what goes on in the background, and let go of connections."""
-        await self._book.close()
+        await self._schema_cache.close()
         await self._store.close()
 
     async def __aenter__(self) -> Self:
@@ -205,15 +205,15 @@ class Gateway:
         obeying = self._profile.server.explain
         match tool:
             case "describe_schema":
-                return await self._answer(DescribeSchema, arguments, self._orienter.describe, explain=obeying)
+                return await self._answer(DescribeSchema, arguments, self._schema_describer.describe, explain=obeying)
             case "search_entities":
-                return await self._answer(SearchEntities, arguments, self._searcher.search, explain=obeying)
+                return await self._answer(SearchEntities, arguments, self._entity_searcher.search, explain=obeying)
             case "bfs_query":
                 return await self._answer(BfsQuery, arguments, self._traverser.bfs, progress, explain=obeying)
             case "describe_entity":
-                return await self._answer(DescribeEntity, arguments, self._describer.one, explain=obeying)
+                return await self._answer(DescribeEntity, arguments, self._entity_describer.one, explain=obeying)
             case "describe_entities":
-                return await self._answer(DescribeEntities, arguments, self._describer.several, explain=obeying)
+                return await self._answer(DescribeEntities, arguments, self._entity_describer.several, explain=obeying)
             case "intersect_subgraphs":
                 return await self._answer(
                     IntersectSubgraphs, arguments, self._traverser.intersection, progress, explain=obeying
@@ -231,7 +231,7 @@ class Gateway:
             Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
                 are not comprehensive.
         """
-        return await self._answer(DescribeSchema, {"explain": explain}, self._orienter.describe)
+        return await self._answer(DescribeSchema, {"explain": explain}, self._schema_describer.describe)
 
     async def search_entities(
         self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False
@@ -245,7 +245,7 @@ class Gateway:
             explain: Say what the call cost, and which SPARQL was sent.
         """
         given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
-        return await self._answer(SearchEntities, given, self._searcher.search)
+        return await self._answer(SearchEntities, given, self._entity_searcher.search)
 
     async def bfs_query(
         self,
@@ -281,7 +281,7 @@ class Gateway:
             explain: Say what the call cost, and which SPARQL was sent.
         """
         given = {"id": id, "max_tokens": max_tokens, "explain": explain}
-        return await self._answer(DescribeEntity, given, self._describer.one)
+        return await self._answer(DescribeEntity, given, self._entity_describer.one)
 
     async def describe_entities(
         self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
@@ -294,7 +294,7 @@ class Gateway:
             explain: Say what the call cost, and which SPARQL was sent.
         """
         given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
-        return await self._answer(DescribeEntities, given, self._describer.several)
+        return await self._answer(DescribeEntities, given, self._entity_describer.several)
 
     async def intersect_subgraphs(
         self,

@@ -9,17 +9,17 @@ from pathlib import Path
 from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.names import NameReader
+from gateway.graph.name_reader import NameReader
 from gateway.graph.values import Iri
-from gateway.labels import draft
-from gateway.labels.desk import Desk
-from gateway.labels.draft import Reading
+from gateway.labels import partial_index
+from gateway.labels.partial_index import PredicateProgress
+from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.profile import Profile
 
 Allowance = Callable[[], Call]
 """Gives what one page may spend: a build as a whole may take hours, and no page may hang."""
 
-Told = Callable[[int, int], Awaitable[None]]
+OnProgress = Callable[[int, int], Awaitable[None]]
 """Told how many entities are read, and of how many."""
 
 
@@ -29,7 +29,7 @@ _MORE = 1_000
 """Entities that a graph may have got, while it is read, beyond twice those that it had."""
 
 
-async def told_nobody(_: int, __: int) -> None:
+async def no_progress(_: int, __: int) -> None:
     """Tell nobody."""
 
 
@@ -37,7 +37,7 @@ async def told_nobody(_: int, __: int) -> None:
 class _Progress:
     """How far a reading is, in entities; one with names by several predicates counts for each."""
 
-    told: Told
+    told: OnProgress
     read: int
     total: int
 
@@ -60,19 +60,19 @@ def allowance_of(profile: Profile, seconds: float | None = None) -> Allowance:
 
 async def read_names(
     names: NameReader,
-    desk: Desk,
+    worker: SqliteWorker,
     allowance: Allowance,
     *,
     about: str = "",
     path: Path | None = None,
     afresh: bool = False,
-    told: Told = told_nobody,
+    told: OnProgress = no_progress,
 ) -> int:
     """Read all names into a draft at a desk; go on where a draft of the same was left.
 
     Args:
         names: Reads the graph.
-        desk: Where the draft is attached.
+        worker: Where the draft is attached.
         allowance: What each page may spend.
         about: What the draft is of.
         path: The draft's file; a temporary database where not given.
@@ -87,21 +87,23 @@ async def read_names(
         sqlite3.Error: The draft is broken, or another process works on it.
     """
     predicates = names.predicates
-    await desk.run(draft.open_draft, path, f"{about} {' '.join(predicates)}", afresh)
-    if not await desk.run(draft.readings):
+    await worker.run(partial_index.open_partial, path, f"{about} {' '.join(predicates)}", afresh)
+    if not await worker.run(partial_index.readings):
         counts = [(predicate, await names.count(predicate, allowance())) for predicate in predicates]
-        await desk.run(draft.begin, counts)
-    readings = await desk.run(draft.readings)
+        await worker.run(partial_index.begin, counts)
+    readings = await worker.run(partial_index.readings)
     read, total = (sum(getattr(reading, count) for reading in readings) for count in ("entities", "expected"))
     progress = _Progress(told, read, total)
     await progress.add(0)
     for reading in readings:
         if not reading.done:
-            await _read(names, desk, allowance, reading, progress)
-    return await desk.run(draft.missing)
+            await _read(names, worker, allowance, reading, progress)
+    return await worker.run(partial_index.missing)
 
 
-async def _read(names: NameReader, desk: Desk, allowance: Allowance, reading: Reading, progress: _Progress) -> None:
+async def _read(
+    names: NameReader, worker: SqliteWorker, allowance: Allowance, reading: PredicateProgress, progress: _Progress
+) -> None:
     """Read the pages of one predicate that are not read yet."""
     after: Iri | None = reading.after
     seen = reading.entities
@@ -112,7 +114,7 @@ async def _read(names: NameReader, desk: Desk, allowance: Allowance, reading: Re
         seen += len(entities)
         if seen > 2 * reading.expected + _MORE:
             raise EndpointFault("The pages of names do not come to an end.")
-        new = await desk.run(draft.unknown, entities)
-        await desk.run(draft.add, reading.predicate, page, await names.types(new, call))
+        new = await worker.run(partial_index.unknown, entities)
+        await worker.run(partial_index.add, reading.predicate, page, await names.types(new, call))
         await progress.add(len(entities))
         after = page.after

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Hits, Iri, Sought
-from gateway.labels.desk import Desk, attach
-from gateway.labels.finding import Finding
+from gateway.graph.values import Hits, Iri, SearchTerms
+from gateway.labels.index_search import IndexSearch
+from gateway.labels.sqlite_worker import SqliteWorker, attach
 from gateway.labels.tables import FORMAT, is_index, write_index
-from gateway.labels.words import LONGEST_NAME
+from gateway.labels.word_forms import LONGEST_NAME
 
 OPENING_SECONDS = 10.0
 """Time for opening an index, which counts its names; a broken one could take for ever."""
@@ -58,9 +58,9 @@ class LabelIndex:
         about: What it says of itself.
     """
 
-    def __init__(self, desk: Desk, about: About) -> None:
+    def __init__(self, worker: SqliteWorker, about: About) -> None:
         self.about = about
-        self._desk = desk
+        self._worker = worker
 
     @classmethod
     async def opened(cls, path: Path, deadline: Deadline) -> LabelIndex:
@@ -71,18 +71,18 @@ class LabelIndex:
             sqlite3.Error: The file is no database, or a broken one.
             WrongFormatError: It is no index as this version makes them.
         """
-        desk = Desk()
+        worker = SqliteWorker()
         try:
-            return cls(desk, await desk.run_until(deadline, _read, path))
+            return cls(worker, await worker.run_until(deadline, _read, path))
         except BaseException:
-            desk.close()
+            worker.close()
             raise
 
-    async def find(self, sought: Sought, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
         """Find entities by their names.
 
         Args:
-            sought: What is looked for.
+            terms: What is looked for.
             types: Only entities with one of these types; empty for all.
             at_most: Hits at most.
             deadline: When the answer is wanted.
@@ -92,7 +92,7 @@ class LabelIndex:
             ClosedError: The index was closed.
             sqlite3.Error: The index is broken.
         """
-        found = await self._desk.run_until(deadline, _find, sought, types, at_most, not self.about.date)
+        found = await self._worker.run_until(deadline, _find, terms, types, at_most, not self.about.date)
         unfinished = not self.about.whole or bool(types and not self.about.typed)
         return Hits(
             found.hits,
@@ -104,14 +104,14 @@ class LabelIndex:
 
     def close(self) -> None:
         """Let go of the index."""
-        self._desk.close()
+        self._worker.close()
 
 
-async def make_index(desk: Desk, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
+async def make_index(worker: SqliteWorker, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
     """Make the index of the draft at a desk, which lets go of the draft.
 
     Args:
-        desk: Where the draft is.
+        worker: Where the draft is.
         date: The day that the index is of; empty for one of a loaded graph.
         missing: How many names or entities are known to be missing.
         path: The index's file, which must not be there; a temporary database where not given.
@@ -121,7 +121,7 @@ async def make_index(desk: Desk, *, date: str, missing: int, path: Path | None =
         sqlite3.Error: It cannot be written.
     """
     facts = {"format": FORMAT, "date": date, "missing": str(missing)}
-    return LabelIndex(desk, await desk.run(_write, facts, path, desk.go_on))
+    return LabelIndex(worker, await worker.run(_write, facts, path, worker.go_on))
 
 
 def _write(
@@ -143,8 +143,10 @@ def _write(
     return _about(database)
 
 
-def _find(database: sqlite3.Connection, sought: Sought, types: Sequence[Iri], at_most: int, thorough: bool) -> Finding:
-    return Finding.of(database, sought, types, at_most, thorough=thorough)
+def _find(
+    database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
+) -> IndexSearch:
+    return IndexSearch.of(database, terms, types, at_most, thorough=thorough)
 
 
 def _read(database: sqlite3.Connection, path: Path) -> About:

@@ -15,10 +15,10 @@ from contextlib import closing
 from itertools import islice
 from typing import Literal
 
-from gateway.labels.words import LONGEST_WORD, bag, slips, squashed, words_of
+from gateway.labels.word_forms import LONGEST_WORD, bag, slips, squashed, words_of
 
 FORMAT = "2"
-"""Of the tables and of `gateway.labels.words`: another one makes an index worthless."""
+"""Of the tables and of `gateway.labels.word_forms`: another one makes an index worthless."""
 
 DRAFT = """
 CREATE TABLE draft.about (key TEXT PRIMARY KEY, value TEXT NOT NULL);

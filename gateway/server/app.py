@@ -1,7 +1,7 @@
 """The MCP server over a gateway: lists tools, calls them, turns errors into text that a model can act on.
 
 Built on the SDK's low-level server, so that argument names, texts and structured content are ours to the letter
-(decision record 0004; traps of the convenience server: field notes, ``mcp.md`` 1.4).
+(decision record 0004; docs/notes/mcp.md, "The convenience server").
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from mcp_types import (
 
 from gateway.engine.answers import ToolAnswer
 from gateway.engine.arguments import BY_TOOL
-from gateway.engine.size import compact_json
+from gateway.engine.presentation.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import printable
-from gateway.server import texts, tools
-from gateway.server.audience import Audience, Context
+from gateway.server import tool_texts as texts
+from gateway.server import tools
 from gateway.server.calls import Calls
-from gateway.server.opening import Opened, Opening
+from gateway.server.gateway_opener import GatewayOpener, OpenGateway
+from gateway.server.tools_changed import Context, ToolsChangedNotifier
 from gateway.telemetry import Tally
 
 _log = logging.getLogger(__name__)
@@ -44,18 +45,18 @@ _UNEXPECTED = (
 )
 
 
-async def build(gateway: Opened) -> Server[dict[str, Any]]:
+async def build(gateway: OpenGateway) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that is open, once its schema is known or cannot be."""
     try:
         await gateway.call("describe_schema", {}, _no_progress)
     except Fault as fault:
         _log.warning("the graph cannot be read now: %s", fault)
-    opening = Opening.over(gateway)
+    opening = GatewayOpener.over(gateway)
     await opening.gateway(_no_progress)
     return serving(opening)
 
 
-def serving(opening: Opening, calls: Calls | None = None) -> Server[dict[str, Any]]:
+def serving(opening: GatewayOpener, calls: Calls | None = None) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that will be there.
 
     It answers `initialize` and `tools/list` at once, with what is known, and tells its clients when descriptions have
@@ -84,13 +85,13 @@ def serving(opening: Opening, calls: Calls | None = None) -> Server[dict[str, An
         on_call_tool=call_tool,
         on_subscriptions_listen=ListenHandler(bus),
     )
-    audience = Audience(bus)
-    server.add_notification_handler("notifications/initialized", NotificationParams, audience.join)
+    notifier = ToolsChangedNotifier(bus)
+    server.add_notification_handler("notifications/initialized", NotificationParams, notifier.join)
 
     def renew() -> None:
         server.instructions = texts.instructions(opening.known_schema(), opening.profile.description)
         if listed.renew():
-            audience.tell()
+            notifier.tell()
 
     opening.on_schema(renew)
     return server
@@ -116,7 +117,7 @@ class Listed:
         tools: The six, described with what is known of the graph.
     """
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: GatewayOpener) -> None:
         self._opening = opening
         # Made before a load begins, which would make it slower.
         self.tools = self._described()
@@ -134,7 +135,9 @@ async def _no_progress(done: float, total: float, message: str) -> None:
     """Tell nobody."""
 
 
-async def _called(opening: Opening, calls: Calls, context: Context, params: CallToolRequestParams) -> CallToolResult:
+async def _called(
+    opening: GatewayOpener, calls: Calls, context: Context, params: CallToolRequestParams
+) -> CallToolResult:
     if params.name not in BY_TOOL:
         return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
 

@@ -12,11 +12,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import serving
 from gateway.server.calls import Calls
-from gateway.server.guard import Guard
-from gateway.server.lines import MOST_BYTES
-from gateway.server.opening import Opening
+from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.http_guard import HttpGuard
+from gateway.server.json_lines import MOST_BYTES
 from gateway.server.stdio import stdio_wire
-from gateway.settings.address import is_loopback
+from gateway.settings.urls import is_loopback
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -27,7 +27,7 @@ _MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opening: Opening, stop: asyncio.Event) -> None:
+async def serve_stdio(opening: GatewayOpener, stop: asyncio.Event) -> None:
     """Serve one client over standard input and output, in the protocol era that the client begins with.
 
     Args:
@@ -43,7 +43,7 @@ async def serve_stdio(opening: Opening, stop: asyncio.Event) -> None:
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
-async def serve_http(opening: Opening, host: str, port: int, stop: asyncio.Event) -> None:
+async def serve_http(opening: GatewayOpener, host: str, port: int, stop: asyncio.Event) -> None:
     """Serve streamable HTTP on this machine, both protocol eras.
 
     Args:
@@ -73,12 +73,12 @@ async def serve_http(opening: Opening, host: str, port: int, stop: asyncio.Event
             json_response=False,
             max_request_body_size=MOST_BYTES,
             max_sessions=_MOST_SESSIONS,
-            # Given always: the SDK's own default switches the check off for some hosts (mcp.md 1.7).
+            # Given always: the SDK's default checks only some hosts (docs/notes/mcp.md, "Host and Origin").
             transport_security=_security(host),
         )
         http = Http(
             uvicorn.Config(
-                Guard(app),
+                HttpGuard(app),
                 # The root logger handles its records too.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
@@ -123,7 +123,7 @@ async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) 
 
 
 @asynccontextmanager
-async def _beside(opening: Opening) -> AsyncIterator[None]:
+async def _beside(opening: GatewayOpener) -> AsyncIterator[None]:
     """Have the gateway opened while a server runs, and closed after it.
 
     The first client is in a hurry, and an import holds the GIL: it is let go first.

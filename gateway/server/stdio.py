@@ -25,7 +25,7 @@ from mcp_types import JSONRPCError
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
-from gateway.server.lines import Lines, message_of
+from gateway.server.json_lines import Lines, message_of
 
 _log = logging.getLogger(__name__)
 

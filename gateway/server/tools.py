@@ -7,7 +7,8 @@ from typing import Any
 from mcp_types import Tool, ToolAnnotations
 
 from gateway.engine import answers, arguments
-from gateway.server import schemas, texts
+from gateway.server import schemas
+from gateway.server import tool_texts as texts
 
 Json = Any
 

@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.contact import checked_contact
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import NAMESPACE_MARK, Profile, Search
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import NAMESPACE_MARK, Profile, SearchSettings
+from gateway.settings.profile_files import path_of, table_of
 from gateway.settings.secret import Unquoted
-from gateway.settings.tables import path_of, table_of
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap
 
@@ -149,14 +149,14 @@ class _Iris:
             if isinstance(value := getattr(section, key), tuple)
         }
 
-    def endpoint(self, section: Endpoint) -> dict[str, tuple[str, ...] | str]:
+    def endpoint(self, section: EndpointSettings) -> dict[str, tuple[str, ...] | str]:
         """Return the IRIs of the section about the endpoint that the profile itself gives."""
         given: dict[str, tuple[str, ...] | str] = {**self.lists("endpoint", section)}
         if "union_graph" in section.model_fields_set:
             given["union_graph"] = self.iri(section.union_graph, "endpoint.union_graph")
         return given
 
-    def search(self, section: Search) -> dict[str, str]:
+    def search(self, section: SearchSettings) -> dict[str, str]:
         """Return the IRI of the section about searches, where the profile gives it."""
         return {"connector": self.iri(section.connector, "search.connector")} if section.connector else {}
 

@@ -1,6 +1,6 @@
 """How fast one endpoint is asked: the size of batches, queries at once, pauses. Learnt, and kept for the process.
 
-Batch sizes and why they adapt: field notes, ``sparql-endpoints.md`` 6.1 and 6.2, ``performance.md`` 1.1.
+Batch sizes and why they adapt: docs/notes/endpoints.md, "Batch sizes".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import anyio
 
 from gateway.errors import DeadlinePassed, Throttled
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.transport.quota import Quota, Sleep
 
 _GROWTH = 4
@@ -101,13 +101,13 @@ class Pace:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: EndpointSettings,
         quota: Quota | None = None,
         *,
         clock: Clock = time.monotonic,
         sleep: Sleep = anyio.sleep,
     ) -> None:
-        self.quota = quota or Quota(Endpoint(), clock=clock, sleep=sleep)
+        self.quota = quota or Quota(EndpointSettings(), clock=clock, sleep=sleep)
         self._most_at_once = endpoint.concurrency
         self._delay = endpoint.delay_seconds
         self.clock = clock

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from gateway.errors import QueryRefused
-from gateway.graph.store import Told
+from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Assertion,
     BlankNode,
@@ -39,7 +39,7 @@ def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
 
 
-def telling(told: Told | None) -> Told | None:
+def telling(told: OnAnswers | None) -> OnAnswers | None:
     """Return what tells of parts of an answer without such edges."""
     return None if told is None else lambda part: told(edges_of(part))
 

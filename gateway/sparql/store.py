@@ -7,40 +7,41 @@ from collections.abc import Mapping, Sequence
 
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.store import Told
+from gateway.graph.name_reader import NameReader
+from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Degree,
     Description,
+    DirectSubclasses,
     Edge,
     Evidence,
     Existence,
     Hits,
     Iri,
-    Narrower,
     Neighbourhood,
     NodeFacts,
     Reach,
     Schema,
-    Sought,
+    SearchTerms,
 )
 from gateway.settings.profile import Profile
 from gateway.sparql import sendable
-from gateway.sparql.acquaintance import Acquaintance
-from gateway.sparql.asking import Asker
-from gateway.sparql.degrees import DegreeReader
-from gateway.sparql.dialect import Dialect
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.edges import EdgeReader
+from gateway.sparql.all_names import SparqlNameReader
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.degrees import DegreeReader
+from gateway.sparql.edges.reach import ReachReader
+from gateway.sparql.edges.reader import EdgeReader
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.engines.detector import EngineDetector
+from gateway.sparql.engines.dialect import Dialect
 from gateway.sparql.evidence.in_use import WaysInUse
 from gateway.sparql.evidence.reader import EvidenceReader
-from gateway.sparql.names import SparqlNames
-from gateway.sparql.naming import Naming
-from gateway.sparql.nodes import NodeReader
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.reader import NodeReader
+from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.pace import Pace
-from gateway.sparql.reaching import ReachReader
 from gateway.sparql.schema.reader import SchemaReader
-from gateway.sparql.search import SearchReader
-from gateway.sparql.value_nodes import ValueNodeReader
+from gateway.sparql.search.reader import SearchReader
 from gateway.transport.base import Remote, Transport
 
 
@@ -48,8 +49,7 @@ class SparqlStore:
     """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises.
 
     Attributes:
-        naming: The predicates that name nodes, for all that is read from now on.
-        names: Reads all names of the graph, for an index of them.
+        name_predicates: The predicates that name nodes, in force for whatever is read from now on.
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class SparqlStore:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if pace is None:
             pace = Pace(profile.endpoint, transport.quota if isinstance(transport, Remote) else None, clock=clock)
-        self._asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
-        self._ways = WaysInUse(self._asker, profile)
+        self._client = SparqlClient(transport, profile, pace, EngineDetector(transport, profile, pace))
+        self._ways = WaysInUse(self._client, profile)
         rule = EdgeRule.of(profile.edges, self._ways)
         self._hides_evidence = rule.evidence_nodes
-        dialect = Dialect(self._asker, profile.endpoint)
-        self._degrees = DegreeReader(self._asker, rule, dialect, facts_batch)
-        self._edges = EdgeReader(self._asker, rule, dialect, self._degrees, batch)
-        self._reach = ReachReader(self._asker, rule, batch)
-        self.naming = Naming(profile.roles)
-        value_nodes = ValueNodeReader(self._asker, facts_batch, is_wikibase=profile.values.wikibase)
-        self._nodes = NodeReader(self._asker, rule, profile, self.naming, value_nodes)
-        self._evidence = EvidenceReader(self._asker, self._ways, value_nodes, facts_batch)
-        self._schema = SchemaReader(self._asker, rule, self._nodes, self.naming, profile)
-        self._search = SearchReader(self._asker, profile, self.naming)
-        self.names = SparqlNames(self._asker, self._nodes, self.naming)
+        dialect = Dialect(self._client, profile.endpoint)
+        self._degrees = DegreeReader(self._client, rule, dialect, facts_batch)
+        self._edges = EdgeReader(self._client, rule, dialect, self._degrees, batch)
+        self._reach = ReachReader(self._client, rule, batch)
+        self.name_predicates = NamePredicates(profile.roles)
+        value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
+        self._nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
+        self._evidence = EvidenceReader(self._client, self._ways, value_nodes, facts_batch)
+        self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile)
+        self._search = SearchReader(self._client, profile, self.name_predicates)
+        self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
 
     async def _prepared(self, call: Call) -> None:
         """Have it known which evidence there is to keep out of the edges."""
@@ -80,11 +80,11 @@ class SparqlStore:
             await self._ways.looked(call)
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: Told | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         await self._prepared(call)
-        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.telling(told)))
+        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.telling(on_answers)))
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
@@ -119,7 +119,7 @@ class SparqlStore:
         """Return the name of each predicate."""
         return await self._nodes.predicates(ids, call)
 
-    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Narrower]:
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
         return await self._nodes.narrower(ids, call)
 
@@ -138,27 +138,23 @@ class SparqlStore:
         """Return the statements about each edge."""
         return sendable.evidence_of(await self._evidence.about(edges, call))
 
-    async def glance(self, call: Call) -> Schema:
-        """Return what a short look shows of the types and edge predicates."""
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the types and edge predicates that a short reading finds."""
         await self._prepared(call)
-        return await self._schema.glance(call)
+        return await self._schema.quick_schema(call)
 
     async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph."""
         await self._prepared(call)
         return await self._schema.read(call)
 
-    async def find_names(self, call: Call) -> None:
-        """Find out which predicates name nodes, for who reads names before a schema was read."""
-        await self._schema.names(call)
+    def name_reader(self) -> NameReader:
+        """Return the reader of all names."""
+        return self._names
 
-    def use_names(self, found: Sequence[Iri]) -> None:
-        """Use the predicates that an earlier reading of the same graph found to name nodes, as it did itself."""
-        self.naming.use((*self.naming.configured, *found))
-
-    async def search(self, sought: Sought, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
-        return await self._search.find(sought, types, call)
+        return await self._search.find(terms, types, call)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text."""
@@ -172,4 +168,4 @@ class SparqlStore:
 
     async def close(self) -> None:
         """Let go of connections and threads."""
-        await self._asker.close()
+        await self._client.close()

@@ -2,8 +2,8 @@
 
 The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a sample, the row
 limit and the dialect; the loader refuses slots that are not declared and parameters that are not used. What the body
-may hold is in `gateway.sparql.markup`; a line ``#include name`` puts the file ``parts/name.rq`` in its place, its
-declarations too. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
+may hold is in `gateway.sparql.template_markup`; a line ``#include name`` puts the file ``parts/name.rq`` in its
+place, its declarations too. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from textwrap import indent
 from typing import Any
 
 from gateway import resources
-from gateway.sparql import markup
+from gateway.sparql import template_markup as markup
 from gateway.terms import render
 
 Parameter = str | int | bool | Iterable[Any]

@@ -1,4 +1,4 @@
-"""Canonical IDs: IRIs shortened to CURIEs, and back without loss (contract, "Terms", Canonical ID).
+"""Canonical IDs: IRIs shortened to CURIEs, and back without loss (docs/contract.md, "Canonical IDs").
 
 Why not the `curies` package: decision record 0003.
 """
@@ -13,8 +13,8 @@ from itertools import chain
 from sys import getsizeof
 
 from gateway.errors import QUOTE_LIMIT, InputError, quoted
+from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import MAX_IRI, is_iri
-from gateway.terms.remembered import Remembered
 
 _SHOWN = 8
 _LISTED = 5
@@ -96,7 +96,7 @@ class PrefixMap:
                 best[namespace] = name
         self._names = best
         self._lengths = sorted({len(namespace) for namespace in best}, reverse=True)
-        self._short: Remembered[str, str] = Remembered(_REMEMBERED_BYTES)
+        self._short: BoundedMap[str, str] = BoundedMap(_REMEMBERED_BYTES)
 
     @property
     def prefixes(self) -> dict[str, str]:

@@ -22,8 +22,8 @@ import portalocker
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.keeping import check_private, folder_for_all, make, write
-from gateway.settings.reading import read_at_most
+from gateway.settings.bounded_read import read_at_most
+from gateway.settings.storage import check_private, folder_for_all, make, write
 from gateway.transport.credentials import Access
 
 _log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from gateway.graph.deadline import Deadline
-from gateway.transport.manners import Manners
 from gateway.transport.quota import Quota
+from gateway.transport.timeout_policy import TimeoutPolicy
 
 
 class Transport(Protocol):
@@ -37,7 +37,7 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Glimpse:
+class ProbeResponse:
     """What came for a request that is no query; it is evidence of what is there, and never told to a model.
 
     Attributes:
@@ -56,17 +56,17 @@ class Remote(Transport, Protocol):
     """A way to an engine that somebody else runs, and about which something may be learnt.
 
     Attributes:
-        manners: How it wants to be asked.
+        timeout_policy: How it wants to be asked.
     """
 
-    manners: Manners
+    timeout_policy: TimeoutPolicy
 
     @property
     def quota(self) -> Quota:
         """What it grants this gateway."""
         ...
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
         """Ask for the endpoint itself, without a query: a service description, or an error of its own.
 
         Args:

@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 
 from gateway.errors import ConfigurationError
-from gateway.settings.address import is_loopback, url_problem
 from gateway.settings.contact import contact_for
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.secret import is_reference, read
+from gateway.settings.urls import is_loopback, url_problem
 
 _NAME = "bfsql-gateway"
 _SENDABLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
@@ -57,7 +57,7 @@ class Access:
         return (aiohttp.DigestAuthMiddleware(*self.login),) if self.login else ()
 
 
-def access_to(url: str, settings: Endpoint) -> Access:
+def access_to(url: str, settings: EndpointSettings) -> Access:
     """Read what a profile says about the way to an endpoint.
 
     Args:
@@ -97,7 +97,7 @@ def access_to(url: str, settings: Endpoint) -> Access:
     )
 
 
-def access_without_credentials(url: str, settings: Endpoint, setting: str) -> Access:
+def access_without_credentials(url: str, settings: EndpointSettings, setting: str) -> Access:
     """Return the way to another server than the endpoint: the same way out, and nothing that is for the endpoint.
 
     Args:
@@ -144,7 +144,7 @@ def _product(name: str) -> str:
         return name
 
 
-def _credentials(settings: Endpoint) -> tuple[dict[str, str], tuple[str, str] | None]:
+def _credentials(settings: EndpointSettings) -> tuple[dict[str, str], tuple[str, str] | None]:
     """Return the header that carries the credentials, or user and password where that is made anew each time."""
     if settings.token:
         token = read(settings.token, "endpoint.token").get_secret_value()
@@ -170,7 +170,7 @@ def _sendable(value: str, setting: str) -> str:
     return value
 
 
-def _proxy(settings: Endpoint) -> tuple[str, dict[str, str]]:
+def _proxy(settings: EndpointSettings) -> tuple[str, dict[str, str]]:
     """Return the proxy's URL without its credentials, and the header that carries these."""
     if not settings.proxy:
         return "", {}

@@ -1,7 +1,7 @@
 """Queries sent to a SPARQL endpoint over HTTP, as the SPARQL 1.1 Protocol section 2.1 has it.
 
-Why a form POST: field notes, ``sparql-endpoints.md`` 6.7 (a GET is cut near 10 kB by one engine, a raw POST hangs
-another). A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
+Why a form POST: docs/notes/endpoints.md, "HTTP requests" (one engine cuts a GET near 10 kB and hangs on a raw POST).
+A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import yarl
 
 from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
 from gateway.graph.deadline import Deadline
-from gateway.settings.address import without_query
-from gateway.settings.endpoint import Endpoint, Method
-from gateway.transport.base import Glimpse
+from gateway.settings.endpoint import EndpointSettings, Method
+from gateway.settings.urls import without_query
+from gateway.transport.base import ProbeResponse
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
 from gateway.transport.failures import RAISED, within
-from gateway.transport.manners import Manners
 from gateway.transport.quota import Asked, Quota
+from gateway.transport.timeout_policy import TimeoutPolicy
 from gateway.transport.verdict import JSON, Reply
 
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Http:
 
     Attributes:
         url: The endpoint's URL; it holds no secret, but is for the operator alone.
-        manners: How the endpoint wants to be asked; whoever recognises the engine may replace it.
+        timeout_policy: How the endpoint wants to be asked; whoever recognises the engine may replace it.
         quota: What the endpoint grants this gateway; every request waits for it and is charged to it.
     """
 
@@ -59,14 +59,14 @@ class Http:
         max_bytes: int,
         concurrency: int = 4,
         method: Method = "auto",
-        manners: Manners | None = None,
+        timeout_policy: TimeoutPolicy | None = None,
         access: Access | None = None,
         graphs: Sequence[str] = (),
         quota: Quota | None = None,
     ) -> None:
         self.url = url
-        self.manners = manners or Manners()
-        self.quota = quota or Quota(Endpoint())
+        self.timeout_policy = timeout_policy or TimeoutPolicy()
+        self.quota = quota or Quota(EndpointSettings())
         self._max_bytes = max_bytes
         self._concurrency = concurrency
         self._method: Method = method
@@ -107,7 +107,7 @@ class Http:
             max_bytes=self._max_bytes,
             concurrency=self._concurrency,
             method=method,
-            manners=self.manners,
+            timeout_policy=self.timeout_policy,
             access=self._access,
             graphs=graphs,
             quota=self.quota,
@@ -132,12 +132,12 @@ class Http:
         """Send a query; see `Transport.select`."""
         return await self._within(deadline, lambda: self._by_post_or_get(query, deadline))
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
         """Ask for the URL itself, without a query; see `Remote.look`."""
         url = with_parameters(self.url, parameters) if parameters else self.url
         return await self._within(deadline, lambda: self._glimpse(url, accept, deadline))
 
-    async def _glimpse(self, url: str, accept: str, deadline: Deadline) -> Glimpse:
+    async def _glimpse(self, url: str, accept: str, deadline: Deadline) -> ProbeResponse:
         async with self._asking(deadline) as asked, self._send("GET", url, b"", {"Accept": accept}) as response:
             headers = {name.lower(): value for name, value in response.headers.items()}
             text = await excerpt(response)
@@ -145,7 +145,7 @@ class Http:
             asked.answered(failed=has_failed)
             if has_failed:
                 self.quota.heard(Reply(response.status, response.headers, response.content_type, 0).fault(text))
-            return Glimpse(response.status, headers, text.decode("utf-8", "replace"))
+            return ProbeResponse(response.status, headers, text.decode("utf-8", "replace"))
 
     @contextlib.asynccontextmanager
     async def _asking(self, deadline: Deadline) -> AsyncIterator[Asked]:
@@ -201,7 +201,7 @@ class Http:
 
     async def _round_trip(self, method: str, query: str, deadline: Deadline) -> bytes:
         deadline.check()
-        query_id = str(uuid4()) if self.manners.cancel_by_id else ""
+        query_id = str(uuid4()) if self.timeout_policy.cancel_by_id else ""
         fields = self._fields(query, query_id, deadline)
         url = self._with_query(fields) if method == "GET" else self.url
         form = b"" if method == "GET" else _form(fields)
@@ -209,7 +209,7 @@ class Http:
         try:
             async with (
                 self._asking(deadline) as asked,
-                self._send(method, url, form, self.manners.headers(deadline)) as response,
+                self._send(method, url, form, self.timeout_policy.headers(deadline)) as response,
             ):
                 reply = Reply(response.status, response.headers, response.content_type, len(form))
                 if not reply.is_believed:
@@ -242,7 +242,7 @@ class Http:
         return [
             ("query", query),
             *(("default-graph-uri", graph) for graph in self._graphs),
-            *self.manners.fields(deadline),
+            *self.timeout_policy.fields(deadline),
             *((("queryId", query_id),) if query_id else ()),
         ]
 

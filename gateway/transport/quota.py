@@ -1,7 +1,8 @@
 """What an endpoint grants one client: query time, errors, and silence where it asked for that.
 
 The model is the throttling of the Wikidata query service, as its source has it (wikimedia/wikidata-query-rdf at
-c010618, ``throttling/ThrottlingFilter.java`` and ``ThrottlingState.java``; field notes, ``sparql-endpoints.md`` 1.3):
+c010618, ``throttling/ThrottlingFilter.java`` and ``ThrottlingState.java``;
+docs/notes/wikimedia.md, "The quota of the query service"):
 
 - A request is charged when it has ended, with its time, and with one error where its status was 400 or more. While
   either bucket is empty, requests are refused with 429; who goes on all the same is banned with 403.
@@ -25,7 +26,7 @@ import anyio
 
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.transport.account import Account, Accounts, OwnAccount
 from gateway.transport.ban import DAY, banned
 
@@ -125,7 +126,7 @@ class Quota:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: EndpointSettings,
         *,
         accounts: Callable[[Account], Accounts] = OwnAccount,
         clock: Clock = time.time,

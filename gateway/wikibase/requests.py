@@ -1,6 +1,6 @@
 """What is asked of the API of a Wikibase: parameters as its documentation has them, and what came, as hits.
 
-The limits are those of a client without an account (field notes, ``sparql-endpoints.md`` 1.3 and 3): 50 entities at
+The limits are those of a client without an account (docs/notes/wikimedia.md, "The API of a Wikibase"): 50 entities at
 once, and no entity by the beginning of a name beyond the first 100 (`search-continue` ends at 50 in Wikibase's
 ``SearchEntities.php``).
 """
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from gateway.errors import EndpointFault
 from gateway.graph.call import Call
-from gateway.graph.values import Hit, Iri, Sought, Told
+from gateway.graph.values import Hit, HitDetails, Iri, SearchTerms
 from gateway.terms.folding import fold_accents
 from gateway.terms.iri import is_iri
 from gateway.wikibase.answers import Entities, Entity, Entries, Entry, Pages, read
-from gateway.wikibase.asking import ApiAsker
+from gateway.wikibase.client import ApiClient
 
 AT_ONCE = 50
 
@@ -66,15 +66,15 @@ class FoundEntity:
 
     Attributes:
         hits: Its names that fit.
-        told: What the API says of it.
+        details: Its name and description.
     """
 
     hits: Sequence[Hit]
-    told: Told
+    details: HitDetails
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ApiHits:
     """What one page of a search found.
 
     Attributes:
@@ -91,18 +91,18 @@ class Found:
 class ApiRequests:
     """Asks the API of one Wikibase for entities."""
 
-    def __init__(self, asker: ApiAsker, language: str) -> None:
-        self._asker = asker
+    def __init__(self, client: ApiClient, language: str) -> None:
+        self._client = client
         self.language = language
         self._base = ""
 
-    async def beginning(self, text: str, kind: str, sought: Sought, start: int, call: Call) -> Found:
+    async def beginning(self, text: str, kind: str, terms: SearchTerms, start: int, call: Call) -> ApiHits:
         """Ask for entities with a label or an alias that begins with a text, or with this ID.
 
         Args:
             text: The text.
             kind: `item` or `property`.
-            sought: What somebody searched for.
+            terms: What somebody searched for.
             start: How many entities to pass over.
             call: The call that asks.
 
@@ -118,16 +118,16 @@ class ApiRequests:
             ("limit", str(AT_ONCE)),
             ("continue", str(start)),
         ]
-        answer = read(Entries, await self._asker.ask("wbsearchentities", fields, call))
+        answer = read(Entries, await self._client.ask("wbsearchentities", fields, call))
         entities = {
-            self._iri(entry): FoundEntity((_hit(entry, sought),), Told(entry.label, entry.description))
+            self._iri(entry): FoundEntity((_hit(entry, terms),), HitDetails(entry.label, entry.description))
             for entry in answer.search
         }
         # Beyond the first hundred the API does not say whether there are more.
         more = answer.next is not None or (start > 0 and len(answer.search) >= AT_ONCE)
-        return Found(entities, answer.next, more)
+        return ApiHits(entities, answer.next, more)
 
-    async def with_words(self, words: Sequence[str], start: int, call: Call) -> Found:
+    async def with_words(self, words: Sequence[str], start: int, call: Call) -> ApiHits:
         """Ask for items whose page has every word, in any name of any language, or in its statements.
 
         Only IDs come, so each entity has one hit whose text is its ID: `named` has the names.
@@ -153,7 +153,7 @@ class ApiRequests:
             ("uselang", self.language),
             *about_itself,
         ]
-        answer = read(Pages, await self._asker.ask("search", fields, call))
+        answer = read(Pages, await self._client.ask("search", fields, call))
         if answer.query.general is not None:
             self._base = answer.query.general.concept_base
         ids = [page.title for page in answer.query.search if _ITEM.fullmatch(page.title)]
@@ -161,8 +161,8 @@ class ApiRequests:
             self._base = ""
             raise EndpointFault("The Wikibase API does not say how the IRIs of its entities begin.", next_step=_SETTING)
         iris = {id_: f"{self._base}{id_}" for id_ in ids}
-        found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), Told()) for id_, iri in iris.items()}
-        return Found(found, answer.more.sroffset if answer.more else None, answer.more is not None)
+        found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), HitDetails()) for id_, iri in iris.items()}
+        return ApiHits(found, answer.more.sroffset if answer.more else None, answer.more is not None)
 
     async def named(self, ids: Mapping[str, Iri], words: Sequence[str], call: Call) -> Mapping[Iri, FoundEntity]:
         """Ask for the names of items that were found by words; one without a name in this language is left out.
@@ -182,21 +182,21 @@ class ApiRequests:
             ("languages", "|".join(dict.fromkeys([self.language, "mul"]))),
             ("languagefallback", "1"),
         ]
-        answer = read(Entities, await self._asker.ask("wbgetentities", fields, call))
+        answer = read(Entities, await self._client.ask("wbgetentities", fields, call))
         known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
-        named = {iri: FoundEntity(_names(iri, entity, words), self._told(entity)) for iri, entity in known.items()}
+        named = {iri: FoundEntity(_names(iri, entity, words), self._details(entity)) for iri, entity in known.items()}
         return {iri: found for iri, found in named.items() if found.hits}
 
-    def _told(self, entity: Entity) -> Told:
+    def _details(self, entity: Entity) -> HitDetails:
         name, description = (
             next((texts[tag].value for tag in (self.language, "mul") if tag in texts), "")
             for texts in (entity.labels, entity.descriptions)
         )
-        return Told(name, description)
+        return HitDetails(name, description)
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._asker.close()
+        await self._client.close()
 
     def _iri(self, entry: Entry) -> Iri:
         if not is_iri(entry.concepturi) or not entry.concepturi.endswith(entry.id):
@@ -205,10 +205,10 @@ class ApiRequests:
         return entry.concepturi
 
 
-def _hit(entry: Entry, sought: Sought) -> Hit:
+def _hit(entry: Entry, terms: SearchTerms) -> Hit:
     if entry.match.type == "entityId":
         # What was searched for is the ID, in whatever form; so it fits.
-        return Hit(entry.concepturi, sought.text.strip(), is_synonym=True)
+        return Hit(entry.concepturi, terms.text.strip(), is_synonym=True)
     return Hit(entry.concepturi, entry.match.text, is_synonym=entry.match.type != "label")
 
 

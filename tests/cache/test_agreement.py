@@ -13,7 +13,7 @@ from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import Profile, Size
+from gateway.settings.profile import Profile, SizeSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
@@ -23,7 +23,7 @@ from tests.oracle import bfs, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
 
-WHOLE = Profile(size=Size(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 thorough = settings(
     max_examples=examples(100),
@@ -35,7 +35,7 @@ thorough = settings(
 
 @dataclass
 class Counted:
-    """A transport that remembers what was sent."""
+    """A transport that records what was sent."""
 
     inner: Transport
     sent: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ from aiohttp import web
 from gateway.api import open_gateway, store_over
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import Cache, Profile
+from gateway.settings.profile import CacheSettings, Profile
 from tests.engine.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
@@ -53,7 +53,7 @@ async def test_what_was_read_of_an_endpoint_is_not_asked_for_again_until_it_is_f
 
 
 async def test_a_profile_can_do_without_a_cache() -> None:
-    _, second, third = await queries_of_a_repeated_question(Profile(cache=Cache(megabytes=0)))
+    _, second, third = await queries_of_a_repeated_question(Profile(cache=CacheSettings(megabytes=0)))
     assert second == third > 0
 
 
@@ -63,7 +63,7 @@ async def test_a_graph_in_this_process_has_the_same_answers_with_and_without(
 ) -> None:
     path = tmp_path / "star.nt"
     engine(STAR).dump(path, pyoxigraph.RdfFormat.N_TRIPLES, from_graph=pyoxigraph.DefaultGraph())
-    profile = Profile(cache=Cache(megabytes=megabytes), prefixes=PREFIXES)
+    profile = Profile(cache=CacheSettings(megabytes=megabytes), prefixes=PREFIXES)
     async with open_gateway(path, profile=profile) as gateway:
         first = await gateway.bfs_query(["x:hub"], 2)
         gateway.forget_snapshots()
@@ -71,7 +71,7 @@ async def test_a_graph_in_this_process_has_the_same_answers_with_and_without(
         assert first.node_count == 7
 
 
-async def test_names_that_were_being_read_when_other_predicates_became_names_are_not_kept() -> None:
+async def test_names_that_were_being_read_when_other_predicates_became_names_are_not_stored() -> None:
     held, go_on = asyncio.Event(), asyncio.Event()
 
     async def hook(query: str) -> None:
@@ -91,7 +91,7 @@ async def test_names_that_were_being_read_when_other_predicates_became_names_are
     try:
         first = asyncio.create_task(name())
         await held.wait()
-        assert (await store.glance(call())).names == (f"{X}title",)
+        assert (await store.quick_schema(call())).names == (f"{X}title",)
         go_on.set()
         assert await first == ""
         assert await name() == "Person number 0"

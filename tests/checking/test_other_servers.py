@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from tests.checking.test_servers import GRAPH, LINES, agrees_everywhere, checked, snippet
 from tests.servers.blazegraph import running_blazegraph
@@ -24,8 +24,8 @@ async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
     graphs = {"urn:check": [written(tmp_path, "graph", GRAPH)], "urn:other": [written(tmp_path, "other", LINES)]}
     try:
         with running_virtuoso(graphs, workdir=tmp_path) as server:
-            found = await checked(server.endpoint, Profile(endpoint=Endpoint(graphs=("urn:check",))))
-            both = await checked(server.endpoint, Profile(endpoint=Endpoint(graphs=("urn:check", "urn:other"))))
+            found = await checked(server.endpoint, Profile(endpoint=EndpointSettings(graphs=("urn:check",))))
+            both = await checked(server.endpoint, Profile(endpoint=EndpointSettings(graphs=("urn:check", "urn:other"))))
     except ServerUnavailable as error:
         skip_or_fail(error)
     told = found.told()
@@ -49,7 +49,7 @@ async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
     assert agrees_everywhere(found.report)
     profile = snippet(found.report)
     assert profile.limits.query_rows == 9_000
-    assert profile.endpoint == Endpoint(url=found.url, engine="virtuoso", lateral=False, graphs=("urn:check",))
+    assert profile.endpoint == EndpointSettings(url=found.url, engine="virtuoso", lateral=False, graphs=("urn:check",))
     # A triple that is in both graphs is one.
     assert both.told()["triples"] == len(GRAPH)
     assert agrees_everywhere(both.report)
@@ -77,4 +77,4 @@ async def test_blazegraph_with_a_text_index(tmp_path: Path) -> None:
         "triples": len(GRAPH),
     }
     assert agrees_everywhere(found.report)
-    assert snippet(found.report).endpoint == Endpoint(url=found.url, engine="blazegraph", lateral=False)
+    assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="blazegraph", lateral=False)

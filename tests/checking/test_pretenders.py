@@ -11,15 +11,15 @@ from gateway.api import connect
 from gateway.checking.check import check_endpoint
 from gateway.checking.claims import Claim, Report
 from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import LimitSettings, Profile
 from tests.checking.pretender import EX, TRIPLES, Page, Pretender
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
-QUICK = Profile(limits=Limits(query_rows=1_000))
+QUICK = Profile(limits=LimitSettings(query_rows=1_000))
 
 
 async def checked(handler: Handler, profile: Profile = QUICK, path: str = "/sparql") -> Report:
@@ -168,7 +168,7 @@ async def test_names_of_two_engines_at_once_are_none() -> None:
 
 
 async def test_a_pin_against_the_evidence_is_warned_of() -> None:
-    profile = Profile(endpoint=Endpoint(engine="blazegraph", lateral=True), limits=QUICK.limits)
+    profile = Profile(endpoint=EndpointSettings(engine="blazegraph", lateral=True), limits=QUICK.limits)
     report = await checked(Pretender({"Fuseki-Request-Id": "1"}, refused=("LATERAL",)), profile)
     assert report.claims.engine.value == "fuseki"
     assert report.warnings[0].startswith("The profile says blazegraph; the evidence: fuseki")

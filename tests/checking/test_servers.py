@@ -15,7 +15,7 @@ from gateway import resources
 from gateway.api import connect, load, open_gateway
 from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.claims import Report
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from tests.servers.command import fuseki_command
 from tests.servers.fuseki import running_fuseki
@@ -127,7 +127,7 @@ async def test_fuseki_with_a_text_index(version: str, graph: Path, tmp_path: Pat
     }
     assert found.report.claims.time_limit.why == UNTOLD
     assert agrees_everywhere(found.report)
-    assert snippet(found.report).endpoint == Endpoint(url=found.url, engine="fuseki", lateral=True)
+    assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="fuseki", lateral=True)
 
 
 QUADS = "".join(f"{line[:-2]} <{EX}graph/{number % 2}> .\n" for number, line in enumerate(LINES))
@@ -151,9 +151,9 @@ async def test_fuseki_without_a_text_index_and_with_all_triples_in_named_graphs(
         command = fuseki_command("6.2.0", port=port, config=config)
         with running(command, ready_url=f"http://{HOST}:{port}/$/ping", log=tmp_path / "log", cwd=tmp_path):
             found = await checked(url)
-            union = await checked(url, Profile(endpoint=Endpoint(graphs="union")))
-            both = await checked(url, Profile(endpoint=Endpoint(graphs=(f"{EX}graph/1", f"{EX}graph/0"))))
-            one = await checked(url, Profile(endpoint=Endpoint(graphs=(f"{EX}graph/1",))))
+            union = await checked(url, Profile(endpoint=EndpointSettings(graphs="union")))
+            both = await checked(url, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/1", f"{EX}graph/0"))))
+            one = await checked(url, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/1",))))
     except ServerUnavailable as error:
         skip_or_fail(error)
     told = found.told()
@@ -195,7 +195,7 @@ async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
         "triples": len(GRAPH),
     }
     assert agrees_everywhere(found.report)
-    assert snippet(found.report).endpoint == Endpoint(url=found.url, engine="oxigraph", lateral=True)
+    assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="oxigraph", lateral=True)
 
 
 @pytest.mark.server
@@ -225,7 +225,9 @@ async def test_a_triple_that_is_in_two_of_the_graphs_is_counted_once(tmp_path: P
     quads.write_text("".join(f"{line[:-2]} <{EX}graph/{number}> .\n" for line in LINES for number in (0, 1)))
     try:
         with running_oxigraph([quads], workdir=tmp_path) as server:
-            both = await checked(server.endpoint, Profile(endpoint=Endpoint(graphs=(f"{EX}graph/0", f"{EX}graph/1"))))
+            both = await checked(
+                server.endpoint, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/0", f"{EX}graph/1")))
+            )
     except ServerUnavailable as error:
         skip_or_fail(error)
     told = both.told()

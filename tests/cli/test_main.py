@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gateway.api import Gateway, open_gateway
-from gateway.cli import work
+from gateway.cli import run as work
 from gateway.engine.answers import Answer
-from gateway.engine.size import compact_json
+from gateway.engine.presentation.size import compact_json
 from tests.cli.conftest import COLOURS, FIXTURES, Run
 from tests.servers.loopback import free_port
 

@@ -6,7 +6,7 @@ import pytest
 import gateway.server.run
 from gateway.engine.answers import SchemaResult
 from gateway.errors import GatewayError
-from gateway.server.opening import Opening
+from gateway.server.gateway_opener import GatewayOpener
 from tests.cli.conftest import FIXTURES, Run
 
 Calls = list[tuple[object, ...]]
@@ -17,7 +17,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """What the server is asked to serve, in place of serving it."""
     calls: Calls = []
 
-    async def types(opening: Opening) -> int:
+    async def types(opening: GatewayOpener) -> int:
         async def ignore(*_: object) -> None:
             """Tell nobody."""
 
@@ -29,10 +29,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
         assert isinstance(schema, SchemaResult)
         return schema.entity_types_total
 
-    async def stdio(opening: Opening, _stop: asyncio.Event) -> None:
+    async def stdio(opening: GatewayOpener, _stop: asyncio.Event) -> None:
         calls.append(("stdio", await types(opening)))
 
-    async def http(opening: Opening, host: str, port: int, _stop: asyncio.Event) -> None:
+    async def http(opening: GatewayOpener, host: str, port: int, _stop: asyncio.Event) -> None:
         calls.append(("http", await types(opening), host, port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 from tests.drawn.names import spelling
 from tests.oracle import EdgeRule, OracleGraph, bfs
 
@@ -75,8 +75,8 @@ def is_wikidata(graph: str) -> bool:
 def profile_for(graph: str) -> Profile:
     """Return the profile under which a graph is asked: without bounds on size, and with time for slow machines."""
     base = load_profile("wikidata-local") if is_wikidata(graph) else Profile()
-    room = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
-    limits = Limits(deadline_seconds=120, schema_seconds=60, requests=2_000)
+    room = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+    limits = LimitSettings(deadline_seconds=120, schema_seconds=60, requests=2_000)
     return base.model_copy(update={"size": room, "limits": limits, "prefixes": {}})
 
 

@@ -9,14 +9,14 @@ import pyoxigraph
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Profile, Size
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile, SizeSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import Glimpse, Transport
+from gateway.transport.base import ProbeResponse, Transport
 from gateway.transport.inprocess import InProcess
-from gateway.transport.manners import Manners
 from gateway.transport.quota import Quota
+from gateway.transport.timeout_policy import TimeoutPolicy
 
 X = "https://example.org/x/"
 PREFIXES = {
@@ -30,7 +30,7 @@ PREFIXES = {
     "dct": "http://purl.org/dc/terms/",
     "prov": "http://www.w3.org/ns/prov#",
 }
-ROOM = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+ROOM = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 
 _HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
 
@@ -75,13 +75,13 @@ class Watched:
 class WatchedElsewhere(Watched):
     """The same for an engine that somebody else runs, and that shows nothing of itself."""
 
-    manners = Manners()
-    quota = Quota(Endpoint())
+    timeout_policy = TimeoutPolicy()
+    quota = Quota(EndpointSettings())
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
         """Show nothing of itself."""
         del accept, deadline, parameters
-        return Glimpse(200, {}, "")
+        return ProbeResponse(200, {}, "")
 
 
 def ids(answer: Subgraph) -> list[str]:

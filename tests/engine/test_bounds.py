@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.gateway import Gateway
-from gateway.engine.size import compact_json
+from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
-from gateway.settings.profile import Names, Profile, Server, Size
+from gateway.settings.profile import NameSettings, Profile, ServerSettings, SizeSettings
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import X, over
 from tests.examples import examples
@@ -62,7 +62,9 @@ async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(
     opaque: bool,
     explain: bool,
 ) -> None:
-    profile = Profile(size=Size(max_tokens=tokens), names=Names(on_stubs=opaque), server=Server(explain=True))
+    profile = Profile(
+        size=SizeSettings(max_tokens=tokens), names=NameSettings(on_stubs=opaque), server=ServerSettings(explain=True)
+    )
     also = {"max_tokens": tokens, "explain": explain}
     async with over(hostile(triples, literals), profile) as gateway:
         for tool, arguments in (
@@ -84,7 +86,7 @@ async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(
 
 async def test_a_list_of_ids_that_is_too_large_for_an_answer_is_cut_and_counted() -> None:
     named = [f"{X}{'n' * 960}{number:02}" for number in range(40)]
-    async with over("x:a a x:T .", Profile(size=Size(max_tokens=1_000))) as gateway:
+    async with over("x:a a x:T .", Profile(size=SizeSettings(max_tokens=1_000))) as gateway:
         answer = await gateway.describe_entities(["x:a", *named])
         subgraph = await gateway.bfs_query(["x:a", *named], 1, max_tokens=1_000)
     assert answer.degraded is not None
@@ -100,7 +102,7 @@ async def test_a_list_of_ids_that_is_too_large_for_an_answer_is_cut_and_counted(
 
 async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_are_left_out_and_counted() -> None:
     loops = "\n".join(f"x:a x:{'p' * 200}{number} x:a ." for number in range(50))
-    async with over(loops, Profile(size=Size(max_tokens=500))) as gateway:
+    async with over(loops, Profile(size=SizeSettings(max_tokens=500))) as gateway:
         answer = await gateway.bfs_query(["x:a"], 1)
     assert (answer.edge_count, answer.edges) == (50, [])
     assert answer.degraded is not None
@@ -108,7 +110,7 @@ async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_are_l
 
 
 async def test_a_name_on_a_stub_is_cut() -> None:
-    profile = Profile(names=Names(on_stubs=True))
+    profile = Profile(names=NameSettings(on_stubs=True))
     async with over(hostile([], [("https://example.org/x/n1", LABEL, "n" * 50_000)]), profile) as gateway:
         answer = await gateway.bfs_query(["x:n0"], 1, topology_only=True)
     assert max(len(node.name or "") for node in answer.nodes) == 200

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
-from gateway.engine.page import Item, Page, edges_across, edges_within
-from gateway.engine.paths import paths_to_seeds
+from gateway.engine.presentation.page import Item, Page, edges_across, edges_within
+from gateway.engine.traversal.paths import paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.values import Edge
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import LimitSettings, Profile
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import ROOM, engine, over
 from tests.examples import examples
@@ -29,7 +29,7 @@ STAR = engine(
     + " . "
     + " ".join(f"x:n{number} a x:T ; x:mentions {number % 3} ." for number in range(MANY))
 )
-PROFILE = Profile(size=ROOM, limits=Limits(deadline_seconds=SECONDS))
+PROFILE = Profile(size=ROOM, limits=LimitSettings(deadline_seconds=SECONDS))
 
 CALLS: dict[str, Callable[[Gateway], Any]] = {
     "bfs_query": lambda gateway: gateway.bfs_query(["x:hub"], 1, limit=550, min_mentions=2, exclude_node_types=["x:U"]),

@@ -1,4 +1,4 @@
-"""What is told about an edge: its assertions, and nothing that is no evidence (contract, "Evidence")."""
+"""What is told about an edge: its assertions, and nothing that is no evidence (docs/contract.md, "Evidence")."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult, Edge
-from gateway.engine.metadata import MetadataWriter
+from gateway.engine.presentation.metadata import MetadataWriter
 from gateway.errors import EndpointFault
 from gateway.graph.values import Assertion, BlankNode, Evidence, NoValue, Properties, Resource, Value
-from gateway.settings.evidence import Evidence as EvidenceSettings
-from gateway.settings.evidence import EvidenceWay
-from gateway.settings.profile import Profile, Roles, Size
+from gateway.settings.evidence import EvidenceSettings, EvidenceWay
+from gateway.settings.profile import Profile, RoleSettings, SizeSettings
+from gateway.terms.known_iris import BIOLINK
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.vocabulary import BIOLINK
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, ids, over, triples
 
 XSD = PREFIXES["xsd"]
@@ -114,7 +113,7 @@ async def test_sources_are_texts_or_ids_of_every_predicate_of_the_role(sources: 
 
 
 async def test_a_source_text_becomes_the_id_of_its_node_where_the_profile_says_how() -> None:
-    profile = Profile(size=ROOM, roles=Roles(source_id="x:paper-{value}"))
+    profile = Profile(size=ROOM, roles=RoleSettings(source_id="x:paper-{value}"))
     edge = await only_edge("x:a x:rel x:b {| dct:source 'S1', x:doc |} {| dct:source 'S2' |} .", profile)
     assert edge.metadata is not None
     assert edge.metadata["source_documents"] == ["x:doc", "x:paper-S1", "x:paper-S2"]
@@ -132,7 +131,7 @@ async def test_a_long_quote_is_left_out_and_told() -> None:
 
 async def test_a_text_of_just_the_length_that_the_profile_allows_is_kept() -> None:
     turtle = "x:a x:rel x:b {| x:quote '12345' |} {| x:quote '123456' |} ."
-    answer = await around(turtle, profile=Profile(size=Size(evidence_text=5)))
+    answer = await around(turtle, profile=Profile(size=SizeSettings(evidence_text=5)))
     assert answer.edges[0].metadata is not None
     assert answer.omitted_texts == {"x:quote": 1}
     assert "12345" in str(answer.edges[0].metadata)
@@ -334,7 +333,7 @@ async def test_an_answer_without_denied_edges_does_not_warn_of_any() -> None:
 async def test_that_an_edge_is_denied_is_not_dropped_for_size() -> None:
     notes = "".join(f" ; x:note{number} 'some more words about it {number}'" for number in range(20))
     edges = "".join(f"x:a x:rel x:n{number} {{| x:negated true {notes} |}} . " for number in range(9))
-    answer = await around(edges, profile=Profile(size=Size(max_tokens=600)))
+    answer = await around(edges, profile=Profile(size=SizeSettings(max_tokens=600)))
     assert answer.degraded is not None
     assert answer.degraded["edges_bare"] > 0
     assert all(edge.metadata is not None and edge.metadata["negated"] is True for edge in answer.edges)
@@ -345,14 +344,14 @@ async def test_that_an_edge_is_denied_is_not_dropped_for_size() -> None:
 async def test_what_denies_an_edge_is_not_cut_off_with_the_end_of_a_long_list() -> None:
     doubts = "".join(f" {{| x:note '{number:03}' |}}" for number in range(150))
     edge = await only_edge(
-        f"x:a x:rel x:b {doubts} {{| x:negated true ; x:note 'zzz' |}} .", Profile(size=Size(max_tokens=300))
+        f"x:a x:rel x:b {doubts} {{| x:negated true ; x:note 'zzz' |}} .", Profile(size=SizeSettings(max_tokens=300))
     )
     assert edge.metadata is not None
     assert edge.metadata["assertions"][0] == {"negated": True, "x:note": "zzz"}
 
 
 async def test_a_source_in_a_role_of_its_own_names_graphs_and_references_beside_those_of_predicates() -> None:
-    writer = MetadataWriter(Profile(roles=Roles(source=(f"{X}from",))), PrefixMap(PREFIXES))
+    writer = MetadataWriter(Profile(roles=RoleSettings(source=(f"{X}from",))), PrefixMap(PREFIXES))
     reference = BlankNode({f"{X}from": (Resource(f"{X}book"), NoValue(unknown=True)), f"{X}page": (Literal("7"),)})
     assertion = Assertion({f"{X}from": (Resource(f"{X}paper"),), f"{X}ref": (reference,)}, (f"{X}graph",))
     assert writer.edge(Evidence((assertion,)), {}) == {

@@ -1,4 +1,4 @@
-"""What filters mean and what they leave (contract, "Terms", "Traversal"; the protocol's filter arguments)."""
+"""What filters mean and what they leave (docs/contract.md, "Names of filters" and "Traversal")."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
-from gateway.engine.size import size_of
-from gateway.engine.vocabulary import Vocabulary
+from gateway.engine.presentation.size import size_of
+from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import InputError
 from gateway.graph.values import Term
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.profile import LimitSettings, Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, X, ids, metadata, over, triples
 
@@ -25,9 +25,9 @@ x:Side_Effect rdfs:label 'Adverse event' . x:Book a rdfs:Class ; rdfs:label 'Pri
 x:wrote rdfs:label 'is the author of' .
 y:one a y:Same . y:two a x:Same . y:one y:knows y:two .
 """
-OPEN = Profile(size=ROOM, limits=Limits(scan_rows=8))
+OPEN = Profile(size=ROOM, limits=LimitSettings(scan_rows=8))
 """A profile under which not all types of the graph are read."""
-UNREAD = Profile(size=ROOM, limits=Limits(scan_rows=1))
+UNREAD = Profile(size=ROOM, limits=LimitSettings(scan_rows=1))
 """A profile under which next to nothing is known beforehand."""
 
 pytestmark = pytest.mark.anyio
@@ -195,7 +195,7 @@ async def test_a_class_that_is_called_like_a_word_of_the_protocol_is_meant_too(w
 
 async def test_many_unknown_names_do_not_fill_the_answer_with_warnings() -> None:
     names = [f"{'n' * 50}{number}" for number in range(200)]
-    async with over(GRAPH, Profile(limits=Limits(scan_rows=8))) as gateway:
+    async with over(GRAPH, Profile(limits=LimitSettings(scan_rows=8))) as gateway:
         answer = await asked(gateway, node_types=names)
     assert ids(answer) == ALL
     assert size_of(answer.as_json()) <= 32_000
@@ -308,7 +308,7 @@ _names = st.sampled_from(["Drug", "side effect", "Side_Effect", "SIDE-EFFECT", "
 @settings(derandomize=True, deadline=None)
 @given(name=_names, separator=st.sampled_from(["_", "-", " ", "  ", "_-"]), upper=st.booleans())
 def test_case_and_separators_never_decide_what_a_name_means(name: str, separator: str, upper: bool) -> None:
-    vocabulary = Vocabulary("type", [Term(f"{X}1", 1, name)], PrefixMap(PREFIXES), comprehensive=True)
+    vocabulary = TermLookup("type", [Term(f"{X}1", 1, name)], PrefixMap(PREFIXES), comprehensive=True)
     written = separator.join(name.replace("_", " ").replace("-", " ").split())
     assert vocabulary.choose("node_types", [written.upper() if upper else written.lower()]).iris == {f"{X}1"}
 
@@ -316,7 +316,7 @@ def test_case_and_separators_never_decide_what_a_name_means(name: str, separator
 @settings(derandomize=True, deadline=None)
 @given(text=st.text(max_size=30))
 def test_any_text_as_a_filter_is_a_match_or_an_error_that_is_short(text: str) -> None:
-    vocabulary = Vocabulary("type", [Term(f"{X}Drug", 1, "drug")], PrefixMap(PREFIXES), comprehensive=True)
+    vocabulary = TermLookup("type", [Term(f"{X}Drug", 1, "drug")], PrefixMap(PREFIXES), comprehensive=True)
     try:
         chosen = vocabulary.choose("node_types", [text]).iris
     except InputError as error:

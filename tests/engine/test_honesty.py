@@ -13,13 +13,13 @@ from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EndpointFault, Fault, GatewayError, NetworkFault, QueryRefused
 from gateway.graph.deadline import Deadline, deadline_passed
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
+from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.inprocess import InProcess
-from gateway.transport.loading import LoadedGraph, load_files
 from tests.examples import examples
 from tests.oracle import OracleGraph, bfs, intersect
 from tests.random_graphs import (
@@ -33,7 +33,7 @@ from tests.random_graphs import (
     write_corpus,
 )
 
-ROOM = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+ROOM = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 
 RAISED: tuple[Fault, ...] = (
     EndpointFault("The endpoint failed."),
@@ -116,7 +116,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> LoadedGraph:
 @pytest.fixture(params=[50_000, 12])
 def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Session]:
     """Open a gateway; one that reads so few rows a query that batches are split and nodes overflow."""
-    profile = Profile(size=ROOM, limits=Limits(query_rows=request.param, batch=7, facts_batch=5, requests=5_000))
+    profile = Profile(size=ROOM, limits=LimitSettings(query_rows=request.param, batch=7, facts_batch=5, requests=5_000))
     with asyncio.Runner() as runner:
         transport = Unreliable(InProcess(graph.engine, max_bytes=1 << 24))
         store = SparqlStore(transport, profile, Pace(profile.endpoint, sleep=at_once))

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Limits, Profile
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import LimitSettings, Profile
 from tests.engine.small import ROOM, Watched, engine, ids, over
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ class Queries:
 
 
 def rows_at_most(rows: int) -> Profile:
-    return Profile(size=ROOM, limits=Limits(query_rows=rows))
+    return Profile(size=ROOM, limits=LimitSettings(query_rows=rows))
 
 
 async def test_a_batch_with_too_many_edges_is_packed_by_degree_after_one_count() -> None:
@@ -92,7 +92,7 @@ async def test_edges_from_a_node_with_too_many_to_few_others_are_asked_from_the_
 
 
 async def test_an_endpoint_that_is_not_trusted_never_gives_a_complete_answer() -> None:
-    profile = Profile(size=ROOM, endpoint=Endpoint(trusted=False))
+    profile = Profile(size=ROOM, endpoint=EndpointSettings(trusted=False))
     async with over("x:a x:p x:b .", profile) as gateway:
         traversal = await gateway.bfs_query(["x:a"], 1, topology_only=True)
         common = await gateway.intersect_subgraphs(["x:a", "x:b"], 2, topology_only=True)

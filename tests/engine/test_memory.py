@@ -5,20 +5,20 @@ import tracemalloc
 
 import pytest
 
-from gateway.cache.memory import Memory
-from gateway.cache.sizes import size_of
+from gateway.cache.memory import MemoryCache
+from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree, Existence, Mark, NodeFacts
-from gateway.settings.profile import Profile, Snapshots
-from gateway.sparql.asking import Asker
+from gateway.settings.profile import Profile, SnapshotSettings
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
+from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.remembered import Remembered
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import PREFIXES, engine
 
@@ -38,7 +38,7 @@ def in_process() -> InProcess:
 
 
 def test_what_is_remembered_is_bounded_and_what_is_known_stays_right() -> None:
-    remembered: Remembered[str, int] = Remembered(10_000)
+    remembered: BoundedMap[str, int] = BoundedMap(10_000)
     for number in range(10_000):
         remembered.keep(str(number), number, 100)
         assert remembered.known[str(number)] == number
@@ -48,15 +48,15 @@ def test_what_is_remembered_is_bounded_and_what_is_known_stays_right() -> None:
 
 
 async def test_how_iris_are_read_is_remembered_in_few_bytes() -> None:
-    asker = Asker(in_process(), Profile(), Pace(Profile().endpoint))
+    client = SparqlClient(in_process(), Profile(), Pace(Profile().endpoint))
     padding = "x" * 20_000
-    await asker.rewritten([f"{DOUBTFUL}first"], allowance())
+    await client.rewritten([f"{DOUBTFUL}first"], allowance())
     gc.collect()
     tracemalloc.start()
     try:
         for number in range(20):
             iris = [f"{DOUBTFUL}{number}/{place}/{padding}" for place in range(40)]
-            await asker.rewritten(iris, allowance())
+            await client.rewritten(iris, allowance())
         gc.collect()
         held, _ = tracemalloc.get_traced_memory()
     finally:
@@ -99,11 +99,11 @@ LONG = "\u4e00" * 100_000
     ids=["description", "name", "types", "mark of facts", "mark of a degree", "mark of an existence"],
 )
 def test_all_texts_of_an_answer_are_counted(answer: object) -> None:
-    assert size_of(answer) >= 2 * len(LONG)
+    assert memory_size(answer) >= 2 * len(LONG)
 
 
 def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
-    memory = Memory(MEGABYTE, 60.0, lambda: 0.0)
+    memory = MemoryCache(MEGABYTE, 60.0, lambda: 0.0)
     tracemalloc.start()
     try:
         for number in range(200):
@@ -118,7 +118,7 @@ def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
 @pytest.mark.large
 async def test_a_thousand_different_questions_leave_no_more_memory_than_the_bounds_say() -> None:
     graph = engine(" ".join(f"x:n{number} x:p x:n{number + 1} ." for number in range(100)))
-    profile = Profile(snapshots=Snapshots(megabytes=1))
+    profile = Profile(snapshots=SnapshotSettings(megabytes=1))
     store = CachedStore(SparqlStore(InProcess(graph, max_bytes=1 << 26), profile), megabytes=1, ttl_seconds=1_000)
     padding = "x" * 900
     sent = 0

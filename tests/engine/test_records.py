@@ -14,16 +14,16 @@ from gateway.api import open_gateway
 from gateway.cache.store import CachedStore
 from gateway.engine.answers import Explain, ToolAnswer
 from gateway.engine.arguments import ALL
-from gateway.engine.explaining import explained
 from gateway.engine.gateway import Gateway
-from gateway.engine.size import compact_json
+from gateway.engine.presentation.explain import explained
+from gateway.engine.presentation.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Hubs, Limits, Profile, Server, Size
-from gateway.sparql.acquaintance import Acquaintance
-from gateway.sparql.asking import Asker
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import HubSettings, LimitSettings, Profile, ServerSettings, SizeSettings
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import LOGGER, Milliseconds, Record, Sent, Tally
@@ -202,14 +202,14 @@ async def test_a_batch_that_is_too_much_is_counted_as_split() -> None:
 
 async def test_an_answer_with_too_many_rows_is_counted_as_overflow() -> None:
     many = " ".join(f"x:hub x:p x:n{number} ." for number in range(30))
-    watch = watching(many, Profile(size=ROOM, limits=Limits(query_rows=20)))
+    watch = watching(many, Profile(size=ROOM, limits=LimitSettings(query_rows=20)))
     answer = await watch.gateway.bfs_query(["x:hub"], 1, topology_only=True)
     assert (answer.complete, answer.edge_count) == (True, 30)
     assert watch.record.overflows >= 2
 
 
 async def test_what_an_answer_lacks_is_in_the_record() -> None:
-    watch = watching(profile=Profile(size=ROOM, hubs=Hubs(max_degree=3)))
+    watch = watching(profile=Profile(size=ROOM, hubs=HubSettings(max_degree=3)))
     assert not (await watch.gateway.bfs_query(["x:n0"], 2)).complete
     assert (watch.record.outcome, watch.record.causes) == ("incomplete", ("hub_not_expanded",))
 
@@ -254,7 +254,7 @@ async def test_a_wrong_argument_leaves_a_record_too() -> None:
 
 
 async def test_a_call_that_fails_leaves_the_queries_that_failed() -> None:
-    watch = watching(profile=Profile(endpoint=Endpoint(retries=0)), faults=[NetworkFault("Away.")] * 20)
+    watch = watching(profile=Profile(endpoint=EndpointSettings(retries=0)), faults=[NetworkFault("Away.")] * 20)
     with pytest.raises(NetworkFault):
         await watch.gateway.describe_entity("x:hub", explain=True)
     record = watch.record
@@ -265,7 +265,7 @@ async def test_a_call_that_fails_leaves_the_queries_that_failed() -> None:
 
 
 async def test_the_query_that_asks_whether_an_endpoint_is_alive_is_counted() -> None:
-    profile = Profile(endpoint=Endpoint(retries=0, failures_before_rest=2))
+    profile = Profile(endpoint=EndpointSettings(retries=0, failures_before_rest=2))
     watch = watching(profile=profile, faults=[NetworkFault("Away.")] * 20)
     for _ in range(2):
         with pytest.raises(GatewayError):
@@ -280,7 +280,7 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     def clock() -> float:
         return now
 
-    class Stranger(Acquaintance):
+    class Stranger(EngineDetector):
         """An endpoint that takes two seconds to be recognised."""
 
         async def made(self, call: Call) -> None:  # noqa: ARG002 - the same as the other's
@@ -291,10 +291,10 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     profile = Profile(size=ROOM)
     below = Recorder(InProcess(engine(STAR), max_bytes=1 << 24))
     pace = Pace(profile.endpoint)
-    asker = Asker(below, profile, pace, Stranger(below, profile, pace))
+    client = SparqlClient(below, profile, pace, Stranger(below, profile, pace))
     tally = Tally("bfs_query", clock)
     call = Call(Deadline.after(60, clock), 10, 100, 100, tally=tally)
-    await asker.rows("existing", call, {"nodes": [f"{X}hub"]})
+    await client.rows("existing", call, {"nodes": [f"{X}hub"]})
     record = tally.answered(complete=True)
     assert (record.queries, record.ms.waiting, record.ms.own) == (len(below.queries), 2_000, 0)
 
@@ -338,7 +338,7 @@ async def test_to_a_client_explain_is_no_argument_unless_the_operator_says_so(va
 
 
 async def test_where_the_operator_says_so_every_tool_takes_explain() -> None:
-    watch = watching(profile=Profile(size=ROOM, server=Server(explain=True)))
+    watch = watching(profile=Profile(size=ROOM, server=ServerSettings(explain=True)))
     assert list(GIVEN) == [model.tool for model in ALL]
     for tool, given in GIVEN.items():
         watch.below.forget()
@@ -363,7 +363,9 @@ async def test_an_explained_answer_is_no_larger_than_was_asked(tool: str, max_to
     many = " ".join(
         f'x:hub x:p x:n{number} . x:n{number} rdfs:label "{"é" * 90}" ; x:q x:hub .' for number in range(90)
     )
-    watch = watching(STAR + many, Profile(size=Size(ceiling_tokens=20_000), server=Server(explain=True)))
+    watch = watching(
+        STAR + many, Profile(size=SizeSettings(ceiling_tokens=20_000), server=ServerSettings(explain=True))
+    )
     answer = await watch.gateway.call(tool, {**GIVEN[tool], "max_tokens": max_tokens, "explain": True})
     assert bytes_of(answer) <= max_tokens * 4
 
@@ -372,7 +374,7 @@ async def test_an_explained_answer_is_no_larger_than_was_asked(tool: str, max_to
 @pytest.mark.parametrize("max_tokens", [3_000, 8_000])
 async def test_tools_without_max_tokens_keep_to_the_profiles(tool: str, max_tokens: int) -> None:
     many = " ".join(f'x:n{number} a x:Type{"p" * 50}{number} ; rdfs:label "hub {"é" * 50}" .' for number in range(200))
-    watch = watching(many, Profile(size=Size(max_tokens=max_tokens)))
+    watch = watching(many, Profile(size=SizeSettings(max_tokens=max_tokens)))
     answer = await CALLS[tool](watch.gateway)
     assert bytes_of(answer) <= max_tokens * 4
     assert explain_of(answer).sent
@@ -420,7 +422,7 @@ async def test_no_credential_of_an_endpoint_is_recorded_or_logged(
     records: list[Record] = []
     monkeypatch.setenv("GRAPH_SECRET", "s3cret")
     url = f"http://127.0.0.1:{free_port()}/sparql"
-    profile = Profile(endpoint=Endpoint(retries=0, secret_headers={"X-Key": "env:GRAPH_SECRET"}))
+    profile = Profile(endpoint=EndpointSettings(retries=0, secret_headers={"X-Key": "env:GRAPH_SECRET"}))
     with caplog.at_level(logging.DEBUG):
         async with open_gateway(endpoint=url, profile=profile, on_record=records.append) as gateway:
             with pytest.raises(NetworkFault):

@@ -1,4 +1,4 @@
-"""Resolving names (the protocol's `search_entities`; contract, "Terms" and "Saying what is missing")."""
+"""Resolving names (the protocol's `search_entities`; docs/contract.md, "Completeness")."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from gateway.api import open_gateway
 from gateway.engine.answers import SearchResult
 from gateway.engine.gateway import Gateway
-from gateway.engine.ranking import ranked
+from gateway.engine.tools.search_ranking import ranked
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hit
-from gateway.settings.profile import Edges, Limits, Profile
+from gateway.settings.profile import EdgeSettings, LimitSettings, Profile
 from gateway.terms.render import string
 from gateway.terms.words import has_symbol, words_of
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
@@ -113,7 +113,7 @@ async def test_untyped_finds_those_without_a_type() -> None:
 async def test_an_unknown_type_is_an_error_where_all_are_known_and_else_a_warning() -> None:
     with pytest.raises(InputError, match="Disease"):
         await found("Cushing", types=["Diseas"])
-    answer = await found("Cushing", types=["Diseas"], profile=Profile(size=ROOM, limits=Limits(scan_rows=1)))
+    answer = await found("Cushing", types=["Diseas"], profile=Profile(size=ROOM, limits=LimitSettings(scan_rows=1)))
     assert answer.result == []
     assert answer.warnings is not None
     assert "Diseas" in answer.warnings[0]
@@ -126,14 +126,14 @@ async def test_a_filter_by_a_name_is_not_complete_while_another_type_of_that_nam
     types: list[str], whole: bool
 ) -> None:
     turtle = "x:a a x:A ; rdfs:label 'Alpha' . x:b a y:A ; rdfs:label 'Alpha' ."
-    answer = await found("alpha", turtle, types, profile=Profile(size=ROOM, limits=Limits(scan_rows=1)))
+    answer = await found("alpha", turtle, types, profile=Profile(size=ROOM, limits=LimitSettings(scan_rows=1)))
     assert answer.complete is whole
     assert (answer.warnings is None) is whole
 
 
 @pytest.mark.parametrize("scan_rows", [1, 1_000])
 async def test_where_no_predicate_gives_types_every_node_is_untyped_and_no_type_is_searched_for(scan_rows: int) -> None:
-    profile = Profile(size=ROOM, edges=Edges(types=()), limits=Limits(scan_rows=scan_rows))
+    profile = Profile(size=ROOM, edges=EdgeSettings(types=()), limits=LimitSettings(scan_rows=scan_rows))
     for named in ("x:Drug", "https://example.org/x/Disease", "Disease"):
         with pytest.raises(InputError, match="untyped"):
             await found("Cushing", types=[named], profile=profile)
@@ -144,7 +144,7 @@ async def test_where_no_predicate_gives_types_every_node_is_untyped_and_no_type_
 
 
 async def test_a_type_given_by_its_id_works_where_the_schema_is_not_known() -> None:
-    profile = Profile(size=ROOM, limits=Limits(scan_rows=1))
+    profile = Profile(size=ROOM, limits=LimitSettings(scan_rows=1))
     assert hit_ids(await found("Cushing disease", types=["x:Paper"], profile=profile)) == ["x:short", "x:words"]
 
 

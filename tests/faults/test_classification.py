@@ -11,9 +11,9 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.results import decode
+from gateway.sparql.results.decoder import decode
 from gateway.sparql.store import SparqlStore
 from gateway.transport.http import Http
 from tests.faults.catalogue import CATALOGUE, DETECTABLE, UNDETECTABLE
@@ -53,7 +53,7 @@ def deadline(fault: InjectedFault) -> Deadline:
 
 
 def distrusting(proxy: FaultProxy) -> Gateway:
-    return open_gateway(endpoint=proxy.url(), profile=Profile(endpoint=Endpoint(trusted=False)))
+    return open_gateway(endpoint=proxy.url(), profile=Profile(endpoint=EndpointSettings(trusted=False)))
 
 
 def discreet(fault: Fault, proxy: FaultProxy) -> bool:

@@ -21,8 +21,8 @@ from gateway.server.app import build
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.transport.files.loading import load_files
 from gateway.transport.inprocess import InProcess
-from gateway.transport.loading import load_files
 from tests.fuzz import hostile
 from tests.fuzz.shown import called, wrong_with_texts
 

@@ -1,18 +1,18 @@
 """Making label indexes of small graphs, and looking at what is in them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from gateway.errors import NetworkFault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.names import Kinds, Name, NameReader, NamesPage
-from gateway.graph.values import Hits, Iri, Sought
+from gateway.graph.name_reader import EntityTypes, Name, NameReader, NamesPage
+from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.labels.building import Allowance, read_names
-from gateway.labels.desk import Desk
 from gateway.labels.index import LabelIndex, make_index
+from gateway.labels.sqlite_worker import SqliteWorker
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -50,6 +50,15 @@ class Listed:
         """The two predicates."""
         return (LABEL, ALIAS)
 
+    async def find_predicates(self, _: Call) -> None:
+        """Find nothing: the predicates are known."""
+
+    def use_predicates(self, _: Sequence[Iri]) -> None:
+        """Change nothing."""
+
+    def on_change(self, _: Callable[[], None]) -> None:
+        """Never call it."""
+
     def _of(self, predicate: Iri) -> Mapping[Iri, Sequence[str]]:
         return self.labels if predicate == LABEL else self.aliases
 
@@ -69,27 +78,27 @@ class Listed:
         names = [Name(iri, text, predicate == ALIAS) for iri in shown for text in self._of(predicate)[iri]]
         return NamesPage(tuple(names), shown[-1] if len(entities) > len(shown) else None)
 
-    async def types(self, entities: Sequence[Iri], _: Call) -> Kinds:
+    async def types(self, entities: Sequence[Iri], _: Call) -> EntityTypes:
         """Return the types."""
-        return Kinds({iri: tuple(self.kinds.get(iri, ())) for iri in entities}, frozenset())
+        return EntityTypes({iri: tuple(self.kinds.get(iri, ())) for iri in entities}, frozenset())
 
 
 @asynccontextmanager
 async def index_of(names: NameReader, allowed: Allowance = allowance) -> AsyncIterator[LabelIndex]:
     """Make an index that is thrown away."""
-    desk = Desk()
+    worker = SqliteWorker()
     try:
         async with asyncio.timeout(100):
-            missing = await read_names(names, desk, allowed)
-            index = await make_index(desk, date="2026-11-21", missing=missing)
+            missing = await read_names(names, worker, allowed)
+            index = await make_index(worker, date="2026-11-21", missing=missing)
         yield index
     finally:
-        desk.close()
+        worker.close()
 
 
 async def find(index: LabelIndex, text: str, *types: Iri, at_most: int = 100) -> Hits:
     """Search."""
-    return await index.find(Sought(text, tuple(text.lower().split())), types, at_most, Deadline.after(100))
+    return await index.find(SearchTerms(text, tuple(text.lower().split())), types, at_most, Deadline.after(100))
 
 
 async def found(index: LabelIndex, text: str, *types: Iri) -> set[Iri]:

@@ -4,11 +4,11 @@ import pytest
 
 from gateway.errors import EndpointFault, NetworkFault
 from gateway.graph.call import Call
-from gateway.graph.names import Kinds, NamesPage
+from gateway.graph.name_reader import EntityTypes, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.building import read_names
-from gateway.labels.desk import ClosedError, Desk
 from gateway.labels.index import make_index
+from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
 from tests.labels.making import Listed, allowance, find, found, index_of
 
 pytestmark = pytest.mark.anyio
@@ -35,9 +35,9 @@ async def test_progress_goes_up_to_the_number_of_entities() -> None:
     async def tell(read: int, total: int) -> None:
         told.append((read, total))
 
-    desk = Desk()
-    await read_names(Listed(NAMES, ALIASES), desk, allowance, told=tell)
-    desk.close()
+    worker = SqliteWorker()
+    await read_names(Listed(NAMES, ALIASES), worker, allowance, told=tell)
+    worker.close()
     assert told[0] == (0, 28)
     assert told[-1] == (28, 28)
     assert told == sorted(told)
@@ -53,8 +53,8 @@ async def test_names_that_did_not_come_make_the_index_a_part_and_its_answers_cut
 
 async def test_a_type_that_could_not_be_asked_for_makes_searches_by_type_cut_and_no_others() -> None:
     class Untyped(Listed):
-        async def types(self, entities: Sequence[Iri], call: Call) -> Kinds:
-            return Kinds((await super().types(entities, call)).types, frozenset(entities[:1]))
+        async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
+            return EntityTypes((await super().types(entities, call)).types, frozenset(entities[:1]))
 
     async with index_of(Untyped(NAMES, kinds=KINDS)) as index:
         assert (await find(index, "name 3", "urn:T0")).truncated
@@ -62,10 +62,10 @@ async def test_a_type_that_could_not_be_asked_for_makes_searches_by_type_cut_and
 
 
 async def test_a_page_that_fails_ends_the_reading() -> None:
-    desk = Desk()
+    worker = SqliteWorker()
     with pytest.raises(NetworkFault):
-        await read_names(Listed(NAMES, pages_left=2), desk, allowance)
-    desk.close()
+        await read_names(Listed(NAMES, pages_left=2), worker, allowance)
+    worker.close()
 
 
 async def test_pages_without_an_end_are_a_fault_and_no_endless_loop() -> None:
@@ -74,10 +74,10 @@ async def test_pages_without_an_end_are_a_fault_and_no_endless_loop() -> None:
             names = (await super().page(predicate, after[:0], call)).names
             return NamesPage(names, names[0].iri)
 
-    desk = Desk()
+    worker = SqliteWorker()
     with pytest.raises(EndpointFault, match="do not come to an end"):
-        await read_names(Endless(NAMES), desk, allowance)
-    desk.close()
+        await read_names(Endless(NAMES), worker, allowance)
+    worker.close()
 
 
 async def test_a_graph_without_names_has_an_empty_index_that_is_whole() -> None:
@@ -87,8 +87,8 @@ async def test_a_graph_without_names_has_an_empty_index_that_is_whole() -> None:
 
 
 async def test_an_index_that_is_closed_while_it_is_made_is_given_up() -> None:
-    desk = Desk()
-    await read_names(Listed(NAMES), desk, allowance)
-    desk.close()
+    worker = SqliteWorker()
+    await read_names(Listed(NAMES), worker, allowance)
+    worker.close()
     with pytest.raises(ClosedError):
-        await make_index(desk, date="", missing=0)
+        await make_index(worker, date="", missing=0)

@@ -10,13 +10,12 @@ import pyoxigraph
 import pytest
 
 from gateway.api import make_label_index, open_gateway
-from gateway.graph.names import NamesPage
+from gateway.graph.name_reader import NameReader, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.building import read_names
-from gateway.labels.desk import Desk
+from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Profile, Roles
-from gateway.sparql.names import SparqlNames
+from gateway.settings.profile import LimitSettings, Profile, RoleSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_plain_iri
 from tests.columns import BEHIND_HTTP, Column
@@ -45,7 +44,7 @@ def expected(files: list[Path], profile: Profile) -> tuple[set[tuple[str, str, b
     return names, {iri: types[iri] for iri, _, _ in names}
 
 
-async def pages(names: SparqlNames, predicate: Iri) -> Iterator[NamesPage]:
+async def pages(names: NameReader, predicate: Iri) -> Iterator[NamesPage]:
     """Read all pages of a predicate."""
     found, after = [], ""
     while True:
@@ -59,20 +58,21 @@ async def pages(names: SparqlNames, predicate: Iri) -> Iterator[NamesPage]:
 @pytest.mark.parametrize("rows", [10, 37, 5_000])
 @pytest.mark.parametrize("graph", PROFILES)
 async def test_the_pages_neither_lose_a_name_nor_repeat_one(engine: Column, graph: str, rows: int) -> None:
-    profile = engine.settle(graph, PROFILES[graph].model_copy(update={"limits": Limits(query_rows=rows)}))
+    profile = engine.settle(graph, PROFILES[graph].model_copy(update={"limits": LimitSettings(query_rows=rows)}))
     names, types = expected(list(engine.files[graph]), profile)
     store = SparqlStore(engine.transport(graph), profile)
     try:
         came = []
-        for predicate in store.names.predicates:
+        reader = store.name_reader()
+        for predicate in reader.predicates:
             entities: list[str] = []
-            for page in await pages(store.names, predicate):
+            for page in await pages(reader, predicate):
                 assert page.missing == 0
                 entities += dict.fromkeys(name.iri for name in page.names)
                 came += [(name.iri, name.text, name.is_synonym) for name in page.names]
-            assert len(entities) == len(set(entities)) == await store.names.count(predicate, allowance())
+            assert len(entities) == len(set(entities)) == await reader.count(predicate, allowance())
         assert set(came) == names
-        kinds = await store.names.types(sorted(types), allowance())
+        kinds = await reader.types(sorted(types), allowance())
         assert {iri: set(found) for iri, found in kinds.types.items()} == types
     finally:
         await store.close()
@@ -85,29 +85,33 @@ async def test_an_entity_with_more_names_than_a_page_loses_none(engine: Column) 
         if isinstance(quad.subject, pyoxigraph.NamedNode) and isinstance(quad.object, pyoxigraph.Literal):
             literals[quad.predicate.value, quad.subject.value].add(quad.object.value)
     (predicate, entity), texts = max(literals.items(), key=lambda item: (len(item[1]), item[0]))
-    profile = engine.settle("wikidata-slice", Profile(roles=Roles(name=(predicate,)), limits=Limits(query_rows=10)))
+    profile = engine.settle(
+        "wikidata-slice", Profile(roles=RoleSettings(name=(predicate,)), limits=LimitSettings(query_rows=10))
+    )
     store = SparqlStore(engine.transport("wikidata-slice"), profile)
     try:
-        found = [name for page in await pages(store.names, predicate) for name in page.names if name.iri == entity]
+        found = [
+            name for page in await pages(store.name_reader(), predicate) for name in page.names if name.iri == entity
+        ]
         assert {name.text for name in found} == texts
     finally:
         await store.close()
 
 
 async def test_an_index_of_an_odd_graph_is_whole_or_says_that_it_is_not(engine: Column) -> None:
-    profile = engine.settle("awkward", Profile(limits=Limits(query_rows=10)))
+    profile = engine.settle("awkward", Profile(limits=LimitSettings(query_rows=10)))
     store = SparqlStore(engine.transport("awkward"), profile)
-    desk = Desk()
+    worker = SqliteWorker()
     try:
-        missing = await read_names(store.names, desk, allowance)
+        missing = await read_names(store.name_reader(), worker, allowance)
         names, _ = expected(list(engine.files["awkward"]), profile)
-        rows = await desk.run(
+        rows = await worker.run(
             lambda database: database.execute(
                 "SELECT iri, text, is_synonym FROM draft.text JOIN draft.entity ON id = entity"
             ).fetchall()
         )
     finally:
-        desk.close()
+        worker.close()
         await store.close()
     plain = {name for name in names if is_plain_iri(name[0])}
     came = {(iri, text, bool(is_synonym)) for iri, text, is_synonym in rows}

@@ -11,8 +11,7 @@ from mcp_types import TextContent
 
 from gateway.api import open_gateway
 from gateway.server.app import build
-from gateway.settings.profile import Profile
-from gateway.settings.profile import Server as ServerSettings
+from gateway.settings.profile import Profile, ServerSettings
 from tests.hidden import ABSENT, HIDDEN, IN_IRIS, IN_LITERALS, NAME, A, B, X, hidden_in, write_hidden_graph
 
 CALLS: Sequence[tuple[str, dict[str, Any]]] = [

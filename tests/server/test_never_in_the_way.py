@@ -21,8 +21,8 @@ from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
 from gateway.server.app import serving
-from gateway.server.opening import Note, Opening
-from gateway.settings.profile import Limits, Profile
+from gateway.server.gateway_opener import GatewayOpener, OnFileRead
+from gateway.settings.profile import LimitSettings, Profile
 from gateway.telemetry import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 
@@ -53,9 +53,9 @@ class Gate:
         self._open = threading.Event()
         self.has_begun = threading.Event()
         self.has_ended = threading.Event()
-        self.note: Note | None = None
+        self.note: OnFileRead | None = None
 
-    def make(self, note: Note) -> Gateway:
+    def make(self, note: OnFileRead) -> Gateway:
         """Wait for the test, then do as it said."""
         try:
             note(MEDICAL, 43, 100)
@@ -114,7 +114,7 @@ async def described(client: Client) -> str:
 
 async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(era: ConnectMode) -> None:
     gate, listener = Gate(), Listener()
-    async with asyncio.timeout(SECONDS), Opening(Profile(description="Pills."), gate.make) as opening:
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(description="Pills."), gate.make) as opening:
         opening.start()
         async with Client(serving(opening), mode=era, message_handler=listener.take) as client:
             assert client.server_capabilities is not None
@@ -139,7 +139,7 @@ async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: 
         told.append((progress, total, message))
         gate.open()
 
-    async with asyncio.timeout(SECONDS), Opening(Profile(), gate.make) as opening:
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opening:
         opening.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
         async with Client(serving(opening), mode=era) as client:
@@ -155,8 +155,8 @@ async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: 
 
 async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode) -> None:
     gate = Gate()
-    hasty = Profile(limits=Limits(deadline_seconds=0.05, schema_seconds=0.05))
-    async with asyncio.timeout(SECONDS), Opening(hasty, gate.make) as opening:
+    hasty = Profile(limits=LimitSettings(deadline_seconds=0.05, schema_seconds=0.05))
+    async with asyncio.timeout(SECONDS), GatewayOpener(hasty, gate.make) as opening:
         opening.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
         async with Client(serving(opening), mode=era) as client:
@@ -179,7 +179,7 @@ async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
     ]
     async with (
         asyncio.timeout(SECONDS),
-        Opening(Profile(), gate.make) as opening,
+        GatewayOpener(Profile(), gate.make) as opening,
         Client(serving(opening), mode=era) as client,
     ):
         gate.open()
@@ -197,7 +197,7 @@ async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest
     gate = Gate(ZeroDivisionError("secret"))
     async with (
         asyncio.timeout(SECONDS),
-        Opening(Profile(), gate.make) as opening,
+        GatewayOpener(Profile(), gate.make) as opening,
         Client(serving(opening)) as client,
     ):
         gate.open()
@@ -209,7 +209,7 @@ async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest
 
 async def test_a_load_that_nobody_waits_for_stops(era: ConnectMode) -> None:
     gate = Gate()
-    async with asyncio.timeout(SECONDS), Opening(Profile(), gate.make) as opening:
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opening:
         opening.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
         async with Client(serving(opening), mode=era) as client:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway.server.lines import MOST_BYTES
+from gateway.server.json_lines import MOST_BYTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 

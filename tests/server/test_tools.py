@@ -13,10 +13,10 @@ from gateway.api import open_gateway
 from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
-from gateway.server import schemas, texts
+from gateway.server import schemas
+from gateway.server import tool_texts as texts
 from gateway.server.app import build
-from gateway.settings.profile import Profile
-from gateway.settings.profile import Server as ServerSettings
+from gateway.settings.profile import Profile, ServerSettings
 
 pytestmark = pytest.mark.anyio
 

@@ -6,13 +6,13 @@ from pydantic import BaseModel
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
-from gateway.settings.address import is_of_own_network
 from gateway.settings.load import DEFAULT, load_profile
-from gateway.settings.profile import Edges, Orientation, Profile
-from gateway.settings.tables import built_in
-from gateway.sparql.edge_rule import EdgeRule
+from gateway.settings.profile import EdgeSettings, OrientationSettings, Profile
+from gateway.settings.profile_files import built_in
+from gateway.settings.urls import is_of_own_network
+from gateway.sparql.edges.rule import EdgeRule
 from gateway.terms.iri import is_iri
-from gateway.terms.vocabulary import RDF_TYPE, RDFS
+from gateway.terms.known_iris import RDF_TYPE, RDFS
 
 
 def sections() -> Iterator[tuple[str, type[BaseModel]]]:
@@ -367,7 +367,7 @@ def test_which_endpoints_are_of_the_operators_own_network(url: str, own: bool) -
 def test_the_endpoint_of_somebody_else_is_not_read_in_full_unless_the_profile_says_so(
     url: str, given: float | None, kept: float | None
 ) -> None:
-    profile = Profile(orientation=Orientation(enumeration_seconds=given))
+    profile = Profile(orientation=OrientationSettings(enumeration_seconds=given))
     assert open_gateway(endpoint=url, profile=profile).profile.orientation.enumeration_seconds == kept
 
 
@@ -460,9 +460,9 @@ def test_a_list_of_no_graph_is_refused(tmp_path: Path) -> None:
 
 def test_a_profile_in_python_is_checked_likewise() -> None:
     with pytest.raises(ValueError, match="no IRI and no name"):
-        Edges(allowed=("",))
+        EdgeSettings(allowed=("",))
     with pytest.raises(ValueError, match="no IRI and no CURIE"):
-        Edges(allowed=("knows",))
+        EdgeSettings(allowed=("knows",))
 
 
 @pytest.mark.parametrize(

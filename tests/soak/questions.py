@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Profile, Size
+from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 from tests.columns import Column
 from tests.oracle import EdgeRule, Intersection, OracleGraph, Traversal, bfs, intersect
 from tests.random_graphs import corpus
@@ -33,7 +33,7 @@ _LARGEST: Final = 500
 _WDT: Final = "http://www.wikidata.org/prop/direct/"
 _RULES: Final = {"codex-m": EdgeRule(frozenset({f"{_WDT}P31"}), allowed_namespaces=(_WDT,), evidence=False)}
 
-_ROOM: Final = Size(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+_ROOM: Final = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ def profile_for(graph: str, engine: str, *, tight: bool, seconds: float = DEADLI
         seconds: The deadline.
     """
     # A server that a fault closed is back with the next call, which comes at once.
-    endpoint = Endpoint(timeout_parameter="timeout" if engine == "fuseki" else "", rest_seconds=_REST_SECONDS)
+    endpoint = EndpointSettings(timeout_parameter="timeout" if engine == "fuseki" else "", rest_seconds=_REST_SECONDS)
     few: dict[str, Any] = {"query_rows": 60, "batch": 10, "facts_batch": 10, "requests": 2_000} if tight else {}
     # A large schema that is read to its end would take most of so short a deadline.
     scan_rows = 20_000 if graph == "random" else 1_000
-    limits = Limits(deadline_seconds=seconds, schema_seconds=0.75 * seconds, scan_rows=scan_rows, **few)
+    limits = LimitSettings(deadline_seconds=seconds, schema_seconds=0.75 * seconds, scan_rows=scan_rows, **few)
     settings = {"endpoint": endpoint, "limits": limits, "size": _ROOM, "prefixes": {}}
     base = load_profile("wikidata-local") if graph == "codex-m" else Profile()
     return base.model_copy(update=settings)

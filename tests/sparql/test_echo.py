@@ -8,9 +8,9 @@ import pytest
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.pace import Pace
 
 pytestmark = pytest.mark.anyio
@@ -35,11 +35,11 @@ class Rewriting:
 
 @pytest.mark.parametrize("query_rows", [1, 2, 1_000])
 async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int) -> None:
-    asker = Asker(Rewriting(), Profile(), Pace(Endpoint()))
-    asker.query_rows = query_rows
+    client = SparqlClient(Rewriting(), Profile(), Pace(EndpointSettings()))
+    client.query_rows = query_rows
     call = Call(Deadline.after(60), 100, 1_000, 1_000)
-    faults = await asker.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], call)
+    faults = await client.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], call)
     assert faults.keys() == {REFUSED, REWRITTEN}
     sent = call.sent
-    assert (await asker.rewritten([KEPT, REWRITTEN], call)).keys() == {REWRITTEN}
+    assert (await client.rewritten([KEPT, REWRITTEN], call)).keys() == {REWRITTEN}
     assert call.sent == sent

@@ -8,9 +8,9 @@ from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.evidence import Evidence
-from gateway.settings.profile import Edges, Profile
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.evidence import EvidenceSettings
+from gateway.settings.profile import EdgeSettings, Profile
 from gateway.sparql.evidence.in_use import FRESH_SECONDS
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import Watched, WatchedElsewhere, X, engine
@@ -103,7 +103,7 @@ async def test_evidence_that_could_not_be_looked_for_is_a_fault_of_the_edge_and_
 
 
 async def test_ways_that_the_profile_names_are_believed_and_not_looked_for() -> None:
-    asked = Asked(USUAL, Profile(evidence=Evidence(ways=("statements", "singleton_properties"))))
+    asked = Asked(USUAL, Profile(evidence=EvidenceSettings(ways=("statements", "singleton_properties"))))
     query = await asked.hop()
     assert SINGLETON in query
     assert ASSOCIATION not in query
@@ -112,7 +112,7 @@ async def test_ways_that_the_profile_names_are_believed_and_not_looked_for() -> 
 
 
 async def test_a_profile_without_evidence_nodes_pays_nothing_for_edges() -> None:
-    asked = Asked(USUAL, Profile(edges=Edges(evidence_nodes=False)))
+    asked = Asked(USUAL, Profile(edges=EdgeSettings(evidence_nodes=False)))
     assert "NOT EXISTS" not in await asked.hop()
     assert asked.probes == 0
 
@@ -125,7 +125,7 @@ async def test_an_engine_that_refuses_named_graphs_loses_no_other_evidence() -> 
             refused.append(query)
             raise QueryRefused("No named graphs here.")
 
-    store = SparqlStore(WatchedElsewhere(engine(USUAL), hook), Profile(endpoint=Endpoint(graphs="union")))
+    store = SparqlStore(WatchedElsewhere(engine(USUAL), hook), Profile(endpoint=EndpointSettings(graphs="union")))
     call = Call(Deadline.after(30), requests=50, rows=1_000, nodes=1_000)
     evidence = await store.edge_metadata([EDGE], call)
     assert len(refused) == 1

@@ -5,7 +5,7 @@ import pytest
 
 from gateway.errors import Throttled
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql.pace import BatchSize, Pace
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ class Time:
 
 
 def pace(time: Time, **settings: float) -> Pace:
-    return Pace(Endpoint.model_validate(settings), clock=time, sleep=time.sleep)
+    return Pace(EndpointSettings.model_validate(settings), clock=time, sleep=time.sleep)
 
 
 def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:

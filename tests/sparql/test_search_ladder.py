@@ -9,14 +9,14 @@ from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused, QueryTooLong
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Profile, Search
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import Glimpse
+from gateway.transport.base import ProbeResponse
 from gateway.transport.inprocess import InProcess
-from gateway.transport.manners import Manners
 from gateway.transport.quota import Quota
+from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.engine.small import PREFIXES, engine
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ x:resistant rdfs:label 'resistance to insulin'@en ; a x:Disease ; skos:altLabel 
 x:glucose dct:title 'glucose' ; a x:Drug .
 """
 
-INDEX_FIRST = Search(index="virtuoso")
+INDEX_FIRST = SearchSettings(index="virtuoso")
 """An index that is looked for first; all names are compared where it is not there."""
 
 Reply = Callable[[str], Fault | None]
@@ -41,17 +41,17 @@ class Elsewhere:
     """
 
     def __init__(self, graph: str = GRAPH, fails: Reply = lambda _: None, *, indexed: bool = False) -> None:
-        self.manners = Manners()
-        self.quota = Quota(Endpoint())
+        self.timeout_policy = TimeoutPolicy()
+        self.quota = Quota(EndpointSettings())
         self.sent: list[str] = []
         self.fails = fails
         self._indexed = indexed
         self._inner = InProcess(engine(graph), max_bytes=1 << 24)
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> Glimpse:
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
         """Show nothing that names an engine."""
         del accept, deadline, parameters
-        return Glimpse(200, {}, "")
+        return ProbeResponse(200, {}, "")
 
     async def select(self, query: str, deadline: Deadline) -> bytes:
         """Run a query."""
@@ -79,9 +79,11 @@ class Elsewhere:
         return sum(word in query for query in self.sent)
 
 
-def over(endpoint: Elsewhere, settings: Search | None = None, name: str = "unknown") -> Gateway:
+def over(endpoint: Elsewhere, settings: SearchSettings | None = None, name: str = "unknown") -> Gateway:
     """Open a gateway over it."""
-    profile = Profile(search=settings or Search(), endpoint=Endpoint.model_validate({"engine": name, "retries": 0}))
+    profile = Profile(
+        search=settings or SearchSettings(), endpoint=EndpointSettings.model_validate({"engine": name, "retries": 0})
+    )
     return Gateway(SparqlStore(endpoint, profile), profile, PrefixMap(PREFIXES))
 
 
@@ -97,7 +99,7 @@ async def test_all_names_of_a_small_graph_are_compared_and_counted_once() -> Non
 
 
 async def test_without_an_index_exact_names_of_a_large_graph_are_found_and_nothing_is_claimed() -> None:
-    async with over(Elsewhere(), Search(scan_triples=2)) as gateway:
+    async with over(Elsewhere(), SearchSettings(scan_triples=2)) as gateway:
         found = await gateway.search_entities("insulin")
         missed = await gateway.search_entities("resistance")
     assert [(hit.id, hit.match) for hit in found.result] == [("x:insulin", "label")]
@@ -113,19 +115,19 @@ async def test_without_an_index_exact_names_of_a_large_graph_are_found_and_nothi
     "query", ["INSULIN", "insulin", "Insulin", "resistance TO insulin", "ir", "insulin_resistance"]
 )
 async def test_an_exact_name_is_found_whatever_its_case_and_language(query: str) -> None:
-    async with over(Elsewhere(), Search(scan_triples=0, index="none")) as gateway:
+    async with over(Elsewhere(), SearchSettings(scan_triples=0, index="none")) as gateway:
         assert len((await gateway.search_entities(query)).result) == 1
 
 
 async def test_exact_names_are_looked_up_among_the_types_asked_for() -> None:
-    async with over(Elsewhere(), Search(scan_triples=0)) as gateway:
+    async with over(Elsewhere(), SearchSettings(scan_triples=0)) as gateway:
         assert (await gateway.search_entities("insulin", ["x:Disease"])).result == []
         assert len((await gateway.search_entities("insulin", ["x:Drug"])).result) == 1
 
 
 async def test_an_index_that_finds_a_name_by_its_word_is_used_and_told() -> None:
     endpoint = Elsewhere(indexed=True)
-    async with over(endpoint, Search(scan_triples=2), "virtuoso") as gateway:
+    async with over(endpoint, SearchSettings(scan_triples=2), "virtuoso") as gateway:
         answer = await gateway.search_entities("resist")
         again = await gateway.search_entities("resistance insulin")
     assert {hit.id for hit in answer.result} == {"x:resistance", "x:resistant"}
@@ -135,12 +137,12 @@ async def test_an_index_that_finds_a_name_by_its_word_is_used_and_told() -> None
 
 
 async def test_what_an_index_does_not_cover_is_found_by_its_exact_name() -> None:
-    async with over(Elsewhere(indexed=True), Search(scan_triples=2), "virtuoso") as gateway:
+    async with over(Elsewhere(indexed=True), SearchSettings(scan_triples=2), "virtuoso") as gateway:
         assert [hit.id for hit in (await gateway.search_entities("Glucose")).result] == ["x:glucose"]
 
 
 async def test_an_index_that_finds_nothing_proves_nothing() -> None:
-    async with over(Elsewhere(indexed=True), Search(scan_triples=2), "virtuoso") as gateway:
+    async with over(Elsewhere(indexed=True), SearchSettings(scan_triples=2), "virtuoso") as gateway:
         missed = await gateway.search_entities("gluco")
         some = await gateway.search_entities("unheard insulin")
     assert missed.result == []
@@ -148,7 +150,7 @@ async def test_an_index_that_finds_nothing_proves_nothing() -> None:
     assert missed.warnings is not None
     assert "no proof" in missed.warnings[0]
     assert {hit.match for hit in some.result} == {"some words"}
-    async with over(Elsewhere(indexed=True), Search(index="virtuoso")) as gateway:
+    async with over(Elsewhere(indexed=True), SearchSettings(index="virtuoso")) as gateway:
         compared = await gateway.search_entities("gluco")
     assert [hit.id for hit in compared.result] == ["x:glucose"]
     assert compared.complete is True
@@ -156,7 +158,7 @@ async def test_an_index_that_finds_nothing_proves_nothing() -> None:
 
 async def test_an_index_that_is_not_there_is_not_asked_again() -> None:
     endpoint = Elsewhere(fails=lambda query: QueryRefused("No.") if "bif:contains" in query else None)
-    async with over(endpoint, Search(scan_triples=2), "virtuoso") as gateway:
+    async with over(endpoint, SearchSettings(scan_triples=2), "virtuoso") as gateway:
         await gateway.search_entities("insulin")
         asked = endpoint.count("bif:contains")
         answer = await gateway.search_entities("resistance")
@@ -167,7 +169,7 @@ async def test_an_index_that_is_not_there_is_not_asked_again() -> None:
 
 async def test_an_index_that_answers_with_other_nodes_is_not_believed() -> None:
     # Without its index this engine takes no notice of what should be found, as one that ignores a pattern does.
-    async with over(Elsewhere(indexed=False), Search(scan_triples=2), "virtuoso") as gateway:
+    async with over(Elsewhere(indexed=False), SearchSettings(scan_triples=2), "virtuoso") as gateway:
         answer = await gateway.search_entities("resistance")
     assert "text index" not in answer.searched.how
 
@@ -176,7 +178,8 @@ async def test_an_index_that_fails_once_is_told_and_the_answer_is_not_kept() -> 
     faults = [GaveUp("Too much.")]
     endpoint = Elsewhere(indexed=True)
     profile = Profile(
-        search=Search(scan_triples=2), endpoint=Endpoint.model_validate({"engine": "virtuoso", "retries": 0})
+        search=SearchSettings(scan_triples=2),
+        endpoint=EndpointSettings.model_validate({"engine": "virtuoso", "retries": 0}),
     )
     store = CachedStore(SparqlStore(endpoint, profile), megabytes=1, ttl_seconds=60)
     async with Gateway(store, profile, PrefixMap(PREFIXES)) as gateway:
@@ -228,7 +231,7 @@ async def test_a_description_is_the_first_sentence() -> None:
 
 
 async def test_a_graph_in_this_process_is_compared_whole_without_being_counted() -> None:
-    profile = Profile(search=Search(scan_triples=0))
+    profile = Profile(search=SearchSettings(scan_triples=0))
     store = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), profile)
     async with Gateway(store, profile, PrefixMap(PREFIXES)) as gateway:
         answer = await gateway.search_entities("resist", explain=True)
@@ -276,9 +279,9 @@ async def test_names_with_other_accents_are_found_by_patterns_that_one_probe_sho
         (lambda query: QueryTooLong("Too long.") if COMPARISON in query else None, 1),
     ],
 )
-@pytest.mark.parametrize("search", [Search(), INDEX_FIRST])
+@pytest.mark.parametrize("search", [SearchSettings(), INDEX_FIRST])
 async def test_where_regex_takes_no_classes_of_letters_no_search_is_complete(
-    search: Search, fails: Reply, probes: int
+    search: SearchSettings, fails: Reply, probes: int
 ) -> None:
     endpoint = Elsewhere(ACCENTS, fails)
     async with over(endpoint, search) as gateway:

@@ -12,11 +12,11 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from gateway import resources
 from gateway.errors import InputError
-from gateway.settings.profile import Edges
+from gateway.settings.profile import EdgeSettings
 from gateway.sparql import template
-from gateway.sparql.edge_rule import EdgeRule
+from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.template import Parameter, TemplateError
-from gateway.terms.vocabulary import RDF_TYPE
+from gateway.terms.known_iris import RDF_TYPE
 from tests.cases import check_each
 from tests.examples import examples
 
@@ -248,7 +248,7 @@ ENTRIES = st.lists(st.sampled_from([*PREDICATES, "http://e.org/a", "urn:x:", "ht
 @given(ENTRIES)
 @settings(deadline=None, max_examples=examples(50))
 def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]) -> None:
-    rule = EdgeRule.of(Edges(excepted=(), evidence_nodes=False, allowed=tuple(allowed)))
+    rule = EdgeRule.of(EdgeSettings(excepted=(), evidence_nodes=False, allowed=tuple(allowed)))
     engine = pyoxigraph.Store()
     subject, value = pyoxigraph.NamedNode("http://e.org/s"), pyoxigraph.NamedNode("http://e.org/o")
     engine.extend([pyoxigraph.Quad(subject, pyoxigraph.NamedNode(predicate), value) for predicate in PREDICATES])
@@ -262,7 +262,7 @@ def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]
 def test_every_predicate_is_none_of_an_empty_list() -> None:
     engine = pyoxigraph.Store()
     engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, ("http://e.org/s", RDF_TYPE, "http://e.org/o"))))
-    rule = EdgeRule.of(Edges(types=(), excepted=()))
+    rule = EdgeRule.of(EdgeSettings(types=(), excepted=()))
     query = template.load("edges").render({"nodes": ["http://e.org/s"], "rows": 100, **rule.parameters})
     assert len(list(cast("pyoxigraph.QuerySolutions", engine.query(query)))) == 1
 

@@ -8,7 +8,7 @@ from gateway.api import connect, store_over
 from gateway.engine.gateway import Gateway
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile
-from gateway.sparql.finding import Finding
+from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.quota import Asked, Quota
 from tests.throttling.service import Service
@@ -58,6 +58,6 @@ async def gateway_at(url: str, profile: Profile, service: Service) -> AsyncItera
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTimeLoop)
     loop.watch(quota)
-    store = store_over(Finding(http), profile, now)
+    store = store_over(EndpointDiscovery(http), profile, now)
     async with Gateway(store, profile, PrefixMap(profile.prefixes), now) as gateway:
         yield gateway

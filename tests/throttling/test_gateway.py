@@ -16,7 +16,7 @@ from gateway.api import load_profile
 from gateway.errors import Banned, Fault, Throttled
 from gateway.server.app import build
 from gateway.settings.load import with_contact
-from gateway.settings.profile import Cache, Profile, Snapshots
+from gateway.settings.profile import CacheSettings, Profile, SnapshotSettings
 from tests.throttling.opened import gateway_at, now
 from tests.throttling.service import Refill, Service, running
 
@@ -36,8 +36,8 @@ def profile(**endpoint: Any) -> Profile:
             "endpoint": given.endpoint.model_copy(update=endpoint),
             # Names are found by the service as well, and nothing is asked of anybody else.
             "search": given.search.model_copy(update={"api": ""}),
-            "cache": Cache(megabytes=0),
-            "snapshots": Snapshots(ttl_seconds=0.001),
+            "cache": CacheSettings(megabytes=0),
+            "snapshots": SnapshotSettings(ttl_seconds=0.001),
         }
     )
 

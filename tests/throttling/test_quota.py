@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.api import connect, load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import with_contact
 from gateway.transport.account import Account, SharedAccount
 from gateway.transport.ban import banned
@@ -26,7 +26,7 @@ from tests.throttling.virtual_time import VirtualTimeLoop
 
 pytestmark = pytest.mark.anyio
 
-WIKIDATA = Endpoint(
+WIKIDATA = EndpointSettings(
     query_seconds_a_minute=60,
     query_seconds_burst=120,
     errors_a_minute=30,
@@ -134,7 +134,7 @@ async def test_errors_are_counted_too() -> None:
 
 
 async def test_an_endpoint_that_counts_nothing_is_asked_at_once() -> None:
-    quota = Quota(Endpoint(), clock=now)
+    quota = Quota(EndpointSettings(), clock=now)
     for _ in range(500):
         await ask(quota, 0.0, failed=True)
     quota.heard(Throttled("Fewer."))

@@ -21,10 +21,11 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.errors import ConfigurationError, EndpointFault, Fault, NetworkFault
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile
-from gateway.sparql.results import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from tests.servers.loopback import HOST, free_port
@@ -66,8 +67,8 @@ def bundle(authority: trustme.CA, tmp_path: Path) -> str:
     return str(path)
 
 
-def settings(toml: str = "") -> Endpoint:
-    return Endpoint.model_validate_json(json.dumps(tomllib.loads(toml)))
+def settings(toml: str = "") -> EndpointSettings:
+    return EndpointSettings.model_validate_json(json.dumps(tomllib.loads(toml)))
 
 
 ALICE = 'user = "alice"\npassword = "env:TEST_PASSWORD"\n'
@@ -81,7 +82,7 @@ def trusting(bundle: str) -> str:
 
 
 @asynccontextmanager
-async def reaching(url: str, endpoint: Endpoint) -> AsyncIterator[Http]:
+async def reaching(url: str, endpoint: EndpointSettings) -> AsyncIterator[Http]:
     transport = Http(url, max_bytes=100_000, access=access_to(url, endpoint))
     try:
         async with asyncio.timeout(20):
@@ -98,7 +99,7 @@ async def rows(transport: Http) -> list[Row]:
     return decode(await ask(transport))
 
 
-async def header_sent(name: str, endpoint: Endpoint) -> str | None:
+async def header_sent(name: str, endpoint: EndpointSettings) -> str | None:
     """Return a header as it arrives at an endpoint on this machine."""
     async with fake_endpoint(answering()) as there, reaching(there.url, endpoint) as transport:
         assert await ask(transport) == EMPTY
@@ -473,7 +474,7 @@ def test_a_section_that_is_none_is_refused_without_repeating_it(tmp_path: Path) 
 def test_a_literal_secret_given_from_python_is_refused_without_repeating_it() -> None:
     literal = SECRETS["TEST_KEY"]
     with pytest.raises(ValueError, match="env:NAME") as caught:
-        Profile(endpoint=Endpoint(user="alice", password=literal))
+        Profile(endpoint=EndpointSettings(user="alice", password=literal))
     assert "s3cret" not in f"{caught.value} {caught.value!r} {traceback.format_exception(caught.value)}"
 
 

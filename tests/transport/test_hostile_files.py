@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.settings.files import Files, with_changes
-from gateway.transport.kept import open_kept
-from gateway.transport.loading import load_files
+from gateway.settings.files import FileSettings, with_changes
+from gateway.transport.files.loading import load_files
+from gateway.transport.files.stored_graph import open_stored
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-LITTLE = Files(memory_megabytes=128)
+LITTLE = FileSettings(memory_megabytes=128)
 
 
-def refused(path: Path, limits: Files | None = None) -> str:
+def refused(path: Path, limits: FileSettings | None = None) -> str:
     with pytest.raises(ConfigurationError) as caught:
         load_files([path], limits=limits)
     assert parsers() == []
@@ -32,7 +32,7 @@ def parsers() -> list[str]:
     for children in Path("/proc/self/task").glob("*/children"):
         for child in children.read_text(encoding="ascii").split():
             command = (Path("/proc") / child / "cmdline").read_text(encoding="utf-8")
-            found += [command] if "gateway.transport.parsing" in command else []
+            found += [command] if "gateway.transport.files.parser" in command else []
     return found
 
 
@@ -96,7 +96,7 @@ def test_a_file_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.rdf"
     inner = "<r:Description><e:p>" * 60_000
     path.write_text(f'<r:RDF xmlns:r="{RDF}" xmlns:e="http://e/">{inner}', encoding="utf-8")
-    text = refused(path, Files(cpu_seconds=1))
+    text = refused(path, FileSettings(cpu_seconds=1))
     assert "takes more than 1 seconds of processor time" in text
     assert "--file-limit cpu_seconds=NUMBER" in text
 
@@ -104,7 +104,7 @@ def test_a_file_that_takes_too_long_is_refused(tmp_path: Path) -> None:
 def test_a_packed_file_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "blank.jsonld.gz"
     path.write_bytes(gzip.compress(b" " * (65 << 20), 1))
-    text = refused(path, Files(growth=1))
+    text = refused(path, FileSettings(growth=1))
     assert "it unpacks to more than 1 times the size of the file" in text
     assert "--file-limit growth=NUMBER" in text
 
@@ -113,7 +113,7 @@ def test_a_small_file_whose_triples_grow_too_much_is_refused(tmp_path: Path) -> 
     path = tmp_path / "grown.ttl"
     objects = ",".join(f"x:{number}" for number in range(3_500))
     path.write_text(f"@prefix x: <http://e/{'x' * 20_000}> . <a:> <b:> {objects} .", encoding="utf-8")
-    assert "its triples grow to more than 1 times the size of the file" in refused(path, Files(growth=1))
+    assert "its triples grow to more than 1 times the size of the file" in refused(path, FileSettings(growth=1))
     assert len(load_files([path]).engine) == 3_500
 
 
@@ -127,7 +127,7 @@ def test_a_store_is_not_kept_of_a_file_that_crashes_the_parser(tmp_path: Path) -
     path = tmp_path / "nested.ttl"
     path.write_text("<a:> <b:> " + "<<( <a:> <b:> " * 200_000 + "<c:>" + " )>>" * 200_000 + " .", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"nested\.ttl: the parser crashed on it"):
-        open_kept([path], tmp_path / "kept")
+        open_stored([path], tmp_path / "kept")
     assert not list((tmp_path / "kept").glob("*/graph/store-*"))
 
 
@@ -173,9 +173,9 @@ def test_the_command_line_says_which_file_is_refused_in_one_line(tmp_path: Path)
 
 
 def test_limits_of_the_command_line_change_those_of_the_profile() -> None:
-    changed = with_changes(Files(growth=7), ["memory_megabytes=4096", "cpu_seconds=5", "cpu_seconds=6"])
-    assert changed == Files(memory_megabytes=4096, cpu_seconds=6, growth=7)
-    assert with_changes(Files(growth=7), None) == Files(growth=7)
+    changed = with_changes(FileSettings(growth=7), ["memory_megabytes=4096", "cpu_seconds=5", "cpu_seconds=6"])
+    assert changed == FileSettings(memory_megabytes=4096, cpu_seconds=6, growth=7)
+    assert with_changes(FileSettings(growth=7), None) == FileSettings(growth=7)
 
 
 @pytest.mark.parametrize(
@@ -184,4 +184,4 @@ def test_limits_of_the_command_line_change_those_of_the_profile() -> None:
 )
 def test_a_limit_that_is_wrong_is_refused_with_those_that_are_known(wrong: str) -> None:
     with pytest.raises(ConfigurationError, match=r"--file-limit .* is wrong.*NAME=NUMBER.*memory_megabytes"):
-        with_changes(Files(), [wrong])
+        with_changes(FileSettings(), [wrong])

@@ -29,7 +29,7 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Method
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
-from gateway.transport.manners import Manners
+from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.examples import examples
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import (
@@ -85,7 +85,7 @@ async def asking(
         max_bytes=max_bytes,
         concurrency=concurrency,
         method=method,
-        manners=Manners(timeout_parameter),
+        timeout_policy=TimeoutPolicy(timeout_parameter),
         access=access,
         graphs=graphs,
     )

@@ -20,7 +20,7 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.wikibase_api import WikibaseApi
 from tests.servers.loopback import HOST, free_port
@@ -227,7 +227,7 @@ async def test_no_cookie_is_kept() -> None:
     assert "Cookie" not in server.received[1].headers
 
 
-SETTINGS = Endpoint(
+SETTINGS = EndpointSettings(
     contact="ops@example.org",
     token="env:NOT_EVEN_READ",  # noqa: S106 - a reference
     headers={"X-Of-The-Endpoint": "yes"},
@@ -243,18 +243,18 @@ def test_what_is_for_the_endpoint_is_not_even_read() -> None:
 
 def test_wikimedia_is_not_asked_without_a_contact() -> None:
     with pytest.raises(ConfigurationError, match="contact"):
-        access_without_credentials("https://www.wikidata.org/w/api.php", Endpoint(), "search.api")
+        access_without_credentials("https://www.wikidata.org/w/api.php", EndpointSettings(), "search.api")
 
 
 def test_a_url_with_a_secret_is_refused_by_the_name_of_its_setting() -> None:
     with pytest.raises(ConfigurationError, match=r"search\.api") as told:
-        access_without_credentials("https://me:s3cret@wiki.example.org/api.php", Endpoint(), "search.api")
+        access_without_credentials("https://me:s3cret@wiki.example.org/api.php", EndpointSettings(), "search.api")
     assert "s3cret" not in str(told.value)
 
 
 async def test_the_proxy_of_the_endpoint_is_the_way_out_for_it_too() -> None:
     async with fake_endpoint(answer_of(WHOLE)) as server, loopback_proxy() as proxy:
-        access = access_without_credentials(server.url, Endpoint(proxy=proxy.url()), "search.api")
+        access = access_without_credentials(server.url, EndpointSettings(proxy=proxy.url()), "search.api")
         api = WikibaseApi(server.url, max_bytes=MAX_BYTES, access=access)
         try:
             assert (await api.get(FIELDS, Deadline.after(10))).content == WHOLE

@@ -14,17 +14,17 @@ from gateway.api import open_gateway
 from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Sought
-from gateway.settings.endpoint import Endpoint
+from gateway.graph.values import SearchTerms
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Search
+from gateway.settings.profile import LimitSettings, SearchSettings
 from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import ApiAnswer, WikibaseApi
-from gateway.wikibase.asking import ApiAsker, Field
+from gateway.wikibase.client import ApiClient, Field
 from gateway.wikibase.requests import ApiRequests
 from gateway.wikibase.search import ApiSearch
 from tests.examples import examples
@@ -117,7 +117,7 @@ async def test_an_api_that_is_not_there_is_told() -> None:
 
 
 async def test_an_api_that_hangs_leaves_time_for_the_graph() -> None:
-    hasty = profile_for("http://127.0.0.1/").model_copy(update={"limits": Limits(deadline_seconds=2)})
+    hasty = profile_for("http://127.0.0.1/").model_copy(update={"limits": LimitSettings(deadline_seconds=2)})
     async with wired(SLICE, profile=hasty) as both:
         both.api.instead = [Hanging()]
         answer = await both.search("Douglas Adams")
@@ -232,11 +232,11 @@ class Saying:
 @given(answers=st.lists(ANSWERS, min_size=1, max_size=3))
 async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
     store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
-    search = ApiSearch(ApiRequests(ApiAsker(Saying(answers), Endpoint(retries=0)), "en"), store)
-    found = await search.find(Sought("what", ("what",)), (), call())
+    search = ApiSearch(ApiRequests(ApiClient(Saying(answers), EndpointSettings(retries=0)), "en"), store)
+    found = await search.find(SearchTerms("what", ("what",)), (), call())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
-    assert set(found.told) == {hit.iri for hit in found.hits}
+    assert set(found.details) == {hit.iri for hit in found.hits}
     assert not found.exhaustive
 
 
@@ -250,7 +250,7 @@ async def test_titles_that_are_no_items_are_passed_over() -> None:
 
 
 async def test_a_fault_that_may_pass_is_asked_again() -> None:
-    patient = profile_for("", Endpoint(contact=CONTACT, engine="unknown", retries=2))
+    patient = profile_for("", EndpointSettings(contact=CONTACT, engine="unknown", retries=2))
     async with wired(SLICE, profile=patient) as both:
         both.api.instead = [answering(b"", status=502), maxlag(0)]
         answer = await both.search("Douglas Adams")
@@ -282,11 +282,13 @@ def call(seconds: float = 600) -> Call:
     return Call(Deadline.after(seconds), requests=1000, rows=1000, nodes=1000)
 
 
-def asker(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiAsker:
+def client(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiClient:
     """Return a way to a double that waits by a clock."""
-    access = access_without_credentials(api.url, Endpoint(contact=CONTACT), "search.api")
-    pace = Pace(Endpoint(concurrency=1), clock=clock, sleep=clock.sleep)
-    return ApiAsker(WikibaseApi(api.url, max_bytes=1 << 20, access=access), Endpoint(retries=retries), pace=pace)
+    access = access_without_credentials(api.url, EndpointSettings(contact=CONTACT), "search.api")
+    pace = Pace(EndpointSettings(concurrency=1), clock=clock, sleep=clock.sleep)
+    return ApiClient(
+        WikibaseApi(api.url, max_bytes=1 << 20, access=access), EndpointSettings(retries=retries), pace=pace
+    )
 
 
 FIELDS: list[Field] = [("action", "wbsearchentities"), ("search", "douglas"), ("language", "en")]
@@ -296,7 +298,7 @@ async def test_a_pause_that_the_api_asks_for_is_kept_by_all_calls() -> None:
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         api.throttle = Throttle(requests=5, seconds=60, clock=clock)
-        asking = asker(api, clock)
+        asking = client(api, clock)
         answers = await asyncio.gather(*(asking.ask("x", FIELDS, call()) for _ in range(30)))
         await asking.close()
     assert all(len(answer["search"]) == 1 for answer in answers)
@@ -310,7 +312,7 @@ async def test_a_pause_longer_than_a_call_is_told_and_nothing_is_sent_before_its
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         api.instead = [answering(b"", status=429, headers={"Retry-After": "3000"})]
-        asking = asker(api, clock)
+        asking = client(api, clock)
         for _ in range(3):
             with pytest.raises(Throttled, match="The Wikibase API"):
                 await asking.ask("x", FIELDS, call(60))
@@ -342,7 +344,7 @@ async def test_one_request_is_under_way_at_a_time() -> None:
             """Let go of nothing."""
 
     counting = Counting()
-    asking = ApiAsker(counting, Endpoint(retries=0))  # type: ignore[arg-type]  # a list is a sequence
+    asking = ApiClient(counting, EndpointSettings(retries=0))  # type: ignore[arg-type]  # a list is a sequence
     await asyncio.gather(*(asking.ask("x", FIELDS, call()) for _ in range(20)))
     assert counting.most == 1
 
@@ -350,7 +352,7 @@ async def test_one_request_is_under_way_at_a_time() -> None:
 async def test_requests_to_the_api_are_paid_for_by_the_call() -> None:
     spent = Call(Deadline.after(60), requests=0, rows=10, nodes=10)
     async with api_double(Wiki.from_quads(SLICE)) as api:
-        asking = asker(api, Clock())
+        asking = client(api, Clock())
         with pytest.raises(Fault, match="requests"):
             await asking.ask("x", FIELDS, spent)
         await asking.close()
@@ -367,7 +369,7 @@ async def test_who_does_not_say_whom_to_reach_is_refused_by_the_double_itself() 
 
 async def test_nothing_of_the_endpoints_credentials_goes_to_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_WIKIBASE_TOKEN", "s3cret-token")
-    knowing = Endpoint(
+    knowing = EndpointSettings(
         contact=CONTACT,
         engine="unknown",
         token="env:TEST_WIKIBASE_TOKEN",  # noqa: S106 - a reference
@@ -390,8 +392,8 @@ async def test_a_redirect_of_the_api_reaches_nobody() -> None:
 
 
 async def test_a_profile_for_wikidata_without_a_contact_is_refused_before_anything_is_sent() -> None:
-    nameless = profile_for("", Endpoint(engine="unknown")).model_copy(
-        update={"search": Search(api="https://www.wikidata.org/w/api.php")}
+    nameless = profile_for("", EndpointSettings(engine="unknown")).model_copy(
+        update={"search": SearchSettings(api="https://www.wikidata.org/w/api.php")}
     )
     with pytest.raises(ConfigurationError, match="contact"):
         open_gateway(endpoint="http://127.0.0.1:9/sparql", profile=nameless)
@@ -410,14 +412,14 @@ async def test_words_of_a_search_stand_in_no_line_of_the_log_above_debug(caplog:
 async def test_a_refusal_is_not_asked_again() -> None:
     async with api_double(Wiki({})) as api:
         api.instead = [answer_of(error("badvalue", "x")), answer_of({})]
-        asking = asker(api, Clock())
+        asking = client(api, Clock())
         with pytest.raises(QueryRefused):
             await asking.ask("x", FIELDS, call())
         await asking.close()
     assert len(api.received) == 1
 
 
-DOWN = Endpoint(contact=CONTACT, engine="unknown", retries=0, failures_before_rest=2, rest_seconds=600)
+DOWN = EndpointSettings(contact=CONTACT, engine="unknown", retries=0, failures_before_rest=2, rest_seconds=600)
 
 
 def probes(api: ApiDouble) -> int:
@@ -450,8 +452,8 @@ async def test_an_api_is_asked_again_after_its_rest_and_as_soon_as_a_probe_is_an
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         access = access_without_credentials(api.url, DOWN, "search.api")
-        pace = Pace(Endpoint(concurrency=1), clock=clock, sleep=clock.sleep)
-        asking = ApiAsker(WikibaseApi(api.url, max_bytes=1 << 20, access=access), DOWN, pace=pace)
+        pace = Pace(EndpointSettings(concurrency=1), clock=clock, sleep=clock.sleep)
+        asking = ApiClient(WikibaseApi(api.url, max_bytes=1 << 20, access=access), DOWN, pace=pace)
         api.instead = [answering(b"", status=500)] * 3
         for fault in (BrokenAnswer, BrokenAnswer, Resting, Resting):
             with pytest.raises(fault):

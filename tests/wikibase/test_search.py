@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from gateway.api import open_gateway
 from gateway.errors import InputError
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Names, Search
+from gateway.settings.profile import NameSettings, SearchSettings
 from tests.examples import examples
 from tests.graphs import fixture
 from tests.shared_data import shared_data
@@ -235,7 +235,7 @@ async def test_of_an_item_that_the_endpoint_does_not_know_the_api_tells_name_and
 
 
 async def test_an_item_in_the_other_half_of_a_split_graph_is_kept_and_told_as_being_there() -> None:
-    split = profile_for("", Endpoint(contact=CONTACT, engine="unknown", other_graph="the other half"))
+    split = profile_for("", EndpointSettings(contact=CONTACT, engine="unknown", other_graph="the other half"))
     known = Wiki({"Q778": Entity({"en": "Sleep"}), "Q779": Entity({"en": "Sleep"}), "Q42": Entity({"en": "Sleep"})})
     graph = store_of('wd:Q779 rdfs:label "Sleep"@en . wd:Q42 rdfs:label "Sleep"@en ; wdt:P50 wd:Q778 ; wdt:P31 wd:Q5 .')
     async with wired(graph, known, split) as both:
@@ -275,7 +275,9 @@ async def test_an_entity_that_only_the_api_knows_is_not_offered_instead_of_itsel
     ("languages", "asked"), [((), "en"), (("de", "en"), "de"), (("mul", "fr"), "fr"), (("mul",), "en")]
 )
 async def test_the_language_is_the_profiles_first(languages: tuple[str, ...], asked: str) -> None:
-    profile = profile_for("http://127.0.0.1/").model_copy(update={"names": Names(languages=languages, on_stubs=True)})
+    profile = profile_for("http://127.0.0.1/").model_copy(
+        update={"names": NameSettings(languages=languages, on_stubs=True)}
+    )
     async with wired(SLICE, profile=profile) as both:
         answer = await both.search("Douglas Adams")
         assert [request["language"] for request in both.api.asked] == [asked]
@@ -290,7 +292,10 @@ async def test_the_language_of_the_api_may_be_another() -> None:
 
 async def test_a_graph_in_a_file_is_not_looked_up_anywhere() -> None:
     profile = load_profile("wikidata-local").model_copy(
-        update={"search": Search(api="http://127.0.0.1:9/w/api.php"), "endpoint": Endpoint(contact=CONTACT)}
+        update={
+            "search": SearchSettings(api="http://127.0.0.1:9/w/api.php"),
+            "endpoint": EndpointSettings(contact=CONTACT),
+        }
     )
     async with open_gateway(fixture("wikidata-slice"), profile=profile) as gateway:
         answer = await gateway.search_entities("Douglas Adams")

@@ -12,9 +12,9 @@ from aiohttp import web
 from gateway.api import open_gateway
 from gateway.engine.answers import SearchResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.endpoint import Endpoint
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Limits, Orientation, Profile, Search
+from gateway.settings.profile import LimitSettings, OrientationSettings, Profile, SearchSettings
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, Handler, fake_endpoint
 from tests.wikibase.api_double import BASE, ApiDouble, Wiki, api_double
 
@@ -52,14 +52,14 @@ def store_of(turtle: str) -> pyoxigraph.Store:
     return store
 
 
-def profile_for(api: str, endpoint: Endpoint | None = None, language: str = "") -> Profile:
+def profile_for(api: str, endpoint: EndpointSettings | None = None, language: str = "") -> Profile:
     """Return a profile for both servers."""
     return load_profile("wikidata-local").model_copy(
         update={
-            "endpoint": endpoint or Endpoint(contact=CONTACT, engine="unknown", retries=0),
-            "search": Search(api=api, api_language=language),
-            "orientation": Orientation(patience_seconds=120),
-            "limits": Limits(deadline_seconds=60),
+            "endpoint": endpoint or EndpointSettings(contact=CONTACT, engine="unknown", retries=0),
+            "search": SearchSettings(api=api, api_language=language),
+            "orientation": OrientationSettings(patience_seconds=120),
+            "limits": LimitSettings(deadline_seconds=60),
         }
     )
 

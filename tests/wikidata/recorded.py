@@ -16,11 +16,11 @@ from aiohttp import web
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.size import compact_json
+from gateway.engine.presentation.size import compact_json
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.transport.loading import load_files
+from gateway.transport.files.loading import load_files
 from tests.graphs import read
 from tests.transport.fake_endpoint import EMPTY, JSON, FakeEndpoint, Received, fake_endpoint
 from tests.wikibase.api_double import ApiDouble, Wiki, api_double

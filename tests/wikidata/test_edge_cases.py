@@ -10,7 +10,7 @@ from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Orientation, Profile
+from gateway.settings.profile import OrientationSettings, Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.wikidata.failing import Failing, WithoutMetadata, WithoutNames
@@ -105,7 +105,7 @@ async def test_an_unknown_class_is_no_type() -> None:
 
 async def test_a_filter_by_a_name_that_could_not_be_read_says_so() -> None:
     turtle = "wd:Q3 wdt:P1 wd:Q4 . wd:Q4 wdt:P31 wd:Q5 . wd:Q5 rdfs:label 'human'@en ."
-    unsure = WIKIDATA.model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
+    unsure = WIKIDATA.model_copy(update={"orientation": OrientationSettings(enumeration_seconds=0)})
     async with small(turtle, unsure, failing=WithoutNames) as gateway:
         answer = await gateway.bfs_query(["wd:Q3"], 1, exclude_node_types=["human"])
     assert gaps(answer) == []

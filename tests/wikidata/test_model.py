@@ -10,7 +10,7 @@ from gateway.api import load, open_gateway, store_over
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Orientation
+from gateway.settings.profile import OrientationSettings
 from gateway.terms.prefixes import PrefixMap
 from tests.columns import Column
 from tests.wikidata.failing import WithoutMetadata, WithoutSchema
@@ -172,7 +172,9 @@ async def test_an_intersection_that_may_go_on_in_the_other_half_says_so(half: Ga
 
 @pytest.mark.parametrize("names", [{"predicates": ["occupation"]}, {"node_types": ["HUMAN"]}, {"predicates": ["P106"]}])
 async def test_a_filter_knows_the_names_of_what_an_answer_holds_though_the_schema_does_not(names: Any) -> None:
-    profile = load_profile("wikidata-local").model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
+    profile = load_profile("wikidata-local").model_copy(
+        update={"orientation": OrientationSettings(enumeration_seconds=0)}
+    )
     transport, _ = load(SLICE, profile)
     store: Any = WithoutSchema(store_over(transport, profile))
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:
@@ -183,7 +185,9 @@ async def test_a_filter_knows_the_names_of_what_an_answer_holds_though_the_schem
 
 
 async def test_a_filter_by_a_name_that_nothing_in_the_answer_has_is_told() -> None:
-    profile = load_profile("wikidata-local").model_copy(update={"orientation": Orientation(enumeration_seconds=0)})
+    profile = load_profile("wikidata-local").model_copy(
+        update={"orientation": OrientationSettings(enumeration_seconds=0)}
+    )
     transport, _ = load(SLICE, profile)
     store: Any = WithoutSchema(store_over(transport, profile))
     async with Gateway(store, profile, PrefixMap(profile.prefixes)) as gateway:

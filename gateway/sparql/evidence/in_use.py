@@ -10,7 +10,7 @@ from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import WAYS
 
 FRESH_SECONDS = 300.0
@@ -24,13 +24,13 @@ class WaysInUse:
         asked_graphs: The named graphs of which the profile asks some; empty where it is all of them.
     """
 
-    def __init__(self, asker: Asker, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, profile: Profile) -> None:
+        self._client = client
         ways, graphs = profile.evidence.ways, profile.endpoint.graphs
         self._named = None if ways == "auto" else tuple(way for way in WAYS if way in ways)
         self.asked_graphs = () if isinstance(graphs, str) else graphs
         # Of one graph alone everything comes, so to name it as a source would say nothing.
-        self._has_graphs = asker.is_remote and (graphs == "union" or len(self.asked_graphs) > 1)
+        self._has_graphs = client.is_remote and (graphs == "union" or len(self.asked_graphs) > 1)
         self._found: tuple[EvidenceWay, ...] | None = None
         self._found_at = self._tried_at = float("-inf")
         self._looking = asyncio.Lock()
@@ -75,7 +75,7 @@ class WaysInUse:
             return set()
 
     async def _uses(self, template: str, call: Call) -> set[str]:
-        rows = await self._asker.rows(template, call, {})
+        rows = (await self._client.rows(template, call, {})).whole()
         if not all("way" in row for row in rows):
             raise EndpointFault("The endpoint's rows are not about what the query asked for.")
         return {row["way"].value for row in rows}

@@ -8,22 +8,22 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge, Evidence, Mark, NoValue
 from gateway.settings.evidence import EvidenceWay
-from gateway.sparql.asking import Asker
 from gateway.sparql.batches import Batches, batched
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.in_use import WaysInUse
-from gateway.sparql.evidence.statements import Found, merged, read
+from gateway.sparql.evidence.statements import FoundStatements, merged, read
 from gateway.sparql.evidence.ways import WAYS
-from gateway.sparql.results import Row
+from gateway.sparql.nodes.value_nodes import ValueNodeReader
+from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
-from gateway.sparql.value_nodes import ValueNodeReader
-from gateway.terms.vocabulary import HAS_ASSERTION
+from gateway.terms.known_iris import HAS_ASSERTION
 
 
 class EvidenceReader:
     """Asks what is stated about edges, in the ways that the graph uses."""
 
-    def __init__(self, asker: Asker, in_use: WaysInUse, value_nodes: ValueNodeReader, batch: int) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, in_use: WaysInUse, value_nodes: ValueNodeReader, batch: int) -> None:
+        self._client = client
         self._in_use = in_use
         self._value_nodes = value_nodes
         self._batch = batch
@@ -42,7 +42,7 @@ class EvidenceReader:
                 await self._refine(answer.values(), call)
         return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
 
-    async def _refine(self, found: Collection[Found], call: Call) -> None:
+    async def _refine(self, found: Collection[FoundStatements], call: Call) -> None:
         """Give the dates and quantities of statements and their references precisions and units."""
         refinements = await self._value_nodes.refinements(
             ((pair, values.values()) for one in found for pair, values in one.by_pair()), call
@@ -60,18 +60,18 @@ class EvidenceReader:
 
     async def _one_way(
         self, name: EvidenceWay, edges: Sequence[Edge], call: Call, *, among: Collection[EvidenceWay]
-    ) -> Mapping[Edge, Found]:
+    ) -> Mapping[Edge, FoundStatements]:
         way = WAYS[name]
         given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
         if "statements" not in among and "told_by" in given:
             # Nothing else tells them.
             given["told_by"] = ()
 
-        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, Found]:
+        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
             return read(way, batch, rows, mark)
 
-        asking: Batches[Edge, Found] = batched(
-            self._asker, call, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
+        asking: Batches[Edge, FoundStatements] = batched(
+            self._client, call, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
         )
         return await asking.run(edges)
 

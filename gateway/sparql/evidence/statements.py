@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
 from gateway.sparql.evidence.ways import SAYING_NOTHING, Way
-from gateway.sparql.results import BlankTerm, IriTerm, Row, Term, edge_of, is_iri, value
+from gateway.sparql.results.rows import Row, edge_of
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, is_iri, value
 from gateway.terms.iri import is_skolem
-from gateway.terms.vocabulary import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
+from gateway.terms.known_iris import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
 
 _Values = dict[Iri, dict[Value | Term, Value]]
 """Values by predicate, each once; those that nobody knows are told apart by their terms."""
@@ -52,7 +53,7 @@ class Statement:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundStatements:
     """The statements of one edge in one way, by their node, which may be named or blank."""
 
     statements: dict[Term, Statement] = field(default_factory=dict)
@@ -68,9 +69,9 @@ class Found:
                         yield (said_by.value, predicate), values
 
 
-def read(way: Way, batch: Sequence[Edge], rows: Iterable[Row], mark: Mark) -> dict[Edge, Found]:
+def read(way: Way, batch: Sequence[Edge], rows: Iterable[Row], mark: Mark) -> dict[Edge, FoundStatements]:
     """Read the rows that a way's template gave for a batch of edges."""
-    found = {edge: Found(mark=mark) for edge in batch}
+    found = {edge: FoundStatements(mark=mark) for edge in batch}
     for row in rows:
         statements = found[edge_of(row)].statements
         if "g" in row:
@@ -100,7 +101,7 @@ def _wikibase_value(row: Row) -> Value | None:
     return value(term)
 
 
-def merged(answers: Iterable[Found]) -> Evidence:
+def merged(answers: Iterable[FoundStatements]) -> Evidence:
     """Put the ways together; a named node that states the same edge in two ways is one statement."""
     statements: dict[object, Statement] = {}
     mark = Mark()

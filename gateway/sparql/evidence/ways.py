@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gateway.graph.values import Iri
 from gateway.settings.evidence import EvidenceWay
 from gateway.sparql.template import Parameter
-from gateway.terms.vocabulary import (
+from gateway.terms.known_iris import (
     BIOLINK,
     OBAN,
     RDF,

@@ -9,12 +9,13 @@ from gateway.errors import EndpointFault, Fault, quoted
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import Row, is_iri
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import is_iri
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
-from gateway.terms.vocabulary import is_entity_type
+from gateway.terms.known_iris import is_entity_type
 
 _TRIPLES = 500_000
 """Triples that one counting query should read: a second or a few, below the time-out of most servers."""
@@ -54,8 +55,8 @@ class Counts:
 class Counter:
     """Counts the types and predicates of a graph."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
+        self._client = client
         self._rule = rule
         self._types = profile.edges.types
 
@@ -127,7 +128,7 @@ class Counter:
     async def _askable(self, counts: Counts, totals: Mapping[Iri, int], call: Call) -> Mapping[Iri, int]:
         """Return those terms that a query can name; where there are others, the counts are not all."""
         legal = _sendable(counts, totals)
-        rewritten = await self._asker.rewritten(legal, call)
+        rewritten = await self._client.rewritten(legal, call)
         if rewritten:
             counts.is_cut = True
             counts.missing = counts.missing or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
@@ -137,13 +138,9 @@ class Counter:
         self, template: str, variable: str, limit: int, call: Call, parameters: Mapping[str, Parameter]
     ) -> tuple[dict[Iri, int], bool]:
         """Run one scan and return counts by IRI, and whether it read everything."""
-        rows: Sequence[Row]
-        try:
-            rows, whole = await self._asker.rows(template, call, {**parameters, "scan": limit + 1}), True
-        except Overflow as cut:
-            rows, whole = cut.rows, False
+        rows, is_cut = (await self._client.rows(template, call, {**parameters, "scan": limit + 1})).part()
         counts = counts_in(rows, variable)
-        return counts, whole and sum(int(row["count"].value) for row in rows) <= limit
+        return counts, not is_cut and sum(int(row["count"].value) for row in rows) <= limit
 
 
 def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:

@@ -13,18 +13,19 @@ from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import Row, decode
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
-from gateway.terms.vocabulary import OWL, is_entity_type
+from gateway.terms.known_iris import OWL, is_entity_type
 
 _MOST = 1_000
 """Terms of one description that are read."""
 
 _LOOKED_FOR = 50
-"""Terms that one query looks for: a branch each, and Virtuoso takes its time beyond (field notes, 6.5)."""
+"""Terms that one query looks for, in a branch each (docs/notes/endpoints.md, "A limit for each node")."""
 
 _BATCHES = 4
 
@@ -55,8 +56,8 @@ class Described:
 class DescriptionReader:
     """Reads VoID descriptions and declarations."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
+        self._client = client
         self._rule = rule
         self._types = profile.edges.types
 
@@ -118,9 +119,7 @@ class DescriptionReader:
     ) -> tuple[Sequence[Row], bool]:
         """Ask, and make do with less where the endpoint cannot answer; tell whether the rows are not all."""
         try:
-            return await self._asker.rows(name, call, given or {}, at_most=_MOST), False
-        except Overflow as cut:
-            return cut.rows, True
+            return (await self._client.rows(name, call, given or {}, at_most=_MOST)).part()
         except Fault:
             return (), True
 

@@ -7,13 +7,13 @@ from collections import Counter
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.nodes import NodeReader
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable
-from gateway.terms.vocabulary import GENERIC_TYPES, SCHEMA_TERM_CLASSES
+from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 _LEAST = 100
 """Edges, of those that were looked at, that make a node a hub: `max_degree` as the tools advise it."""
@@ -25,8 +25,8 @@ _TYPES = 5
 class HubFinder:
     """Looks for hubs among the edges of a graph."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, nodes: NodeReader) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader) -> None:
+        self._client = client
         self._rule = rule
         self._nodes = nodes
 
@@ -48,10 +48,8 @@ class HubFinder:
             "least": _LEAST,
         }
         try:
-            try:
-                rows = await self._asker.rows("schema/pointed_to", call, given, at_most=_HUBS)
-            except Overflow as cut:
-                rows = cut.rows
+            # The largest come first, so those that came are enough.
+            rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=_HUBS)).part()
             hubs = counts_in(rows, "o")
             facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
         except Fault:

@@ -10,9 +10,9 @@ from gateway.errors import EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.naming import Naming
-from gateway.sparql.nodes import NodeReader
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.schema.own_names import Text, own_names
 from gateway.terms.iri import is_sendable
 from gateway.terms.literals import Literal
@@ -33,10 +33,12 @@ _FARTHEST = 500_000
 class NameFinder:
     """Looks for names among the literals of a graph's nodes."""
 
-    def __init__(self, asker: Asker, nodes: NodeReader, naming: Naming, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(
+        self, client: SparqlClient, nodes: NodeReader, name_predicates: NamePredicates, profile: Profile
+    ) -> None:
+        self._client = client
         self._nodes = nodes
-        self._naming = naming
+        self._name_predicates = name_predicates
         self._roles = profile.roles
         self._is_pinned = "name" in profile.roles.model_fields_set
 
@@ -59,13 +61,13 @@ class NameFinder:
         if used is None or texts is None:
             return None
         own = own_names(texts, usual, (*self._roles.synonym, *self._roles.description))
-        self._naming.use((*usual, *own))
+        self._name_predicates.use((*usual, *own))
         return (*used, *own)
 
     async def _used(self, predicates: tuple[Iri, ...], call: Call) -> tuple[Iri, ...] | None:
         try:
-            rows = await self._asker.rows("schema/used_names", call, {"predicates": predicates})
-            used = {row["p"].value for row in rows}
+            answer = await self._client.rows("schema/used_names", call, {"predicates": predicates})
+            used = {row["p"].value for row in answer.whole()}
         except (Fault, KeyError):
             return None
         return tuple(iri for iri in predicates if iri in used)
@@ -91,10 +93,8 @@ class NameFinder:
 
     async def _drawn(self, place: int, call: Call) -> Sequence[Iri]:
         """Return some subjects of the triples after a place, as far apart as possible."""
-        try:
-            rows = await self._asker.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})
-        except Overflow as cut:
-            rows = cut.rows
+        # Any subjects will do.
+        rows, _ = (await self._client.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})).part()
         try:
             subjects = [row["s"].value for row in rows]
         except KeyError as error:

@@ -14,11 +14,11 @@ from gateway.graph.call import Call
 from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.engines import HABITS
-from gateway.sparql.naming import Naming
-from gateway.sparql.nodes import NodeReader
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.schema.counting import Counter, is_at, stopped
 from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
@@ -59,23 +59,25 @@ _DRAWING = 0.7
 class SchemaReader:
     """Reads the schema of a graph."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, nodes: NodeReader, naming: Naming, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, name_predicates: NamePredicates, profile: Profile
+    ) -> None:
+        self._client = client
         self._nodes = nodes
         self._profile = profile
-        self._counter = Counter(asker, rule, profile)
-        self._sampler = Sampler(asker, rule, profile)
-        self._descriptions = DescriptionReader(asker, rule, profile)
-        self._names = NameFinder(asker, nodes, naming, profile)
-        self._hubs = HubFinder(asker, rule, nodes)
+        self._counter = Counter(client, rule, profile)
+        self._sampler = Sampler(client, rule, profile)
+        self._descriptions = DescriptionReader(client, rule, profile)
+        self._names = NameFinder(client, nodes, name_predicates, profile)
+        self._hubs = HubFinder(client, rule, nodes)
 
-    async def glance(self, call: Call) -> Schema:
+    async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
 
         Raises:
             Fault: The graph could not be asked.
         """
-        if self._asker.pace.quota.is_limited:
+        if self._client.pace.quota.is_limited:
             return await self._briefly(call)
         limits = self._profile.limits
         limit = min(limits.scan_rows, self._profile.orientation.glance_triples)
@@ -116,7 +118,7 @@ class SchemaReader:
         looked_at = min(limit, self._profile.orientation.glance_triples)
         async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, limit, call, partly=partly))
-            naming = tasks.create_task(self._names.find(call, sum(totals.values()) if whole else None))
+            name_predicates = tasks.create_task(self._names.find(call, sum(totals.values()) if whole else None))
             hubs = tasks.create_task(self._hubs.find(looked_at, call))
         counts = counting.result()
         reason = counts.missing or ("" if whole else stopped(limit, totals))
@@ -129,16 +131,14 @@ class SchemaReader:
         basis = Basis((method,), began, 0 if whole else min(limit, read), read if whole else None)
         labelled = await self._labelled(found, basis, reason, call, left_out=counts.left_out)
         is_cut = labelled.is_cut or counts.is_cut or not (whole or is_at(limit, totals))
-        return replace(labelled, names=naming.result(), hubs=hubs.result(), is_cut=is_cut)
+        return replace(labelled, names=name_predicates.result(), hubs=hubs.result(), is_cut=is_cut)
 
     async def _elsewhere(self, call: Call) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""
-        if not self._asker.is_remote or self._profile.endpoint.graphs != "default":
+        if not self._client.is_remote or self._profile.endpoint.graphs != "default":
             return ""
         try:
-            rows = await self._asker.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)
-        except Overflow:
-            return _IN_NAMED_GRAPHS
+            rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)).part()
         except QueryRefused:
             # An engine without named graphs refuses to be asked for them.
             return ""
@@ -157,8 +157,8 @@ class SchemaReader:
         with beside.within(seconds * _DRAWING):
             async with together() as tasks:
                 # In the order in which they take their turns: what is quick first.
-                naming = tasks.create_task(self._names.find(beside))
-                publishing = tasks.create_task(self._descriptions.published(self._asker.service_description, beside))
+                name_predicates = tasks.create_task(self._names.find(beside))
+                publishing = tasks.create_task(self._descriptions.published(self._client.service_description, beside))
                 declaring = tasks.create_task(self._descriptions.declared(beside))
                 counting = tasks.create_task(self._count(beside))
                 sampling = tasks.create_task(drawing.finish(seconds * _DRAWING))
@@ -183,7 +183,7 @@ class SchemaReader:
         with beside.within(max(_LABELS_SECONDS, end - call.deadline.clock())):
             labelled = await self._labelled(found, basis, reason, beside)
         is_cut = labelled.is_cut or sample.is_cut or published.is_cut or declared.is_cut or used.is_cut
-        return replace(labelled, names=naming.result(), is_cut=is_cut)
+        return replace(labelled, names=name_predicates.result(), is_cut=is_cut)
 
     async def _briefly(self, call: Call) -> Schema:
         """Return what a look shows that costs little: a sample or two, one query after the other, and none given up.
@@ -216,17 +216,17 @@ class SchemaReader:
         """Tell whether a graph whose triples were not counted in time has few of them all the same."""
         try:
             with call.within(_SIZE_SECONDS):
-                (row,) = await self._asker.rows("check/triples", call, {"most": _SMALL + 1})
+                (row,) = (await self._client.rows("check/triples", call, {"most": _SMALL + 1})).whole()
             return int(row["count"].value) <= _SMALL
         except (Fault, KeyError, ValueError):
             return False
 
     async def _count(self, call: Call) -> int | None:
         """Count all triples where the engine knows them at once; None where it does not."""
-        if not HABITS[await self._asker.engine(call)].counts_at_once:
+        if not TRAITS[await self._client.engine(call)].counts_at_once:
             return None
         try:
-            (row,) = await self._asker.rows("check/triples", call, {"most": _UNBOUNDED})
+            (row,) = (await self._client.rows("check/triples", call, {"most": _UNBOUNDED})).whole()
             return int(row["count"].value)
         except (Fault, KeyError, ValueError):
             return None

@@ -14,13 +14,12 @@ from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.asking import Asker, Overflow
-from gateway.sparql.edge_rule import EdgeRule
-from gateway.sparql.results import Row
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
-from gateway.terms.vocabulary import is_entity_type
+from gateway.terms.known_iris import is_entity_type
 
 _TRIPLES = 2_000
 """Triples of one sample."""
@@ -66,8 +65,8 @@ class Sample:
 class Sampler:
     """Reads a few triples here and there."""
 
-    def __init__(self, asker: Asker, rule: EdgeRule, profile: Profile) -> None:
-        self._asker = asker
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
+        self._client = client
         self._rule = rule
         self._types = profile.edges.types
 
@@ -90,7 +89,8 @@ class Sampler:
             return Counter()
         given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES, **self._rule.ends}
         try:
-            return self._edges(counts_in(await self._asker.rows("schema/of_classes", call, given), "p"))
+            answer = await self._client.rows("schema/of_classes", call, given)
+            return self._edges(counts_in(answer.whole(), "p"))
         except Fault:
             return Counter()
 
@@ -108,18 +108,13 @@ class Sampler:
         Raises:
             Fault: The graph could not be asked.
         """
-        if await self._asker.engine(call) != "blazegraph":
+        if await self._client.engine(call) != "blazegraph":
             return Sample()
         return await self._drawn("schema/random_blazegraph", {}, _TRIPLES, call)
 
     async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
         given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
-        rows: Sequence[Row]
-        is_cut = False
-        try:
-            rows = await self._asker.rows(template, call, given)
-        except Overflow as cut:
-            rows, is_cut = cut.rows, True
+        rows, is_cut = (await self._client.rows(template, call, given)).part()
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
         predicates: dict[Iri, int] = {}
         try:

@@ -5,17 +5,17 @@ import pytest
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Orientation, Profile
-from gateway.sparql.acquaintance import Acquaintance
-from gateway.sparql.asking import Asker
-from gateway.sparql.edge_rule import EdgeRule
+from gateway.settings.profile import OrientationSettings, Profile
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.pace import Pace
 from gateway.sparql.schema.sampling import Sampler
 from tests.columns import Column
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data]
 
-AS_IF_LARGE = Orientation(glance_triples=1_000, enumeration_seconds=0)
+AS_IF_LARGE = OrientationSettings(glance_triples=1_000, enumeration_seconds=0)
 
 
 def call() -> Call:
@@ -65,13 +65,13 @@ async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -
     profile = Profile()
     transport = engine.transport("medlit")
     pace = Pace(profile.endpoint)
-    asker = Asker(transport, profile, pace, Acquaintance(transport, profile, pace))
+    client = SparqlClient(transport, profile, pace, EngineDetector(transport, profile, pace))
     allowance = call()
     allowance.tally.keeps_queries = True
     try:
-        sample = await Sampler(asker, EdgeRule.of(profile.edges), profile).at_random(allowance)
+        sample = await Sampler(client, EdgeRule.of(profile.edges), profile).at_random(allowance)
     finally:
-        await asker.close()
+        await client.close()
     assert "schema/random_blazegraph" in {
         sent.template for sent in allowance.tally.answered(complete=True, causes=[]).sent
     }

@@ -7,9 +7,9 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.settings.endpoint import Endpoint
-from gateway.settings.profile import Orientation, Profile
-from gateway.terms.vocabulary import RDF_TYPE, RDFS
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import OrientationSettings, Profile
+from gateway.terms.known_iris import RDF_TYPE, RDFS
 from tests.columns import Asked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
@@ -48,9 +48,11 @@ def virtuoso(tmp_path_factory: pytest.TempPathFactory, run_folder: Path) -> Iter
 
 def _opened(asked: Asked, *, sampled: bool) -> Gateway:
     orientation = (
-        Orientation(glance_triples=100, enumeration_seconds=0) if sampled else Orientation(patience_seconds=60)
+        OrientationSettings(glance_triples=100, enumeration_seconds=0)
+        if sampled
+        else OrientationSettings(patience_seconds=60)
     )
-    profile = Profile(endpoint=Endpoint(graphs=asked.graphs), orientation=orientation)
+    profile = Profile(endpoint=EndpointSettings(graphs=asked.graphs), orientation=orientation)
     return open_gateway(endpoint=asked.endpoint, profile=profile)
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gateway.errors import GaveUp
-from gateway.settings.profile import Orientation, Profile, Roles
-from gateway.terms.vocabulary import NAME_PREDICATES, SYNONYM_PREDICATES
+from gateway.settings.profile import OrientationSettings, Profile, RoleSettings
+from gateway.terms.known_iris import NAME_PREDICATES, SYNONYM_PREDICATES
 from tests.engine.small import ROOM, Watched, engine, over
 
 pytestmark = pytest.mark.anyio
@@ -52,15 +52,15 @@ async def test_labels_of_the_classes_alone_do_not_hide_what_names_the_nodes() ->
     classes = "x:Book a owl:Class ; rdfs:label 'Book' . x:Author a owl:Class ; rdfs:label 'Author' ."
     async with over(BOOKS + classes) as gateway:
         schema = await gateway.describe_schema()
-        book, of_class = await gateway.describe_entity("x:book3"), await gateway.describe_entity("x:Book")
+        schema_cache, of_class = await gateway.describe_entity("x:book3"), await gateway.describe_entity("x:Book")
     # A node that has a usual name is called by it.
     assert schema.names == ["rdfs:label", "x:fullTitle"]
-    assert (book.model_extra or {})["name"] == "The voice of the sea"
+    assert (schema_cache.model_extra or {})["name"] == "The voice of the sea"
     assert (of_class.model_extra or {})["name"] == "Book"
 
 
 async def test_the_profile_pins_it() -> None:
-    profile = Profile(size=ROOM, roles=Roles(name=("https://example.org/x/isbn",)))
+    profile = Profile(size=ROOM, roles=RoleSettings(name=("https://example.org/x/isbn",)))
     async with over(BOOKS, profile) as gateway:
         schema = await gateway.describe_schema()
         found = await gateway.search_entities("00003")
@@ -91,7 +91,7 @@ async def test_a_graph_without_any_literal_reads_well_all_the_same() -> None:
 
 
 async def test_what_names_nodes_is_found_in_a_sample_of_a_large_graph() -> None:
-    profile = Profile(size=ROOM, orientation=Orientation(glance_triples=10, enumeration_seconds=0))
+    profile = Profile(size=ROOM, orientation=OrientationSettings(glance_triples=10, enumeration_seconds=0))
     async with over(BOOKS, profile) as gateway:
         assert (await gateway.describe_schema()).names == ["x:fullTitle"]
 
@@ -114,12 +114,12 @@ async def test_a_name_is_in_doubt_where_the_graph_could_not_be_asked_which_predi
 
     async with over(Watched(engine(BOOKS + "x:Book rdfs:label 'Book' ."), hook)) as gateway:
         schema = await gateway.describe_schema()
-        book = await gateway.describe_entity("x:book3")
+        schema_cache = await gateway.describe_entity("x:book3")
         books = await gateway.describe_entities(["x:book3"])
         found = await gateway.search_entities("voice")
     assert schema.names is None
-    assert (book.complete, books.complete, found.complete) == (False, False, False)
-    for warnings in (book.warnings, books.warnings, found.warnings):
+    assert (schema_cache.complete, books.complete, found.complete) == (False, False, False)
+    for warnings in (schema_cache.warnings, books.warnings, found.warnings):
         assert any("Which predicates carry names here could not be found out" in text for text in warnings or ())
 
 

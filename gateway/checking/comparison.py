@@ -1,0 +1,185 @@
+"""A handful of our own answers beside SPARQLWrapper's, to queries of another shape.
+
+A graph may change while it is asked: what differs is asked once more on both sides before it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.checking.claims import Claim, Comparison
+from gateway.checking.prober import Prober, value_of
+from gateway.checking.second_client import NotAnsweredError, SecondClient
+from gateway.errors import Fault
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.sparql import template
+from gateway.sparql.edges.rule import EdgeRule, StatedWays
+from gateway.sparql.template import Parameter
+
+_CANDIDATES = 10
+_READ = 200
+_NODES = 3
+_DEGREE = 500
+"""Nodes with more edges are not compared: the other client reads them in one piece."""
+
+_ROWS = 5_000
+_SHOWN = 3
+"""Differences of one kind that are written out."""
+
+Answer = frozenset[str]
+Question = Callable[[], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparer:
+    """Puts the same questions through both clients.
+
+    Attributes:
+        store: This gateway's own client.
+        other: SPARQLWrapper.
+        prober: Finds nodes to ask about.
+        profile: What counts as an edge, and as a type.
+    """
+
+    store: GraphStore
+    other: SecondClient
+    prober: Prober
+    profile: Profile
+
+    async def compared(self, triples: Claim, *, several: bool) -> tuple[Comparison, ...]:
+        """Compare the edges and types of a few nodes, and the number of triples where that is known exactly.
+
+        Args:
+            triples: The number.
+            several: Whether the graph is put together of several.
+        """
+        comparisons = []
+        try:
+            nodes = await self._nodes()
+        except Fault as fault:
+            nodes = []
+            comparisons.append(Comparison("edges and types", not_compared=f"no node could be had: {fault.wrong}"))
+        else:
+            if not nodes:
+                comparisons.append(Comparison("edges and types", not_compared="no node with a few edges was found"))
+        for node in nodes:
+            comparisons.append(await _compare(f"edges of {node}", self._our_edges(node), self._their_edges(node)))
+            comparisons.append(await _compare(f"types of {node}", self._our_types(node), self._their_types(node)))
+        comparisons.append(await self._counts(triples, "check/count_distinct" if several else "check/count"))
+        return tuple(comparisons)
+
+    async def _nodes(self) -> list[Iri]:
+        rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence))
+        rows = await self.prober.rows("check/sample", _READ, **rule.parameters)
+        # Both ends: all of these edges may be those of one hub.
+        ends = ([value_of(row, end) for row in rows] for end in ("s", "o"))
+        found = sorted({node for nodes in ends for node in list(dict.fromkeys(nodes))[:_CANDIDATES]})
+        degrees = await self.store.degrees(found, _DEGREE, self._call())
+        return [node for node in found if degrees[node].mark.whole and 0 < degrees[node].count <= _DEGREE][:_NODES]
+
+    def _call(self) -> Call:
+        limits = self.profile.limits
+        left = min(2 * self.prober.seconds_each, self.prober.deadline.seconds_left)
+        return Call(Deadline.after(left, self.prober.deadline.clock), 20, limits.rows, limits.nodes)
+
+    def _our_edges(self, node: Iri) -> Question:
+        async def ask() -> Answer:
+            answer = (await self.store.edges([node], self._call()))[node]
+            if answer.mark.fault is not None:
+                raise answer.mark.fault
+            return frozenset(" ".join(edge) for edge in answer.edges)
+
+        return ask
+
+    def _their_edges(self, node: Iri) -> Question:
+        rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence)).parameters
+
+        async def ask() -> Answer:
+            out = await self._theirs("check/edges_out", {"node": node, **rule})
+            into = await self._theirs("check/edges_in", {"node": node, **rule})
+            return frozenset(_text_of(row, "s", "p", "o") for row in (*out, *into))
+
+        return ask
+
+    def _our_types(self, node: Iri) -> Question:
+        async def ask() -> Answer:
+            answer = (await self.store.nodes([node], self._call(), names=False))[node]
+            if answer.mark.fault is not None:
+                raise answer.mark.fault
+            return frozenset(answer.types)
+
+        return ask
+
+    def _their_types(self, node: Iri) -> Question:
+        async def ask() -> Answer:
+            rows = await self._theirs("check/types", {"node": node, "predicates": self.profile.edges.types})
+            return frozenset(_text_of(row, "t") for row in rows)
+
+        return ask
+
+    async def _counts(self, triples: Claim, name: str) -> Comparison:
+        about = "the number of triples"
+        if triples.value is None or triples.at_least:
+            return Comparison(about, not_compared="this gateway did not count them all")
+        try:
+            theirs = await self._their_count(name)
+            if theirs != triples.value:
+                # What was counted first may be out of date.
+                theirs = await self._their_count(name)
+        except NotAnsweredError as error:
+            return Comparison(about, not_compared=str(error))
+        ours = int(triples.value)
+        differences = () if ours == theirs else (f"this gateway counts {ours:,}, SPARQLWrapper {theirs:,}",)
+        return Comparison(about, ours, theirs, differences)
+
+    async def _their_count(self, name: str) -> int:
+        rows = await self._theirs(name, {}, limit=1)
+        text = rows[0].get("count", "") if len(rows) == 1 else ""
+        if not text.isascii() or not text.isdigit():
+            raise NotAnsweredError("SPARQLWrapper got no number for a count")
+        return int(text)
+
+    async def _theirs(
+        self, name: str, parameters: Mapping[str, Parameter], limit: int = _ROWS
+    ) -> Sequence[Mapping[str, str]]:
+        text = template.load(name).render({**parameters, "rows": limit})
+        rows = await self.other.rows(text, max(0.1, min(self.prober.seconds_each, self.prober.deadline.seconds_left)))
+        if limit > 1 and len(rows) >= limit:
+            raise NotAnsweredError(f"there are more than {limit:,} rows")
+        return rows
+
+
+async def _compare(about: str, ours: Question, theirs: Question) -> Comparison:
+    try:
+        mine, other = await ours(), await theirs()
+        if mine != other:
+            mine, other = await ours(), await theirs()
+    except Fault as fault:
+        return Comparison(about, not_compared=fault.wrong)
+    except NotAnsweredError as error:
+        return Comparison(about, not_compared=str(error))
+    return Comparison(
+        about,
+        len(mine),
+        len(other),
+        (*_only("this gateway", mine - other), *_only("SPARQLWrapper", other - mine)),
+    )
+
+
+def _only(who: str, answer: Iterable[str]) -> Iterable[str]:
+    ordered = sorted(answer)
+    yield from (f"only {who} has {text}" for text in ordered[:_SHOWN])
+    if len(ordered) > _SHOWN:
+        yield f"only {who} has {len(ordered) - _SHOWN:,} more"
+
+
+def _text_of(row: Mapping[str, str], *variables: str) -> str:
+    try:
+        return " ".join(row[variable] for variable in variables)
+    except KeyError:
+        raise NotAnsweredError("SPARQLWrapper's rows lack what the query asked for") from None

@@ -1,0 +1,106 @@
+"""What an endpoint shows of itself beside answers: its service description, and pages that engines are known for."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlsplit, urlunsplit
+
+from gateway.checking.claims import Claim, not_determined
+from gateway.checking.prober import Prober
+from gateway.errors import Fault
+from gateway.sparql.engines.recognition import DESCRIPTION, STATISTICS, Recognised, recognise, statistics
+from gateway.transport.base import ProbeResponse
+from gateway.transport.http import Http
+
+_ANYTHING = "*/*"
+_JSON = "application/json"
+_BLAZEGRAPH = re.compile(r"(?P<base>.*?)(/namespace/[^/]+)?/sparql/?")
+_REPOSITORY = re.compile(r"(?P<base>.*)/repositories/[^/]+/?")
+_PROTOCOL_VERSION = re.compile(r"[0-9]{1,3}\s*")
+_QLEVER_TIME = re.compile(r"(?P<seconds>[0-9]{1,6})s")
+
+_UNTOLD = not_determined("the engine does not tell it, and to find out would take a query that runs into it")
+
+
+@dataclass(frozen=True, slots=True)
+class SelfDescription:
+    """What was seen.
+
+    Attributes:
+        recognised: The engine that this is evidence of.
+        time_limit: The server's own time-out.
+        triples: The triples that the server says it has; None where it does not say.
+        is_union: Whether its description says that the default graph is the union of the named ones.
+    """
+
+    recognised: Recognised
+    time_limit: Claim = _UNTOLD
+    triples: int | None = None
+    is_union: bool = False
+
+
+async def gather(http: Http, prober: Prober) -> SelfDescription:
+    """Look at an endpoint, and at further pages of its server only where they may tell more."""
+    description = await _look(http, http.url, DESCRIPTION, prober)
+    seen = [description] if description is not None else []
+    recognised = recognise(seen)
+    is_union = any("UnionDefaultGraph" in response.text for response in seen)
+    if recognised.engine == "blazegraph" and (path := _BLAZEGRAPH.fullmatch(urlsplit(http.url).path)):
+        page = await _look(http, _beside(http.url, f"{path['base']}/status"), _ANYTHING, prober)
+        return SelfDescription(recognise([*seen, *([page] if page else [])]), is_union=is_union)
+    if recognised.engine != "unknown":
+        return SelfDescription(recognised, is_union=is_union)
+    return await _of_the_nameless(http, prober, seen)
+
+
+async def _of_the_nameless(http: Http, prober: Prober, seen: list[ProbeResponse]) -> SelfDescription:
+    """Look for engines that no header and no description names."""
+    numbers = await _look(http, _with_query(http.url, STATISTICS), _JSON, prober)
+    recognised = recognise([*seen, *([numbers] if numbers else [])])
+    if numbers is not None and recognised.engine == "qlever":
+        settings = await _look(http, _with_query(http.url, "cmd=get-settings"), _JSON, prober)
+        told = statistics(numbers)["num-triples-normal"]
+        return SelfDescription(recognised, _limit_of_qlever(settings), told if isinstance(told, int) else None)
+    if recognised.engine == "unknown" and (path := _REPOSITORY.fullmatch(urlsplit(http.url).path)):
+        return SelfDescription(await _as_repository(http, path["base"], prober) or recognised)
+    return SelfDescription(recognised)
+
+
+async def _as_repository(http: Http, base: str, prober: Prober) -> Recognised | None:
+    """Tell RDF4J by its protocol; GraphDB, which speaks it too, has a further interface beside it."""
+    version = await _look(http, _beside(http.url, f"{base}/protocol"), _ANYTHING, prober)
+    if version is None or not _PROTOCOL_VERSION.fullmatch(version.text):
+        return None
+    other = await _look(http, _beside(http.url, f"{base}/rest/repositories"), _JSON, prober)
+    if other is None or other.status != HTTPStatus.NOT_FOUND:
+        return Recognised("unknown", evidence="it speaks RDF4J's protocol, as RDF4J and GraphDB do")
+    return Recognised("rdf4j", evidence=f"its server speaks version {version.text.strip()} of RDF4J's protocol")
+
+
+def _limit_of_qlever(settings: ProbeResponse | None) -> Claim:
+    told = statistics(settings).get("default-query-timeout") if settings is not None else None
+    match = _QLEVER_TIME.fullmatch(told) if isinstance(told, str) else None
+    return Claim(int(match["seconds"]), "its settings, in seconds") if match else _UNTOLD
+
+
+async def _look(http: Http, url: str, accept: str, prober: Prober) -> ProbeResponse | None:
+    """Return what is at a URL of the same server, whatever its status; None where nothing came."""
+    async with contextlib.AsyncExitStack() as closing:
+        other = http.at(url)
+        closing.push_async_callback(other.close)
+        try:
+            return await prober.look(other, accept)
+        except Fault:
+            return None
+
+
+def _beside(url: str, path: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=path, query="", fragment=""))
+
+
+def _with_query(url: str, query: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(query=f"{parts.query}&{query}" if parts.query else query, fragment=""))

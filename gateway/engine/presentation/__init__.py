@@ -1,0 +1,1 @@
+"""From a topology to the page that a model reads: filters, metadata, labels, size."""

@@ -1,0 +1,207 @@
+"""Filters: what they mean, and what they leave of a topology (docs/contract.md, "Traversal")."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
+from gateway.engine.presentation.metadata import MetadataWriter
+from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
+from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.view import SchemaView
+from gateway.engine.traversal.topology import Topology
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Edge, Iri
+from gateway.terms.prefixes import PrefixMap
+
+_NO_LABELS: Mapping[Iri, str] = {}
+
+TraversalArguments = BfsQuery | IntersectSubgraphs
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The filter arguments of one call, resolved.
+
+    Attributes:
+        node_types: Types whose nodes come in full; None for all.
+        predicates: Predicates whose edges come in full; None for all.
+        excluded: Types whose nodes are removed.
+        warnings: What a reader should know about the names used.
+        excludes_all: Whether `excluded` has all types that are meant: every subclass and label could be read.
+    """
+
+    node_types: frozenset[str] | None
+    predicates: frozenset[str] | None
+    excluded: frozenset[str]
+    warnings: tuple[str, ...]
+    excludes_all: bool = True
+
+    def details_node(self, types: Sequence[str]) -> bool:
+        """Tell whether a node with these types comes in full."""
+        return self.node_types is None or not self.node_types.isdisjoint(types)
+
+    def details_edge(self, predicate: Iri) -> bool:
+        """Tell whether an edge with this predicate comes in full."""
+        return self.predicates is None or predicate in self.predicates
+
+
+def resolve(
+    arguments: TraversalArguments,
+    known: SchemaView,
+    topology: Topology | None = None,
+    labels: Mapping[Iri, str] = _NO_LABELS,
+) -> Filters:
+    """Resolve the names that the filter arguments use.
+
+    Args:
+        arguments: The call's arguments.
+        known: The schema.
+        topology: The answer they are applied to; its types and predicates count as known. None before there is one.
+        labels: Labels of those that the schema does not have.
+
+    Raises:
+        InputError: A name matches nothing, and the schema is comprehensive.
+    """
+    types = {iri: labels.get(iri, "") for iri in topology.types} if topology else {}
+    predicates = {iri: labels.get(iri, "") for iri in topology.predicates} if topology else {}
+    warnings: list[str] = []
+
+    def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:
+        if names is None:
+            return None
+        vocabulary, seen = (known.types, types) if of_types else (known.predicates, predicates)
+        choice = vocabulary.choose(argument, names, seen)
+        warnings.extend(choice.warnings)
+        return choice.iris
+
+    node_types = chosen("node_types", arguments.node_types, of_types=True)
+    wanted = chosen("predicates", arguments.predicates, of_types=False)
+    excluded = chosen("exclude_node_types", arguments.exclude_node_types, of_types=True)
+    return Filters(node_types, wanted, excluded or frozenset(), tuple(warnings))
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What filters leave of a topology.
+
+    Attributes:
+        nodes: Nodes in order.
+        edges: Edges in order.
+        levels: Nodes by distance.
+        warnings: What a reader should know.
+        undecided: How many nodes are left because a filter could not be applied to them, by filter.
+        topology: What they were applied to.
+    """
+
+    nodes: list[Iri]
+    edges: list[Edge]
+    levels: list[int]
+    warnings: list[str]
+    undecided: dict[str, int]
+    topology: Topology
+
+    @cached_property
+    def content(self) -> str:
+        """A hash of what is left: what is removed may hang on values that are asked for anew for each page."""
+        if len(self.nodes) == len(self.topology.nodes):
+            return self.topology.content
+        return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
+
+
+async def with_subclasses(filters: Filters, subclasses: Subclasses, call: Call) -> Filters:
+    """Return filters that mean the subclasses of their types too, where the profile says so."""
+    node_types, warnings = filters.node_types, list(filters.warnings)
+    if node_types is not None:
+        node_types, more = await subclasses.widened("node_types", node_types, call)
+        warnings += more
+    excluded, more = await subclasses.widened("exclude_node_types", filters.excluded, call)
+    return replace(
+        filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
+    )
+
+
+class NodeFilter:
+    """Applies the filters that remove nodes."""
+
+    def __init__(self, store: GraphStore, prefixes: PrefixMap, writer: MetadataWriter) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._writer = writer
+
+    async def apply(
+        self, topology: Topology, filters: Filters, min_mentions: int, known: SchemaView, call: Call
+    ) -> Filtered:
+        """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
+
+        Args:
+            topology: The whole answer.
+            filters: The filters.
+            min_mentions: Nodes that are mentioned less often are removed.
+            known: The schema.
+            call: The call that asks.
+
+        Raises:
+            DeadlinePassed: The time was not enough.
+        """
+        deadline = call.call_deadline
+        warnings = list(filters.warnings)
+        removed: dict[Iri, str] = {}
+        unsure: dict[str, set[Iri]] = {}
+        if filters.excluded:
+            doubtful = unsure["exclude_node_types"] = set()
+            for node in deadline.checking(topology.nodes):
+                types = known.chooser.filterable(topology.facts[node])
+                if not filters.excluded.isdisjoint(types):
+                    removed[node] = "exclude_node_types"
+                elif types == (UNKNOWN,) or not (filters.excludes_all or types == (UNTYPED,)):
+                    doubtful.add(node)
+        if min_mentions > 1:
+            few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, call)
+            for node in few:
+                removed.setdefault(node, "min_mentions")
+        for seed in topology.seeds:
+            if seed in removed:
+                short = self._prefixes.in_prose(seed)
+                warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
+        nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
+        edges = [
+            edge
+            for edge in deadline.checking(topology.edges)
+            if edge.subject not in removed and edge.object not in removed
+        ]
+        undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
+        undecided = {name: count for name, count in undecided.items() if count}
+        warnings += [
+            f"{name}: the data that decide on {count} nodes could not all be fetched; they were not removed, so "
+            "node_count and edge_count may be too large."
+            for name, count in undecided.items()
+        ]
+        return Filtered(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)
+
+    async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
+        """Return the nodes that are mentioned too rarely, and those that could not be looked up."""
+        if not topology.nodes:
+            return [], set()
+        with call.tally.stage("metadata"):
+            described = await self._store.mentions(list(topology.nodes), call)
+        few = []
+        for node, description in call.call_deadline.checking(described.items()):
+            mentions = self._writer.mentions(description.properties)
+            # Of what was read in part, more may be known.
+            if description.mark.whole and mentions is not None and mentions < least:
+                few.append(node)
+        return few, {node for node, description in described.items() if not description.mark.whole}
+
+
+def _levels(topology: Topology, nodes: Sequence[Iri]) -> list[int]:
+    if not nodes:
+        return []
+    levels = [0] * (max(topology.nodes[node] for node in nodes) + 1)
+    for node in nodes:
+        levels[topology.nodes[node]] += 1
+    return levels

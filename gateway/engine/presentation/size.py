@@ -1,0 +1,84 @@
+"""How large an answer is, and how it is made smaller, step by step, each step told (docs/contract.md, "Size")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.escaping import json_text
+from gateway.terms.words import cut
+
+BYTES_PER_TOKEN = 4
+SHORTER = ((1_000, 100), (200, 30), (80, 10))
+"""Characters of a text and elements of a list that are left, by how hard it must be tried."""
+
+Json = Any
+
+
+def compact_json(value: Json) -> str:
+    """Return JSON without indentation, as it is sent: characters that hide or reorder text are escaped."""
+    return json_text(value)
+
+
+def size_of(value: Json) -> int:
+    """Return the bytes that a value takes in an answer, the comma after it included."""
+    return len(compact_json(value).encode()) + 1
+
+
+class Id(str):
+    """A canonical ID among the values of an answer: a part of it would name nothing, so it is never shortened."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Shortener:
+    """Shortens texts and lists, and counts how many.
+
+    Attributes:
+        text: Characters above which a text is cut.
+        elements: Elements above which a list is cut.
+        shortened: How many values were cut.
+    """
+
+    text: int
+    elements: int
+    shortened: int = 0
+
+    def __call__(self, value: Json) -> Json:
+        """Return the value, shortened where it is too long."""
+        if isinstance(value, str) and not isinstance(value, Id) and len(value) > self.text:
+            self.shortened += 1
+            return cut(value, self.text)
+        if isinstance(value, list):
+            if len(value) > self.elements:
+                self.shortened += 1
+            return [self(element) for element in value[: self.elements]]
+        if isinstance(value, dict):
+            return {key: self(element) for key, element in value.items()}
+        return value
+
+
+def shorteners() -> list[Shortener]:
+    """Return the steps of shortening, the gentlest first."""
+    return [Shortener(text, elements) for text, elements in SHORTER]
+
+
+def largest_page(node_sizes: Sequence[int], edge_sizes: Sequence[tuple[int, int]], room: int) -> int:
+    """Return how many nodes fit together with the edges among them; at least one.
+
+    Args:
+        node_sizes: Bytes of each node, in order.
+        edge_sizes: For each edge the position of its later end, and its bytes.
+        room: Bytes that nodes and edges may take together.
+    """
+    completed = [0] * len(node_sizes)
+    for later_end, size in edge_sizes:
+        completed[later_end] += size
+    used = 0
+    for position, size in enumerate(node_sizes):
+        used += size + completed[position]
+        if used > room:
+            return max(1, position)
+    return len(node_sizes)

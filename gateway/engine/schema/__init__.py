@@ -1,0 +1,1 @@
+"""The schema as calls use it: read in the background, looked up, resolved from names."""

@@ -1,0 +1,60 @@
+"""Subclasses: what a filter by a type means where the profile says which predicate leads to the superclass."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.terms.iri import is_iri
+from gateway.terms.prefixes import PrefixMap
+
+_LEVELS = 20
+_MOST = 2_000
+"""Subclasses of one filter; more are told as left out."""
+
+
+class Subclasses:
+    """Adds to the types of a filter their subclasses, and theirs."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._is_known = bool(profile.types.subclass_of)
+
+    async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
+        """Return the types and all their subclasses, and what a reader should know where these are not all.
+
+        Args:
+            argument: The argument that names them, for messages.
+            types: IRIs, and words such as `untyped`, which have no subclasses.
+            call: The call that asks.
+        """
+        found = dict.fromkeys(sorted(types))
+        frontier = [iri for iri in found if is_iri(iri)]
+        if not self._is_known or not frontier:
+            return frozenset(types), []
+        failed: list[Iri] = []
+        for _ in range(_LEVELS):
+            with call.tally.stage("schema"):
+                below = await self._store.narrower(frontier, call)
+            failed += [iri for iri, narrower in below.items() if not narrower.mark.whole]
+            new = dict.fromkeys(iri for narrower in below.values() for iri in narrower.classes if iri not in found)
+            frontier = list(new)
+            if not frontier:
+                break
+            found |= new
+            if len(found) > _MOST:
+                break
+        return frozenset(found), self._warnings(argument, failed, cut=bool(frontier))
+
+    def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
+        warnings = []
+        if failed:
+            some = self._prefixes.listed(failed)
+            warnings.append(f"{argument}: the subclasses of {some} could not all be read, so the filter may miss some.")
+        if cut:
+            warnings.append(f"{argument}: there are more than {_MOST:,} subclasses; name narrower types.")
+        return warnings

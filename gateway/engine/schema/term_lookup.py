@@ -1,0 +1,166 @@
+"""Looks up types and predicates by ID, IRI, local name or label (docs/contract.md, "Names of filters")."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gateway.errors import InputError, quoted
+from gateway.graph.values import Iri, Term
+from gateway.terms.folding import fold
+from gateway.terms.iri import is_iri, local_name
+from gateway.terms.prefixes import PrefixMap, in_prose, listed
+
+_NOTHING: Mapping[Iri, str] = {}
+_SHOWN = 8
+_COMPARED = 1_000
+_NAME_LENGTH = 100
+_WARNED = 5
+_HINTED = 3
+"""Unknown names for which the nearest known ones are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a filter argument means.
+
+    Attributes:
+        iris: The types or predicates that match.
+        warnings: What a reader should know about the names used.
+        whole: Whether that is all that the names can mean; where not all terms are known, only an ID says it all.
+    """
+
+    iris: frozenset[str]
+    warnings: tuple[str, ...] = ()
+    whole: bool = True
+
+
+@dataclass(slots=True)
+class _Names:
+    by_folded: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    spelled: dict[str, str] = field(default_factory=dict)
+
+
+class TermLookup:
+    """The types or the predicates of a graph, by every name a caller may use."""
+
+    def __init__(
+        self,
+        kind: Literal["type", "predicate"],
+        terms: Iterable[Term],
+        prefixes: PrefixMap,
+        *,
+        comprehensive: bool,
+        words: Sequence[str] = (),
+    ) -> None:
+        """Index the terms.
+
+        Args:
+            kind: What the terms are, for messages.
+            terms: The known terms.
+            prefixes: Short forms of IRIs.
+            comprehensive: Whether there are no others.
+            words: Names that stand for themselves, such as `untyped`.
+        """
+        self._kind = kind
+        self._prefixes = prefixes
+        self._comprehensive = comprehensive
+        self._known = dict.fromkeys(words)
+        self._names = _Names()
+        for word in words:
+            self._index(word, word)
+        for term in terms:
+            self._known[term.iri] = None
+            self._index(prefixes.shorten(term.iri), term.iri)
+            self._index(term.iri, term.iri)
+            self._index(local_name(term.iri), term.iri)
+            if term.label:
+                self._index(term.label, term.iri)
+
+    def _index(self, name: str, iri: str) -> None:
+        folded = fold(name)
+        self._names.by_folded[folded].add(iri)
+        self._names.spelled.setdefault(folded, name)
+
+    def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
+        """Return what the names of a filter mean.
+
+        Args:
+            argument: The argument's name, for messages.
+            names: What the caller wrote.
+            seen: Terms that an answer holds, known or not, with their labels as far as they have any.
+
+        Raises:
+            InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
+        """
+        iris: set[str] = set()
+        warnings: list[str] = []
+        further = {iri: label for iri, label in seen.items() if label or iri not in self._known}
+        whole = True
+        for name in names:
+            found = self._find(name, further)
+            whole = whole and bool(found) and (self._comprehensive or self._as_iri(name) in found)
+            if not found:
+                warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
+            elif len(found) > 1:
+                meant = listed(sorted(self._short(iri) for iri in found), _SHOWN)
+                warnings.append(f"{argument}: {quoted(name)} means several {self._kind}s, and all are meant: {meant}.")
+            iris |= found
+        if len(warnings) > _WARNED:
+            warnings[_WARNED:] = [f"{argument}: {len(warnings) - _WARNED} more names like these."]
+        return Chosen(frozenset(iris), tuple(warnings), whole)
+
+    def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
+        """Return the terms that are not among the known ones, sorted."""
+        return sorted({iri for iri in iris if iri not in self._known})
+
+    def iris_of(self, names: Sequence[str]) -> list[Iri]:
+        """Return those of the names that are whole IRIs or CURIEs, known or not; none where all terms are known."""
+        if self._comprehensive:
+            return []
+        expanded = [(name, self._as_iri(name)) for name in names]
+        return [iri for name, iri in expanded if is_iri(iri) and (iri != name or "://" in name)]
+
+    def _find(self, name: str, further: Mapping[Iri, str]) -> set[str]:
+        iri = self._as_iri(name)
+        if is_iri(iri) and (iri in self._known or iri in further):
+            return {iri}
+        folded = fold(name)
+        found = set(self._names.by_folded.get(folded, ()))
+        return found | {
+            other
+            for other, label in further.items()
+            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.shorten(other)), fold(label)}
+        }
+
+    def _as_iri(self, name: str) -> str:
+        try:
+            return self._prefixes.expand(name)
+        except InputError:
+            return name
+
+    def _short(self, iri: str) -> str:
+        return self._prefixes.shorten(iri) if is_iri(iri) else iri
+
+    def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
+        # Comparing costs time that every other call waits for, so not all of a huge vocabulary is compared.
+        compared = list(itertools.islice(self._names.by_folded, _COMPARED if hinted else 0))
+        near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
+        nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._names.spelled[folded] for folded in near))
+        if self._comprehensive:
+            shown = sorted(self._short(iri) for iri in itertools.islice(self._known, _SHOWN))
+            some = ", ".join(map(in_prose, shown)) + (", …" if len(self._known) > _SHOWN else "")
+            raise InputError(
+                f"{argument}: no {self._kind} of this graph is called {quoted(name)}.",
+                valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
+                next_step="Call describe_schema for the list.",
+            )
+        hint = f"; nearest known: {nearest}" if nearest else ""
+        return (
+            f"{argument}: {quoted(name)} is no {self._kind} that is known here or stands in this answer{hint}. "
+            "The list of this graph is not comprehensive, so it may exist elsewhere."
+        )

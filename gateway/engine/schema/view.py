@@ -1,0 +1,90 @@
+"""A schema as calls look things up in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED, TypeChooser
+from gateway.engine.schema.term_lookup import TermLookup
+from gateway.errors import Fault
+from gateway.graph.values import Iri, Schema
+from gateway.settings.profile import Profile
+from gateway.terms.known_iris import is_entity_type
+from gateway.terms.prefixes import PrefixMap
+
+LONGEST_LABEL = 200
+"""Characters of a label that an answer shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaView:
+    """Look-ups in a schema: a `Schema` is what a reading returned, a `SchemaView` is what calls ask.
+
+    Attributes:
+        schema: The types and predicates.
+        comprehensive: Whether these are all: every triple was counted, or the operator vouches for the lists.
+        chooser: Chooses one type per node.
+        types: The types by every name.
+        predicates: The predicates by every name.
+        labels: Labels by IRI.
+        fault: Why the schema could not be read, or None.
+    """
+
+    schema: Schema
+    comprehensive: bool
+    chooser: TypeChooser
+    types: TermLookup
+    predicates: TermLookup
+    labels: dict[Iri, str]
+    fault: Fault | None
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        preferred: Sequence[Iri],
+        prefixes: PrefixMap,
+        *,
+        comprehensive: bool,
+        has_types: bool = True,
+        fault: Fault | None,
+    ) -> Self:
+        """Return the look-ups in a schema.
+
+        Args:
+            schema: The types and predicates.
+            preferred: The types to choose first.
+            prefixes: Short forms of IRIs.
+            comprehensive: Whether these are all types and predicates.
+            has_types: Whether any predicate gives nodes a type; otherwise there are no types.
+            fault: Why the schema could not be read, or None.
+        """
+        # Without all labels, a name that matches nothing may be a label.
+        closed = comprehensive and schema.labelled
+        return cls(
+            schema,
+            comprehensive,
+            TypeChooser(schema, preferred, prefixes),
+            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=(UNTYPED, UNKNOWN)),
+            TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
+            {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
+            fault,
+        )
+
+    def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
+        """Return those types and predicates that the schema does not have."""
+        entity_types = (iri for iri in types if is_entity_type(iri))
+        return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
+
+
+def names_in_doubt(view: SchemaView, profile: Profile) -> bool:
+    """Return whether the name predicates are unknown; names may then be missing or wrong."""
+    return view.schema.names is None and "name" not in profile.roles.model_fields_set
+
+
+def labels_of(view: SchemaView, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
+    """Return the labels of some types and predicates by canonical ID, sorted."""
+    labels = view.labels
+    return dict(sorted((prefixes.shorten(iri), labels[iri][:LONGEST_LABEL]) for iri in set(iris) if iri in labels))

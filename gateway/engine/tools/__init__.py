@@ -1,0 +1,1 @@
+"""The work behind each tool: one module for each kind of question."""

@@ -1,0 +1,114 @@
+"""`describe_schema`: what the graph contains, as much of it as fits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from gateway.engine import messages as guide
+from gateway.engine.answers import SchemaBasis, SchemaResult
+from gateway.engine.arguments import DescribeSchema
+from gateway.engine.presentation.presenter import max_bytes
+from gateway.engine.presentation.size import size_of
+from gateway.engine.schema.cache import SchemaCache
+from gateway.engine.schema.view import SchemaView, labels_of
+from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.graph.call import Call
+from gateway.graph.values import Basis, Schema
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+LISTED = (200, 100, 50, 20, 5, 1, 0)
+"""Types, and predicates, that are listed: as many as fit."""
+
+
+class SchemaDescriber:
+    """Answers `describe_schema` for one graph."""
+
+    def __init__(self, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache) -> None:
+        self._profile = profile
+        self._prefixes = prefixes
+        self._schema_cache = schema_cache
+
+    async def describe(self, arguments: DescribeSchema, call: Call) -> SchemaResult:
+        """Return the schema, the most frequent types and predicates where not all fit.
+
+        Raises:
+            Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
+                are not comprehensive.
+        """
+        known = await self._schema_cache.view(call, in_full=True)
+        if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
+            raise known.fault
+        return self._fitting(known, explain=arguments.explain)
+
+    def known(self) -> SchemaResult | None:
+        """Return what is known now, without asking the graph; None while nothing is."""
+        known = self._schema_cache.latest
+        return None if known is None or known.fault is not None else self._fitting(known, explain=False)
+
+    def _fitting(self, known: SchemaView, *, explain: bool) -> SchemaResult:
+        limit, _ = max_bytes(self._profile.size, None, explain=explain)
+        described = (self._with(known, count) for count in LISTED)
+        answer = next(described)
+        while size_of(answer.as_json()) > limit and (smaller := next(described, None)) is not None:
+            answer = smaller
+        return answer
+
+    def _with(self, known: SchemaView, count: int) -> SchemaResult:
+        """Return the schema with so many types and predicates listed."""
+        schema = known.schema
+        types, predicates = schema.types[:count], schema.predicates[:count]
+        listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
+        listed = [*types, *predicates]
+        shorten = self._prefixes.shorten
+        ids = [shorten(term.iri) for term in listed]
+        labels = labels_of(known, self._prefixes, [term.iri for term in listed])
+        return SchemaResult(
+            graph_description=guide.description(self._profile, schema, self._prefixes),
+            complete=known.comprehensive and listed_all,
+            comprehensive=known.comprehensive and listed_all,
+            entity_types=ids[: len(types)],
+            predicates=ids[len(types) :],
+            entity_types_total=len(schema.types),
+            predicates_total=len(schema.predicates),
+            counts={shorten(term.iri): term.count for term in listed if term.count is not None},
+            labels=labels if self._profile.names.on_stubs else None,
+            names=None if schema.names is None else [shorten(iri) for iri in schema.names],
+            basis=_basis(schema.basis),
+            prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
+            schema_version=schema.version,
+            warnings=[*([] if known.comprehensive else [self._why_not_complete(schema)]), *_cut_lists(schema, count)]
+            or None,
+            next_steps=guide.next_steps(
+                self._profile, schema, self._prefixes, closed=known.comprehensive and listed_all
+            ),
+            tool_usage_notes=guide.TOOL_USAGE_NOTES,
+        )
+
+    def _why_not_complete(self, schema: Schema) -> str:
+        later = (
+            " All of it is being read in the background: ask again in a while." if self._schema_cache.is_reading else ""
+        )
+        return f"The lists are not complete: {schema.reason.rstrip('.')}.{later}"
+
+
+def _cut_lists(schema: Schema, count: int) -> list[str]:
+    """Say which lists are cut for room, and how to go on."""
+    totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
+    return [
+        f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "
+        "label; schema_summary of bfs_query shows those of a neighborhood."
+        for name, total in totals.items()
+        if total > count
+    ]
+
+
+def _basis(basis: Basis) -> SchemaBasis:
+    read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
+    share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
+    return SchemaBasis(
+        methods=list(basis.methods),
+        read_at=None if read_at is None else f"{read_at:%Y-%m-%dT%H:%MZ}",
+        sampled_triples=basis.sampled or None,
+        share=None if share is None else float(f"{share:.2g}"),
+    )

@@ -1,0 +1,229 @@
+"""Resolving names: words in, ranked entities out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gateway.engine.answers import SearchResult
+from gateway.engine.arguments import SearchEntities
+from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
+from gateway.engine.presentation.metadata import MetadataWriter
+from gateway.engine.presentation.presenter import max_bytes
+from gateway.engine.presentation.size import Shortener, size_of
+from gateway.engine.schema.cache import SchemaCache
+from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
+from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.term_lookup import Chosen
+from gateway.engine.schema.view import SchemaView, names_in_doubt
+from gateway.engine.tools.search_ranking import Ranked, ranked, weighted, weights_of
+from gateway.engine.traversal.gaps import NOT_SENDABLE, UNTRUSTED
+from gateway.errors import InputError, quoted
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
+from gateway.settings.profile import Profile
+from gateway.terms.iri import is_sendable
+from gateway.terms.prefixes import PrefixMap
+from gateway.terms.words import has_symbol, words_of
+
+_NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
+
+_MAYBE_OTHERS = (
+    "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
+)
+
+_NAMES_UNKNOWN = (
+    "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
+)
+_NOT_TRUSTED = f"This {UNTRUSTED}, so there may be others."
+
+_HEAD = 4_000
+"""Bytes of an answer that are kept for how it was searched, and for warnings."""
+
+_NAME_LENGTH = 200
+"""Characters of a name, or of a description, that an answer shows."""
+
+_SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
+
+
+_Entry = dict[str, str | None]
+
+
+class EntitySearcher:
+    """Answers `search_entities` for one graph."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._schema_cache = schema_cache
+        self._subclasses = Subclasses(store, profile, prefixes)
+        self._writer = MetadataWriter(profile, prefixes)
+        self._labeller = Labeller(store, profile, prefixes)
+
+    async def search(self, arguments: SearchEntities, call: Call) -> SearchResult:
+        """Return the entities whose names have the words of the query, the best first.
+
+        Raises:
+            InputError: The query has no word and no symbol, or a type is none of the graph's.
+            Fault: The graph could not be asked.
+        """
+        terms = _search_terms(arguments.query)
+        known, types = await self._known_types(arguments.node_types or (), call)
+        wanted, more = await self._subclasses.widened("node_types", types.iris, call)
+        with call.tally.stage("search"):
+            hits = await self._hits(terms, wanted, call) if wanted or not arguments.node_types else _NOTHING
+        sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
+        if len(sendable) < len(hits.hits):
+            more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
+        best = ranked(sendable, arguments.query, terms.words)
+        if UNTYPED in types.iris:
+            best = await self._of_types(best, wanted, known, call)
+        weights = hits.weights
+        if weights is None:
+            with call.tally.stage("search"):
+                weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, call)
+        shown = weighted(best, arguments.query, weights)[: arguments.limit]
+        with call.tally.stage("facts"):
+            facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
+            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
+            gone = await self._gone(doubtful, call)
+            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
+        if gone:
+            shown = [one for one in shown if one.hit.iri not in gone]
+            more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
+        labels = await self._labeller.labels(
+            MentionedIds(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, call
+        )
+        if not (types.whole or types.warnings):
+            more.append(_MAYBE_OTHERS)
+        more += self._doubts(known)
+        # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
+        exhaustive = hits.exhaustive and self._profile.endpoint.trusted
+        all_read = exhaustive and not hits.truncated and types.whole and not more
+        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
+        fitting = _fitting(entries, limit - _HEAD, labels)
+        return SearchResult.model_validate(
+            {
+                "result": fitting,
+                "labels": labels.of(_types(fitting)) or None,
+                "complete": all_read and all(fact.mark.whole for fact in facts.values()),
+                "searched": {
+                    "how": hits.how,
+                    "found": len(best),
+                    "truncated": hits.truncated,
+                    "exhaustive": exhaustive,
+                },
+                "warnings": [*types.warnings, *more, *hits.warnings] or None,
+            }
+        )
+
+    def _doubts(self, known: SchemaView) -> list[str]:
+        """Return why names may be missing whatever was read."""
+        doubts = []
+        if names_in_doubt(known, self._profile):
+            doubts.append(_NAMES_UNKNOWN)
+        if not self._profile.endpoint.trusted:
+            doubts.append(_NOT_TRUSTED)
+        return doubts
+
+    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:
+        """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""
+        known = await self._schema_cache.view(call)
+        try:
+            return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
+        except InputError:
+            known = await self._schema_cache.view(call, unknown_term=True)
+            return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
+
+    async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
+        # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
+        wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
+        if types and types <= {UNKNOWN}:
+            return _NOTHING
+        return await self._store.search(terms, wanted, call)
+
+    async def _facts_of(
+        self, nodes: Sequence[Iri], details: Mapping[Iri, HitDetails], call: Call
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return types, names and descriptions; the graph is asked for types alone if the details have all names."""
+        ask = not all(node in details and details[node].name for node in nodes)
+        facts = await self._store.nodes(nodes, call, names=ask, descriptions=ask)
+        return {node: _completed(facts[node], details.get(node, HitDetails())) for node in nodes}
+
+    async def _gone(self, facts: Mapping[Iri, NodeFacts], call: Call) -> set[Iri]:
+        """Return those of the entities that an index of another day knows, and the graph does not."""
+        bare = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types and not fact.name]
+        if not bare:
+            return set()
+        there = await self._store.existing(bare, call)
+        return {iri for iri, existence in there.items() if existence.mark.whole and not existence.exists}
+
+    async def _elsewhere(self, facts: Mapping[Iri, NodeFacts], call: Call) -> list[str]:
+        """Warn of entities that exist, and about which this part of a split graph says nothing."""
+        where = self._profile.endpoint.other_graph
+        silent = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types]
+        if not silent or not where:
+            return []
+        subjects = await self._store.subjects(silent, call)
+        gone = [iri for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
+        named = self._prefixes.listed(gone)
+        return [f"Nothing is said here about {named}; it may be in {where}."] if gone else []
+
+    async def _of_types(
+        self, best: Sequence[Ranked], types: frozenset[str], known: SchemaView, call: Call
+    ) -> list[Ranked]:
+        with call.tally.stage("facts"):
+            facts = await self._store.nodes([one.hit.iri for one in best], call, names=False)
+        for fact in facts.values():
+            if fact.mark.fault is not None:
+                raise fact.mark.fault
+        return [one for one in best if not types.isdisjoint(known.chooser.filterable(facts[one.hit.iri]))]
+
+    def _entry(self, one: Ranked, facts: NodeFacts, known: SchemaView) -> dict[str, str | None]:
+        hit = one.hit
+        name = facts.name or ("" if hit.is_synonym else hit.text)
+        shorter = Shortener(_NAME_LENGTH, 1)
+        return {
+            "id": self._prefixes.shorten(hit.iri),
+            "entity_type": known.chooser.shown(facts),
+            "name": shorter(name) or None,
+            "description": shorter(_first_sentence(facts.description)) or None,
+            "match": one.match,
+            "matched": shorter(hit.text) if hit.text != name else None,
+        }
+
+
+def _search_terms(query: str) -> SearchTerms:
+    words = words_of(query)
+    if not words and not has_symbol(query):
+        raise InputError(
+            f"search_entities: query {quoted(query)} has no letter, digit or symbol.",
+            valid="query: a name, an alias or a part of it.",
+        )
+    return SearchTerms(query, tuple(words))
+
+
+def _completed(facts: NodeFacts, details: HitDetails) -> NodeFacts:
+    return replace(facts, name=facts.name or details.name, description=facts.description or details.description)
+
+
+def _first_sentence(text: str) -> str:
+    """Return a text up to the end of its first sentence or line; a short beginning is hardly a sentence."""
+    end = _SENTENCE.match(text.strip())
+    return " ".join((end[0] if end else text).split())
+
+
+def _fitting(entries: Sequence[_Entry], limit: int, labels: Labels) -> list[_Entry]:
+    """Leave out the last entries of an answer that would be too large; `found` tells how many there are."""
+    fitting = list(entries)
+    while len(fitting) > 1 and size_of(fitting) + size_of(labels.of(_types(fitting))) > limit:
+        fitting.pop()
+    return fitting
+
+
+def _types(entries: Sequence[_Entry]) -> MentionedIds:
+    return MentionedIds(nodes={entry["entity_type"] or "" for entry in entries})

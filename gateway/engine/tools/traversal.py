@@ -1,0 +1,96 @@
+"""Makes the answers of `bfs_query` and `intersect_subgraphs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.engine.answers import BfsResult, IntersectionResult
+from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
+from gateway.engine.presentation.filters import TraversalArguments, resolve
+from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
+from gateway.engine.schema.cache import SchemaCache
+from gateway.engine.tools.description import expanded
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.redirects import Redirects
+from gateway.engine.traversal.snapshots import Snapshots
+from gateway.engine.traversal.topology import TopologyBuilder
+from gateway.errors import InputError
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+
+class Traverser:
+    """Answers traversals of one graph, and keeps whole answers for their pages."""
+
+    def __init__(
+        self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache, clock: Clock
+    ) -> None:
+        self._profile = profile
+        self._prefixes = prefixes
+        self._schema_cache = schema_cache
+        self._topology_builder = TopologyBuilder(store, prefixes, profile)
+        self._redirects = Redirects(store, profile, prefixes)
+        self._presenter = Presenter(store, profile, prefixes, schema_cache)
+        self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
+        schema_cache.on_change(self._compare)
+
+    def forget(self) -> None:
+        """Forget all answers kept for paging."""
+        self._snapshots.clear()
+
+    async def bfs(self, arguments: BfsQuery, call: Call) -> BfsResult:
+        """Answer `bfs_query`."""
+        return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, call))
+
+    async def intersection(self, arguments: IntersectSubgraphs, call: Call) -> IntersectionResult:
+        """Answer `intersect_subgraphs`."""
+        return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, call))
+
+    async def _subgraph(self, arguments: TraversalArguments, hops: int, call: Call) -> dict[str, Any]:
+        seeds = expanded("seeds", arguments.seeds, self._prefixes)
+        if isinstance(arguments, IntersectSubgraphs):
+            _check_two(seeds)
+        # A misspelt filter fails before the graph is asked for anything.
+        known = await self._schema_cache.view(call)
+        try:
+            resolve(arguments, known)
+        except InputError:
+            resolve(arguments, await self._schema_cache.view(call, unknown_term=True))
+        followed = await self._redirects.followed(seeds, call)
+        seeds = followed.seeds
+        if isinstance(arguments, IntersectSubgraphs):
+            _check_two(seeds)
+        rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
+        via = isinstance(arguments, IntersectSubgraphs) and arguments.via
+        question = (arguments.tool, tuple(seeds), hops, rule.question, via)
+        generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
+        topology = self._snapshots.get(question, going_on=going_on)
+        if topology is None:
+            with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+                if isinstance(arguments, BfsQuery):
+                    topology = await self._topology_builder.neighbourhood(seeds, hops, rule, call)
+                else:
+                    topology = await self._topology_builder.intersection(seeds, hops, rule, call, via=via)
+            topology = followed.doubted(topology)
+            self._snapshots.put(question, topology, generation)
+        await call.progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
+        warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
+        return await self._presenter.present(topology, arguments, seeds, warnings, call)
+
+    def _compare(self) -> None:
+        if self._schema_cache.latest is not None:
+            self._snapshots.compare(self._schema_cache.latest.schema)
+
+
+def _check_two(seeds: Sequence[Iri]) -> None:
+    if len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
+        raise InputError(
+            "intersect_subgraphs: the seeds are one entity, written more than once.",
+            valid="seeds takes 2 to 50 different IDs.",
+            next_step="Use bfs_query for the neighborhood of one entity.",
+        )

@@ -1,0 +1,1 @@
+"""Breadth-first traversal: hops, hubs, paths, and what an answer lacks."""

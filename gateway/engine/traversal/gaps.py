@@ -1,0 +1,96 @@
+"""What an answer lacks and why: the entries of `incomplete` (docs/contract.md, "Completeness")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from gateway.errors import Fault
+from gateway.graph.values import Degree, Iri, Mark, Neighbourhood
+from gateway.terms.iri import MAX_IRI
+
+Cause = Literal[
+    "hub_not_expanded",
+    "edges_capped",
+    "server_truncated",
+    "endpoint_failed",
+    "types_failed",
+    "other_graph",
+    "ids_left_out",
+    "deadline",
+    "budget",
+]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+
+UNTRUSTED = "endpoint is known to cut answers without a sign"
+"""What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
+
+NOT_SENDABLE = f"an ID of them is no IRI, or has more than {MAX_IRI} characters, and could not be sent back"
+"""Why something is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One cause for which an answer is not whole.
+
+    Attributes:
+        cause: One of `CAUSES`.
+        ids: The nodes it concerns.
+        detail: What happened, in words.
+        degrees: The degrees of these nodes, where they are the cause.
+    """
+
+    cause: Cause
+    ids: frozenset[Iri]
+    detail: str
+    degrees: Mapping[Iri, Degree] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Gaps:
+    """Collects what an answer lacks."""
+
+    _ids: dict[Cause, set[Iri]] = field(default_factory=dict)
+    _details: dict[Cause, str] = field(default_factory=dict)
+    _degrees: dict[Cause, dict[Iri, Degree]] = field(default_factory=dict)
+
+    def add(self, cause: Cause, ids: Iterable[Iri], detail: str) -> None:
+        """Note that something about these nodes is missing; nothing is noted for no nodes."""
+        for iri in ids:
+            self._ids.setdefault(cause, set()).add(iri)
+            self._details.setdefault(cause, detail)
+
+    def add_left_out(self, neighbourhoods: Mapping[Iri, Neighbourhood]) -> None:
+        """Note the edges that are left out because a caller could not send one of their IDs back."""
+        concerned = [node for node, neighbourhood in neighbourhoods.items() if neighbourhood.left_out]
+        if concerned:
+            edges = len(frozenset().union(*(neighbourhoods[node].left_out for node in concerned)))
+            self.add("ids_left_out", concerned, f"{edges:,} edges of these are left out: {NOT_SENDABLE}")
+
+    def add_degree(self, cause: Cause, iri: Iri, degree: Degree, detail: str) -> None:
+        """Note that a node has too many edges."""
+        self.add(cause, [iri], detail)
+        self._degrees.setdefault(cause, {})[iri] = degree
+
+    def add_mark(self, iri: Iri, mark: Mark) -> None:
+        """Note what the mark of a node's edges says, unless they are whole."""
+        if mark.fault is not None:
+            self.add(cause_of(mark.fault), [iri], mark.fault.wrong)
+
+    @property
+    def entries(self) -> tuple[Gap, ...]:
+        """The gaps, in the order of `CAUSES`."""
+        return tuple(
+            Gap(cause, frozenset(self._ids[cause]), self._details[cause], self._degrees.get(cause, {}))
+            for cause in CAUSES
+            if cause in self._ids
+        )
+
+
+def cause_of(fault: Fault) -> Cause:
+    """Return the cause under which a fault is told."""
+    for cause in CAUSES:
+        if cause == fault.cause:
+            return cause
+    return "endpoint_failed"

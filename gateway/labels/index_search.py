@@ -1,0 +1,277 @@
+"""One search of the index, in steps from names that are the same to names that are similar.
+
+What was typed never reaches FTS5 but as words of letters and digits in quotes, which have no meaning there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from gateway.graph.values import Hit, Iri, SearchTerms
+from gateway.labels.word_forms import (
+    LONGEST_WORD,
+    bag,
+    forms,
+    one_slip,
+    slips,
+    squashed,
+    stands_alone,
+    without_one,
+    words_of,
+)
+from gateway.terms.folding import fold_marks
+
+_MOST_WORDS = 24
+_FEW = 5
+"""Names that begin so, or have every word, below which names are looked for that are similar."""
+
+_LOOKED_AT = 20_000
+"""Names that begin so, or have no letter, and are looked at, where only some are wanted."""
+
+_ALTERNATIVES = 200
+"""Words that one word may be meant for."""
+
+_WORDS_INSIDE = 1_000
+"""Words that have a word inside, the most frequent ones."""
+
+_SHORTEST_INSIDE = 3
+"""Characters by which words are found that have them inside: SQLite's trigrams find no fewer."""
+
+_LAST = "\U0010ffff"
+
+_NAME = "SELECT name.id, node.iri, name.text, name.is_synonym"
+_OF_TYPES = """
+(:untyped OR EXISTS (
+    SELECT 1 FROM made.node_type AS its
+    WHERE its.node = node.id AND its.type IN (SELECT value FROM json_each(:types))
+))
+LIMIT :rows
+"""
+_BY_KEY = "FROM made.name JOIN made.node ON node.id = name.node WHERE"
+_KEYS = "IN (SELECT value FROM json_each(:keys)) AND"
+_SQUASHED = f"{_NAME} {_BY_KEY} name.squashed {_KEYS} {_OF_TYPES}"
+_IN_ANY_ORDER = f"{_NAME} {_BY_KEY} name.bag {_KEYS} {_OF_TYPES}"
+_BEGUN = "(SELECT * FROM made.name WHERE squashed >= :first AND squashed < :last LIMIT :looked_at)"
+_BEGINNING = f"{_NAME} FROM {_BEGUN} AS name JOIN made.node ON node.id = name.node WHERE {_OF_TYPES}"
+_HOW_MANY_BEGIN = """
+SELECT count(*) FROM (SELECT 1 FROM made.name WHERE squashed >= :first AND squashed < :last LIMIT :looked_at)
+"""
+_FOUND = "(SELECT rowid FROM made.named WHERE named MATCH :query ORDER BY rowid LIMIT :rows)"
+_MATCHING = f"""
+{_NAME} FROM {_FOUND} AS found JOIN made.name ON name.id = found.rowid JOIN made.node ON node.id = name.node
+"""
+_TYPES = "SELECT id FROM made.type WHERE iri IN (SELECT value FROM json_each(?))"
+_KNOWN_WORDS = "SELECT text, names FROM made.word WHERE text IN (SELECT value FROM json_each(?))"
+_WORDS_BY_SLIPS = """
+SELECT DISTINCT word.id, word.text FROM made.slip JOIN made.word ON word.id = slip.word
+WHERE slip.variant IN (SELECT value FROM json_each(?)) ORDER BY word.id
+"""
+_WORDS_WITH_INSIDE = """
+SELECT text FROM made.word WHERE id IN (SELECT rowid FROM made.inside WHERE inside MATCH ? ORDER BY rowid LIMIT ?)
+"""
+
+Row = tuple[int, str, str, int]
+Groups = Sequence[Sequence[str]]
+"""Words, of each of which one is enough."""
+
+
+@dataclass(slots=True)
+class IndexSearch:
+    """What one search finds.
+
+    Attributes:
+        cut: Whether there is more than was asked for.
+        shortened: Whether only the first words of the text were looked for, or all of them are too short to be looked
+            for inside words, or it has symbols only, which are looked for as a whole name.
+    """
+
+    cut: bool
+    shortened: bool
+    _database: sqlite3.Connection
+    _types: Sequence[int] | None
+    _at_most: int
+    _thorough: bool
+    _rows: dict[int, Row] = field(default_factory=dict)
+    _steps: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, *, thorough: bool
+    ) -> IndexSearch:
+        """Search.
+
+        Args:
+            database: Has the index attached.
+            terms: What is looked for.
+            types: Only entities with one of these types; empty for all.
+            at_most: Names at most.
+            thorough: Whether words inside words are looked for also where whole words were found.
+        """
+        words = words_of(terms.text)
+        shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))
+        finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
+        if finding._types is not None:
+            if words:
+                finding._search(words[:_MOST_WORDS])
+            else:
+                finding._symbols(terms.text)
+        return finding
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Matches, in no order that means anything."""
+        return tuple(Hit(iri, text, bool(is_synonym)) for _, iri, text, is_synonym in self._rows.values())
+
+    @property
+    def how(self) -> str:
+        """Which names were found, in words."""
+        return f"names that {' or '.join(self._steps)}" if self._steps else "no name is near"
+
+    def _search(self, words: Sequence[str]) -> None:
+        same = self._same(words)
+        self._beginning(words)
+        self._with_all(words)
+        if not self._rows or (self._thorough and not self.cut):
+            self._with_parts(words)
+        if same:
+            return
+        self._in_other_forms(words)
+        if len(self._rows) < _FEW:
+            self._similar(words)
+        if not self._rows:
+            self._with_some(words)
+
+    def _symbols(self, text: str) -> None:
+        """Find names that are the same text of symbols."""
+        wanted = fold_marks(text)
+        rows = list(self._rows_of(_SQUASHED, {"keys": '[""]', "rows": _LOOKED_AT}))
+        self.cut = len(rows) == _LOOKED_AT
+        self._take("are the same", (row for row in rows if fold_marks(row[2]) == wanted))
+
+    def _same(self, words: Sequence[str]) -> bool:
+        """Find names that differ in case, accents, signs and the order of words only."""
+        return self._take(
+            "are the same",
+            chain(self._by_key(_SQUASHED, [squashed(words)]), self._by_key(_IN_ANY_ORDER, [bag(words)])),
+        )
+
+    def _beginning(self, words: Sequence[str]) -> None:
+        """Find names that begin with the text."""
+        key = squashed(words)
+        within = {"first": key, "last": key + _LAST, "looked_at": _LOOKED_AT}
+        self._take("begin so", self._rows_of(_BEGINNING, within))
+        if self._types:
+            ((looked_at,),) = self._database.execute(_HOW_MANY_BEGIN, within)
+            self.cut = self.cut or looked_at == _LOOKED_AT
+
+    def _with_all(self, words: Sequence[str]) -> None:
+        """Find names that have every word, where the last word may be the beginning of one."""
+        *complete, last = words
+        unfinished = "*" if len(last) >= _SHORTEST_INSIDE else ""
+        self._take("have every word", self._matching([[word] for word in complete], f'"{last}"{unfinished}'))
+
+    def _in_other_forms(self, words: Sequence[str]) -> None:
+        """Find names that have every word, in the singular or plural."""
+        self._take("have every word in some form", self._matching([[word, *forms(word)] for word in words]))
+
+    def _similar(self, words: Sequence[str]) -> None:
+        """Find names that one slip of the finger made the text of; where there is none, one slip a word."""
+        step = "are similar"
+        # The empty key would match names without any letter.
+        shorter = filter(None, without_one(squashed(words)[: LONGEST_WORD * 2]))
+        found = self._take(step, self._by_key(_SQUASHED, shorter))
+        near = [self._near(word) for word in words]
+        for place, alternatives in enumerate(near):
+            if alternatives:
+                others = [[word] for word in (*words[:place], *words[place + 1 :])]
+                found = self._take(step, self._matching([alternatives, *others])) or found
+        if not found and len(words) > 1:
+            self._take(
+                step, self._matching([[word, *alternatives] for word, alternatives in zip(words, near, strict=True)])
+            )
+
+    def _with_parts(self, words: Sequence[str]) -> None:
+        """Find names in whose words the words are; short ones are compared with the names that have the others."""
+        longer = [word for word in words if not _is_short(word)] or words
+        groups = []
+        for word in longer:
+            if len(word) < _SHORTEST_INSIDE:
+                groups.append([word])
+                continue
+            rows = self._database.execute(_WORDS_WITH_INSIDE, (f'"{word}"', _WORDS_INSIDE + 1)).fetchall()
+            groups.append([text for (text,) in rows[:_WORDS_INSIDE]])
+            self.cut = self.cut or len(rows) > _WORDS_INSIDE
+        rows = list(self._matching(groups))
+        self.cut = self.cut or len(rows) > self._at_most
+        short = set(words) - set(longer)
+        self._take(
+            "have every word inside a word", (row for row in rows if all(word in fold_marks(row[2]) for word in short))
+        )
+
+    def _with_some(self, words: Sequence[str]) -> None:
+        """Find names that lack one of the words; where there is none, names that have one, of the rarer words."""
+        if len(words) == 1:
+            return
+        known = dict(self._database.execute(_KNOWN_WORDS, (json.dumps(words),)))
+        rest = [word for word in dict.fromkeys(words) if word in known]
+        for place in range(len(rest)) if len(rest) == len(set(words)) else ():
+            self._take("have some of the words", self._matching([[word] for word in rest if word != rest[place]]))
+        if not self._rows and len(rest) > 1 and len(rest) < len(set(words)):
+            self._take("have some of the words", self._matching([[word] for word in rest]))
+        if not self._rows and rest:
+            for word in sorted(rest, key=known.__getitem__):
+                self._take("have some of the words", self._matching([[word]]))
+                if len(self._rows) > self._at_most // 2:
+                    break
+
+    def _near(self, word: str) -> list[str]:
+        """Return words of the index that one slip makes this word of."""
+        if not 1 < len(word) <= LONGEST_WORD:
+            return []
+        rows = self._database.execute(_WORDS_BY_SLIPS, (json.dumps(sorted(slips(word))),))
+        return [text for _, text in rows if text != word and one_slip(text, word)][:_ALTERNATIVES]
+
+    def _by_key(self, query: str, keys: Iterable[str]) -> Iterable[Row]:
+        return self._rows_of(query, {"keys": json.dumps(list(keys))})
+
+    def _matching(self, groups: Groups, last: str = "") -> Iterable[Row]:
+        """Return names that have a word of each group, the shortest first."""
+        if not all(groups):
+            return ()
+        wanted = [" OR ".join(f'"{word}"' for word in group) for group in groups] + [last] * bool(last)
+        query = " AND ".join(f"words : ({one})" for one in wanted)
+        if self._types:
+            query += f" AND types : ({' OR '.join(f't{number}' for number in self._types)})"
+        return self._rows_of(_MATCHING, {"query": query})
+
+    def _rows_of(self, query: str, parameters: Mapping[str, object]) -> Iterable[Row]:
+        given = {"untyped": not self._types, "types": json.dumps(self._types), "rows": self._at_most + 1}
+        return self._database.execute(query, {**given, **parameters})
+
+    def _take(self, step: str, rows: Iterable[Row]) -> bool:
+        """Keep what a step found; return whether it found anything."""
+        found = list(rows)
+        before = len(self._rows)
+        for row in found:
+            if len(self._rows) >= self._at_most and row[0] not in self._rows:
+                self.cut = True
+                break
+            self._rows[row[0]] = row
+        if len(self._rows) > before:
+            self._steps[step] = None
+        return bool(found)
+
+
+def _is_short(word: str) -> bool:
+    return len(word) < _SHORTEST_INSIDE and not all(map(stands_alone, word))
+
+
+def _numbers(database: sqlite3.Connection, types: Sequence[Iri]) -> list[int] | None:
+    """Return types as the index numbers them; None where it knows none of them."""
+    if not types:
+        return []
+    return [number for (number,) in database.execute(_TYPES, (json.dumps(types),))] or None

@@ -1,0 +1,115 @@
+"""A `GraphStore` that answers searches from a label index, and hands everything else on."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from gateway.errors import Fault
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.delegating_store import DelegatingStore
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hits, Iri, SearchTerms
+from gateway.labels.index import LabelIndex
+from gateway.labels.sqlite_worker import ClosedError
+
+_log = logging.getLogger(__name__)
+
+_CANDIDATES = 1_000
+"""Names that are ranked; the index has the nearest among them."""
+
+_ATTEMPTS = 3
+"""Indexes that one search asks, where the one before was replaced or broke."""
+
+_COMING = (
+    "The index of all names is not ready yet, so only names with these words were compared. Ask again in a minute: the "
+    "index also finds plurals, typos and words in another order."
+)
+
+
+class LabelIndexSource(Protocol):
+    """Where an index comes from."""
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether there is no index now, and there will be one: a later search may find more."""
+        ...
+
+    async def index(self, deadline: Deadline) -> LabelIndex | None:
+        """Return the index; None where there is none, or none yet."""
+        ...
+
+    def begin(self) -> None:
+        """Have the index made in the background, where it is made here and before anybody searches."""
+        ...
+
+    def distrust(self, index: LabelIndex) -> None:
+        """Never return that index again."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the index, and stop making one."""
+        ...
+
+
+class IndexedStore(DelegatingStore):
+    """A graph store with a label index; see `gateway.graph.store.GraphStore` for what each method promises."""
+
+    def __init__(self, inner: GraphStore, labels: LabelIndexSource) -> None:
+        super().__init__(inner)
+        self._labels = labels
+
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
+        hits = await self._indexed(terms, types, call)
+        if hits is not None and hits.exhaustive:
+            return hits
+        if hits is not None and hits.hits:
+            return await self._with_new_names(hits, terms, types, call)
+        is_coming = hits is None and self._labels.is_coming
+        found = await self._inner.search(terms, types, call)
+        if not is_coming:
+            return found
+        return replace(found, exhaustive=False, warnings=(*found.warnings, _COMING))
+
+    async def _indexed(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits | None:
+        """Search the index; None where there is none."""
+        for _ in range(_ATTEMPTS):
+            index = await self._labels.index(call.deadline)
+            if index is None:
+                return None
+            try:
+                return await index.find(terms, types, _CANDIDATES, call.deadline)
+            except ClosedError:
+                _log.debug("a search found its label index closed, because another one took its place")
+            except sqlite3.Error as error:
+                _log.warning("the label index is not used any more, because it is broken: %s", error)
+                self._labels.distrust(index)
+        return None
+
+    async def _with_new_names(self, hits: Hits, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Add what has this very name by now, where an index that may have grown old knows nothing of that name."""
+        wanted = terms.text.strip().casefold()
+        if any(hit.text.casefold() == wanted for hit in hits.hits):
+            return hits
+        try:
+            new = await self._inner.named(terms.text, types, call)
+        except Fault as fault:
+            _log.info("names that are newer than the label index could not be looked up: %s", fault)
+            return hits
+        known = dict.fromkeys((*hits.hits, *new.hits))
+        return replace(hits, hits=tuple(known), how=f"{hits.how}; {new.how}")
+
+    def prepare(self) -> None:
+        """Begin to make ready what the first searches need."""
+        self._labels.begin()
+        super().prepare()
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        await self._labels.close()
+        await super().close()

@@ -1,0 +1,119 @@
+"""Wraps the MCP endpoint over HTTP: bounds requests, and escapes hidden characters in answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from gateway.escaping import in_json
+from gateway.server.json_lines import MOST_BYTES
+
+_log = logging.getLogger(__name__)
+
+_BODY_SECONDS = 30.0
+"""For a request to arrive."""
+
+_DIGITS = 20
+_TOO_LONG = f"A message has {MOST_BYTES:,} bytes at most."
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+class HttpGuard:
+    """Hands on requests that arrived whole, and escapes hidden characters in the JSON of answers.
+
+    Args:
+        app: What answers them.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if _declared(scope) > MOST_BYTES:
+            await _refuse(send, 413, _TOO_LONG)
+            return
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                body = await _body(receive)
+        except TimeoutError:
+            await _refuse(send, 408, f"The request did not arrive in {_BODY_SECONDS:.0f} seconds.")
+            return
+        if body is None:
+            _log.info("a client went away before its request was whole")
+            return
+        if len(body) > MOST_BYTES:
+            await _refuse(send, 413, _TOO_LONG)
+            return
+        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+        async def replayed() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, replayed, _Escaping(send).send)
+
+
+def _declared(scope: Message) -> int:
+    """Return the length that a request says it has; 0 where it says none."""
+    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return int(declared) if declared.isdigit() and len(declared) < _DIGITS else 0
+
+
+async def _body(receive: Receive) -> bytearray | None:
+    """Return a body up to one chunk above its bound; None where the client went away."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body") or len(body) > MOST_BYTES:
+            return body
+
+
+async def _refuse(send: Send, status: int, text: str) -> None:
+    body = text.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class _Escaping:
+    """Sends an answer with escapes; one with a length is sent in one piece, because its length changes."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start" and _lengths(message):
+            self._start = message
+            return
+        if message["type"] == "http.response.body":
+            # Events are sent whole, and a message of JSON too, so that no character is cut.
+            body = in_json(message.get("body", b"").decode("utf-8", "surrogateescape")).encode()
+            message = {**message, "body": body}
+            if self._start is not None:
+                start, self._start = self._start, None
+                length = [] if message.get("more_body") else [(b"content-length", str(len(body)).encode())]
+                start["headers"] = [*_others(start), *length]
+                await self._send(start)
+        await self._send(message)
+
+
+def _lengths(start: Message) -> list[bytes]:
+    return [value for name, value in start.get("headers", ()) if name.lower() == b"content-length"]
+
+
+def _others(start: Message) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, value in start.get("headers", ()) if name.lower() != b"content-length"]

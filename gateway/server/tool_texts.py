@@ -1,0 +1,122 @@
+"""What a model reads before its first call: tool titles and descriptions, and the server's instructions.
+
+Clients cut descriptions and instructions at about 2,000 characters (docs/notes/mcp.md, "What clients cut"), so
+each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is no
+instruction: of it, only plain CURIEs stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gateway.engine.answers import SchemaResult
+from gateway.terms.prefixes import is_plain_curie
+from gateway.terms.words import cut
+
+LIMIT = 2_000
+MOST_TYPES = 20
+MOST_PREDICATES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is told about one tool.
+
+    Attributes:
+        title: For people.
+        description: For models.
+    """
+
+    title: str
+    description: str
+
+
+TOOLS: Mapping[str, Text] = {
+    "describe_schema": Text(
+        "Describe the graph",
+        "Orient: what this knowledge graph contains. Returns a description, its entity types and predicates with "
+        "counts (the valid values of filters), the prefixes of its IDs, and next_steps for this graph, which you "
+        "should follow. comprehensive=true means that the lists are complete; when it is false, take filter values "
+        "from schema_summary of a bfs_query result. Call it once, first, unless bfs_query's description already "
+        "lists the schema.",
+    ),
+    "search_entities": Text(
+        "Find entities by name",
+        "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Always call it before "
+        "bfs_query when you have no ID: never make one up. Names are ambiguous: look at entity_type, name, description "
+        "and match before you choose a seed: label and alias are the very name, some words and similar are guesses. "
+        "Use node_types to keep out types that flood the result, such as papers. searched says how it was searched; "
+        "exhaustive=false: an entity that is not found may still be there, so try other words or the exact name.",
+    ),
+    "bfs_query": Text(
+        "Explore a neighborhood",
+        "Traverse: breadth-first search from one or more seeds, edges in both directions; the union of their "
+        "neighborhoods. Begin with max_hops=1 and topology_only=true to see the structure cheaply and read "
+        "schema_summary; then describe_entities for what matters, or ask again with node_types and predicates. "
+        "These two choose what comes with metadata; what does not match stays as a stub, so topology is complete. "
+        "exclude_node_types and min_mentions do remove nodes. max_degree=100 keeps hubs, such as a country, from "
+        "filling the answer: they are shown and not expanded. complete=true: nothing was cut and an absence is a "
+        "fact; false: incomplete says what is missing. Large answers come in pages: go on with offset=next_offset "
+        "and snapshot.",
+    ),
+    "describe_entity": Text(
+        "Describe one entity",
+        "Expand: the full record of one entity, flat: names, description, types and all its values; its edges are "
+        "bfs_query's. For several entities call describe_entities once.",
+    ),
+    "describe_entities": Text(
+        "Describe several entities",
+        "Expand a batch: the full record of each entity, as describe_entity has it, in one call. not_found are "
+        "IDs that do not exist, failed could not be looked up (try again), remaining_ids did not fit (ask in "
+        "another call).",
+    ),
+    "intersect_subgraphs": Text(
+        "Find what entities share",
+        "Intersect: only the nodes within k hops of every seed, and all edges among them. Use it for what several "
+        "entities have in common instead of comparing bfs_query results yourself. Begin with k=1; k=2 finds what is "
+        "connected through a shared neighbor; via=true says how each node hangs together with the seeds. Filters "
+        "and pages work as in bfs_query.",
+    ),
+}
+
+_INSTRUCTIONS = (
+    "This server explores one knowledge graph by breadth-first search. Work in this order: describe_schema, then "
+    "search_entities to turn names into IDs, then bfs_query with max_hops=1 and topology_only=true, then "
+    "describe_entities for the nodes that matter, then bfs_query again with filters; intersect_subgraphs for what "
+    "several entities share. IDs come from answers; never make one up. complete=true means that nothing was cut; "
+    "when it is false, say so in what you conclude."
+)
+
+
+def instructions(schema: SchemaResult | None, described: str = "") -> str:
+    """Return the server's instructions, with what the graph is about where that is known and fits.
+
+    Args:
+        schema: The graph's; it may not be known.
+        described: The operator's words about the graph, for that case.
+    """
+    about = described if schema is None else schema.graph_description
+    if not about:
+        return _INSTRUCTIONS
+    return cut(f"{_INSTRUCTIONS} The graph: {about}", LIMIT)
+
+
+def description(tool: str, schema: SchemaResult | None) -> str:
+    """Return a tool's description; that of `bfs_query` lists the schema if all of it fits."""
+    text = TOOLS[tool].description
+    if tool != "bfs_query" or schema is None or not _is_small_and_plain(schema):
+        return text
+    injected = f"{text} entity types: {', '.join(schema.entity_types)}. predicates: {', '.join(schema.predicates)}."
+    return injected if len(injected) <= LIMIT else text
+
+
+def _is_small_and_plain(schema: SchemaResult) -> bool:
+    return (
+        schema.comprehensive
+        and len(schema.entity_types) + len(schema.predicates) > 0
+        and len(schema.entity_types) <= MOST_TYPES
+        and len(schema.predicates) <= MOST_PREDICATES
+        # What a description says, a model follows: no ID that reads as text, and no part of a list.
+        and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
+    )

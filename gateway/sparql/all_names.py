@@ -1,0 +1,131 @@
+"""All names of a graph, page by page, within the rows that one query may return."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from gateway.errors import EndpointFault, QueryRefused
+from gateway.graph.call import Call
+from gateway.graph.name_reader import EntityTypes, Name, NamesPage
+from gateway.graph.values import Iri
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.reader import NodeReader
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import LiteralTerm, literal
+from gateway.sparql.template import Parameter
+
+
+class SparqlNameReader:
+    """Lists the names of a graph; see `gateway.graph.name_reader.NameReader`.
+
+    Args:
+        client: Asks the endpoint.
+        nodes: Reads the types of entities.
+        name_predicates: The predicates in force.
+        find: Detects the predicates of names and puts them in force.
+    """
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        nodes: NodeReader,
+        name_predicates: NamePredicates,
+        find: Callable[[Call], Awaitable[object]],
+    ) -> None:
+        self._client = client
+        self._nodes = nodes
+        self._name_predicates = name_predicates
+        self._find = find
+
+    @property
+    def predicates(self) -> Sequence[Iri]:
+        """The predicates of names and of synonyms."""
+        return self._name_predicates.all
+
+    async def find_predicates(self, call: Call) -> None:
+        """Detect which predicates name nodes."""
+        await self._find(call)
+
+    def use_predicates(self, found: Sequence[Iri]) -> None:
+        """Use the name predicates that an earlier run detected, after those of the profile."""
+        self._name_predicates.use((*self._name_predicates.configured, *found))
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever the predicates change."""
+        self._name_predicates.on_change(listener)
+
+    async def count(self, predicate: Iri, call: Call) -> int:
+        """Return how many entities have a name by a predicate."""
+        return await self._counted("names_count", {"predicate": predicate}, call)
+
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
+        """Return the names of a predicate that come after an entity; the first ones where that is empty."""
+        rows, more = await self._rows("names_page", {"predicate": predicate, "after": [after] * bool(after)}, call)
+        try:
+            found = [(row["n"].value, _text(row)) for row in rows]
+        except KeyError as error:
+            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        if any(entity == after for entity, _ in found):
+            raise EndpointFault("The endpoint's pages of names do not go on where they should.")
+        if not more:
+            return NamesPage(self._names(predicate, found), None)
+        # Of the last entity there may be more names than came.
+        last = found[-1][0]
+        whole = [(entity, text) for entity, text in found if entity != last]
+        if whole:
+            return NamesPage(self._names(predicate, whole), whole[-1][0])
+        texts, missing = await self._of_one(last, predicate, call)
+        return NamesPage(self._names(predicate, [(last, text) for text in texts]), last, missing)
+
+    async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
+        """Return the types of some entities."""
+        facts = await self._nodes.facts(entities, call, names=False, descriptions=False)
+        unknown = set()
+        for entity, fact in facts.items():
+            if isinstance(fact.mark.fault, QueryRefused):
+                unknown.add(entity)
+            elif fact.mark.fault is not None:
+                raise fact.mark.fault
+        return EntityTypes({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
+
+    async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[tuple[str, str]], int]:
+        """Return all names of an entity that has more than a page of them, and how many are missing."""
+        about: dict[str, Parameter] = {"node": entity, "predicate": predicate}
+        texts: dict[tuple[str, str], None] = {}
+        after: list[str] = []
+        more = True
+        while more:
+            rows, more = await self._rows("names_of", {**about, "after": after}, call)
+            page = dict.fromkeys(map(_text, rows))
+            if more and page.keys() <= texts.keys():
+                raise EndpointFault("A page of the names of one entity brought none that was not known.")
+            texts |= page
+            after = [rows[-1]["v"].value] if rows else []
+        different = {text for text, _ in texts}
+        # An engine whose order is not its comparison would skip names between two pages: the number tells.
+        return list(texts), abs(await self._counted("names_of_count", about, call) - len(different))
+
+    async def _rows(self, template: str, parameters: dict[str, Parameter], call: Call) -> tuple[Sequence[Row], bool]:
+        """Return the rows of a page, and whether there are more."""
+        return (await self._client.rows(template, call, parameters)).part()
+
+    async def _counted(self, template: str, parameters: dict[str, Parameter], call: Call) -> int:
+        rows = (await self._client.rows(template, call, parameters)).whole()
+        try:
+            # Nothing to count is one row on some engines, and none on others.
+            return int(rows[0]["count"].value) if rows else 0
+        except (KeyError, ValueError) as error:
+            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+
+    def _names(self, predicate: Iri, found: Sequence[tuple[Iri, tuple[str, str]]]) -> tuple[Name, ...]:
+        is_synonym = predicate not in self._name_predicates.names
+        return tuple(Name(entity, text, is_synonym, language) for entity, (text, language) in dict.fromkeys(found))
+
+
+def _text(row: Row) -> tuple[str, str]:
+    """Return the text of a name and its language."""
+    term = row["v"]
+    if not isinstance(term, LiteralTerm):
+        raise EndpointFault("The endpoint's rows are not about what the query asked for.")
+    return term.value, literal(term).language

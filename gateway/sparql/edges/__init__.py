@@ -1,0 +1,1 @@
+"""Edges, degrees and reach of nodes, as batched queries."""

@@ -1,0 +1,126 @@
+"""How many edges nodes have, counted up to a bound, so that a hub costs no more than that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gateway.graph.call import Call
+from gateway.graph.values import Degree, Iri, Mark
+from gateway.sparql.batches import Batches, batched, in_halves
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.engines.dialect import Dialect
+from gateway.sparql.results.rows import Row
+
+_BRANCHES = 50
+"""Nodes in one query that has a sub-select for each (docs/notes/endpoints.md, "A limit for each node")."""
+
+_TOGETHER = 100
+_SCAN = 20_000
+"""Nodes whose edges are counted together, and how many edges are read for that."""
+
+_ROUNDS = 3
+"""How often nodes are counted together that a hub beside them kept from being counted."""
+
+
+class DegreeReader:
+    """Counts edges."""
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, dialect: Dialect, batch: int) -> None:
+        self._client = client
+        self._rule = rule
+        self._dialect = dialect
+        self._batch = batch
+
+    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
+        """Count the edges of each node; see `GraphStore.degrees`.
+
+        Most nodes have few edges, and are counted together. What is then not known, because the edges of a hub came
+        first, is counted node by node.
+        """
+        if await self._dialect.lateral(call):
+            return await self._each(ids, at_most, call, lateral=True)
+        degrees: dict[Iri, Degree] = {}
+        unknown: Sequence[Iri] = ids
+        for _ in range(_ROUNDS):
+            asked = len(unknown)
+            degrees |= await self._together(unknown, at_most, call)
+            unknown = [node for node in unknown if not _is_known(degrees[node], at_most)]
+            if len(unknown) in {0, asked}:
+                break
+        degrees |= await self._each(unknown, at_most, call, lateral=False)
+        return degrees
+
+    async def _together(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
+        """Count edges up to a bound on all of them: where it is reached, more than `at_most` is more, less is not."""
+
+        def scan(batch: Sequence[Iri]) -> int:
+            return min(max(_SCAN, at_most + 1), len(batch) * (at_most + 1))
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+            counts = _counts(batch, rows)
+            whole = sum(counts.values()) < scan(batch)
+            return {
+                node: Degree(min(count, at_most + 1), whole and count <= at_most, mark)
+                for node, count in counts.items()
+            }
+
+        asking: Batches[Iri, Degree] = batched(
+            self._client,
+            call,
+            "degrees",
+            _TOGETHER,
+            lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
+            read,
+        )
+        return await asking.run(ids)
+
+    async def _each(self, ids: Sequence[Iri], at_most: int, call: Call, *, lateral: bool) -> Mapping[Iri, Degree]:
+        """Count the edges of each node up to a bound of its own."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+            counts = _counts(batch, rows)
+            # Where a sub-select stands for each node, one without edges has a row too, so that a lost row is seen.
+            if mark.whole and not lateral and len(rows) < len(batch):
+                raise KeyError("n")
+            return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
+
+        asking: Batches[Iri, Degree] = batched(
+            self._client,
+            call,
+            "lateral/degrees" if lateral else "degrees_each",
+            self._batch if lateral else _BRANCHES,
+            lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
+            read,
+        )
+        return await asking.run(ids)
+
+    async def packed(self, batch: Sequence[Iri], rows: int, call: Call) -> Sequence[Sequence[Iri]]:
+        """Take apart a batch that has too many edges for one query: as few parts as its nodes' degrees allow."""
+        degrees = await self.degrees(batch, rows, call)
+        parts: list[list[Iri]] = []
+        room = 0
+        for node in sorted(batch, key=lambda node: degrees[node].count):
+            degree = degrees[node]
+            if not parts or degree.count > room or not degree.mark.whole:
+                parts.append([])
+                room = rows
+            parts[-1].append(node)
+            room -= degree.count
+        # Triples that are no edges for a blank node are rows as well, and may be what does not fit.
+        return parts if len(parts) > 1 else await in_halves(batch)
+
+
+def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:
+    """Return the count of each node; one without a row has no edges."""
+    counts = dict.fromkeys(batch, 0)
+    for row in rows:
+        counts[row["n"].value] = int(row["degree"].value)
+    if len(counts) > len(batch):
+        raise KeyError("n")
+    return counts
+
+
+def _is_known(degree: Degree, at_most: int) -> bool:
+    """Tell whether a count says what was asked: all edges, or more than `at_most`, or that it failed."""
+    return degree.exact or degree.count > at_most or not degree.mark.whole

@@ -1,0 +1,93 @@
+"""Which nodes lie within some hops of a node, asked hop by hop as distinct neighbours, without the edges.
+
+Why not one property path: it walks through blank nodes and shared literals, which our hops do not, and fails on
+several engines (docs/notes/endpoints.md, "Property paths").
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from sys import getsizeof
+
+from gateway.errors import EndpointFault
+from gateway.graph.call import Call
+from gateway.graph.values import Iri, Mark, Reach
+from gateway.sparql.batches import batched
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import is_iri
+from gateway.terms.bounded_map import BoundedMap
+
+_REMEMBERED_BYTES = 4 << 20
+"""Of nodes that are known to be near blank nodes, whose sets are then not asked for in vain."""
+
+
+class _BlankNodesError(EndpointFault):
+    """Blank nodes are among the neighbours, and the edges to them are to be counted."""
+
+
+def _blanks() -> _BlankNodesError:
+    return _BlankNodesError("Blank nodes are among the neighbours; their edges were not counted.")
+
+
+@dataclass(slots=True)
+class _Neighbours:
+    """The distinct neighbours of the batch that a node was asked in."""
+
+    nodes: set[Iri] = field(default_factory=set)
+    mark: Mark = field(default_factory=Mark)
+
+
+class ReachReader:
+    """Asks for sets of nodes."""
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, batch: int) -> None:
+        self._client = client
+        self._rule = rule
+        self._batch = batch
+        self._near_blanks: BoundedMap[tuple[Iri, int], None] = BoundedMap(_REMEMBERED_BYTES)
+
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node; see `GraphStore.reach`."""
+        async with asyncio.TaskGroup() as tasks:
+            running = {node: tasks.create_task(self._around(node, hops, call)) for node in dict.fromkeys(ids)}
+        return {node: task.result() for node, task in running.items()}
+
+    async def _around(self, node: Iri, hops: int, call: Call) -> Reach:
+        if (node, hops) in self._near_blanks.known:
+            return Reach(mark=Mark(_blanks()))
+        distances = {node: 0}
+        for hop in range(hops):
+            frontier = [reached for reached, steps in distances.items() if steps == hop]
+            neighbours = await self._neighbours(frontier, call)
+            for reached in neighbours.nodes:
+                distances.setdefault(reached, hop + 1)
+            if not neighbours.mark.whole:
+                if isinstance(neighbours.mark.fault, _BlankNodesError):
+                    self._near_blanks.keep((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
+                return Reach(distances, neighbours.mark)
+        return Reach(distances)
+
+    async def _neighbours(self, frontier: Sequence[Iri], call: Call) -> _Neighbours:
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
+            nodes = {row["n"].value for row in rows if is_iri(row["n"])}
+            if len(nodes) < len(rows) and mark.whole:
+                mark = Mark(_blanks())
+            return dict.fromkeys(batch, _Neighbours(nodes, mark))
+
+        answers = await batched(
+            self._client,
+            call,
+            "neighbours",
+            self._batch,
+            lambda batch: {"nodes": batch, **self._rule.parameters},
+            read,
+        ).run(frontier)
+        together = _Neighbours()
+        for answer in {id(answer): answer for answer in answers.values()}.values():
+            together.nodes |= answer.nodes
+            together.mark = together.mark if answer.mark.whole else answer.mark
+        return together

@@ -1,0 +1,153 @@
+"""One hop: the edges of nodes, in both directions, and those among a set of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gateway.errors import EdgesCapped
+from gateway.graph.call import Call
+from gateway.graph.store import OnAnswers
+from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
+from gateway.sparql.batches import Batches, batched
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.degrees import DegreeReader
+from gateway.sparql.edges.pages import EdgePages
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.engines.dialect import Dialect
+from gateway.sparql.results.rows import Overflow, Row, edge_of
+from gateway.sparql.results.terms import BlankTerm, IriTerm, is_iri
+from gateway.sparql.template import Parameter
+
+_BRANCHES = 25
+"""Nodes in one query that has a sub-select for each (docs/notes/endpoints.md, "A limit for each node")."""
+
+_OBJECTS = 500
+"""Nodes in one query that asks which of them a node points to."""
+
+
+class EdgeReader:
+    """Asks for the edges of nodes."""
+
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, dialect: Dialect, degrees: DegreeReader, batch: int
+    ) -> None:
+        self._client = client
+        self._rule = rule
+        self._dialect = dialect
+        self._degrees = degrees
+        self._batch = batch
+        self._pages = EdgePages(client, rule)
+
+    async def around(
+        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, told: OnAnswers | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
+        if per_id is None:
+            return await self._all(ids, call, told)
+        some = await self._some(ids, per_id, call)
+        # Those that turn out to have no more are asked for again: their blank nodes were not counted.
+        whole = await self._all([node for node, answer in some.items() if answer.mark.whole], call)
+        return {**some, **whole}
+
+    async def _all(self, ids: Sequence[Iri], call: Call, told: OnAnswers | None = None) -> Mapping[Iri, Neighbourhood]:
+        async def by_degree(batch: Sequence[Iri]) -> Sequence[Sequence[Iri]]:
+            return await self._degrees.packed(batch, self._client.query_rows, call)
+
+        answers = await batched(
+            self._client, call, "edges", self._batch, self._parameters, _read_both_ways, by_degree
+        ).run(ids, told)
+        for node, answer in answers.items():
+            if isinstance(answer.mark.fault, Overflow):
+                answers[node] = await self._pages.all_of(node, answer, call)
+        return answers
+
+    async def _some(self, ids: Sequence[Iri], most: int, call: Call) -> dict[Iri, Neighbourhood]:
+        lateral = await self._dialect.lateral(call)
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+            found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+            for row in rows:
+                found[row["n"].value][edge_of(row)] = None
+            return {node: _capped(list(edges), most, mark) for node, edges in found.items()}
+
+        asking: Batches[Iri, Neighbourhood] = batched(
+            self._client,
+            call,
+            "lateral/edges_some" if lateral else "edges_some",
+            self._batch if lateral else _BRANCHES,
+            lambda batch: {**self._parameters(batch), "most": most + 1},
+            read,
+        )
+        return await asking.run(ids)
+
+    async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
+        """Return the outgoing edges of each node whose object lies inside a set."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+            found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+            for row in rows:
+                if row["o"].value in inside:
+                    edge = edge_of(row)
+                    found[edge.subject][edge] = None
+            return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
+
+        answers = await batched(self._client, call, "edges_out", self._batch, self._parameters, read).run(ids)
+        for node, answer in answers.items():
+            if isinstance(answer.mark.fault, Overflow):
+                answers[node] = await self._from(node, inside, call)
+        return answers
+
+    async def _from(self, node: Iri, inside: frozenset[Iri], call: Call) -> Neighbourhood:
+        """Return the edges of one node to the nodes of a set, asked from the other end."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+            found: dict[Iri, dict[Edge, None]] = {target: {} for target in batch}
+            for row in rows:
+                edge = edge_of(row)
+                found[edge.object][edge] = None
+            return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
+
+        answers = await batched(
+            self._client,
+            call,
+            "edges_between",
+            _OBJECTS,
+            lambda batch: {"node": [node], **self._parameters(batch)},
+            read,
+        ).run(sorted(inside))
+        broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
+        return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
+
+    def _parameters(self, batch: Sequence[Iri]) -> dict[str, Parameter]:
+        return {"nodes": batch, **self._rule.parameters}
+
+
+def _capped(edges: list[Edge], most: int, mark: Mark) -> Neighbourhood:
+    if mark.whole and len(edges) > most:
+        mark = Mark(EdgesCapped("A node has more edges than are shown."), at_least=len(edges))
+    return Neighbourhood(tuple(edges[:most]), 0, mark)
+
+
+def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+    edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+    blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
+    # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
+    once = {node: node for node in batch}.setdefault
+    for row in rows:
+        subject, target = row["s"], row["o"]
+        if isinstance(subject, IriTerm) and isinstance(target, IriTerm):
+            start, predicate, end = subject.value, row["p"].value, target.value
+            edge = Edge(once(start, start), once(predicate, predicate), once(end, end))
+            # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
+            # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
+            outgoing, incoming = edges.get(start), edges.get(end)
+            if outgoing is None and incoming is None:
+                raise KeyError(edge)
+            if outgoing is not None:
+                outgoing[edge] = None
+            if incoming is not None:
+                incoming[edge] = None
+        elif isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
+            edge = edge_of(row)
+            blank[edge.subject if is_iri(subject) else edge.object].add(edge)
+    return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}

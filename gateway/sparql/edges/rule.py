@@ -1,0 +1,122 @@
+"""Which triples are edges, as the templates take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gateway.graph.values import Iri
+from gateway.settings.evidence import EvidenceSettings, EvidenceWay
+from gateway.settings.profile import NAMESPACE_MARK, EdgeSettings
+from gateway.sparql.template import Parameter
+from gateway.terms.known_iris import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF
+
+_ASSOCIATIONS: Mapping[EvidenceWay, Iri] = {"oban": OBAN_SUBJECT, "biolink": BIOLINK_SUBJECT}
+
+_NAMESPACE_ENDS = ("/", "#", NAMESPACE_MARK)
+
+
+class Uses(Protocol):
+    """Knows in which ways a graph states evidence."""
+
+    def may_use(self, way: EvidenceWay) -> bool:
+        """Tell whether the graph may use a way."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StatedWays:
+    """What a profile says about it, and no more.
+
+    Attributes:
+        ways: The ways that it names; None where it names none, so that the graph may use any.
+    """
+
+    ways: tuple[EvidenceWay, ...] | None = None
+
+    @classmethod
+    def of(cls, evidence: EvidenceSettings) -> StatedWays:
+        """Return what a profile says."""
+        return cls(None if evidence.ways == "auto" else evidence.ways)
+
+    def may_use(self, way: EvidenceWay) -> bool:
+        """Tell whether the graph may use a way."""
+        return self.ways is None or way in self.ways
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRule:
+    """A profile's edge rule, as the templates take it.
+
+    Attributes:
+        excepted: Predicates that are no edges.
+        allowed: Predicates that alone are edges; with `namespaces` empty too, every predicate is one.
+        namespaces: Namespaces whose predicates alone are edges.
+        objects: How the IRIs begin that alone are objects of edges; empty: any IRI is one.
+        evidence_nodes: Whether nodes that state evidence may stand in the graph, and are kept out.
+        uses: Knows which ways of stating evidence the graph uses. What those ways make evidence is looked for only
+            where they are used, because that costs time for every triple.
+    """
+
+    excepted: tuple[Iri, ...]
+    allowed: tuple[Iri, ...]
+    namespaces: tuple[str, ...]
+    objects: tuple[str, ...]
+    evidence_nodes: bool
+    uses: Uses = field(default=StatedWays(), compare=False)
+
+    @classmethod
+    def of(cls, edges: EdgeSettings, uses: Uses | None = None) -> EdgeRule:
+        """Return the rule that a profile states."""
+        return cls(
+            excepted=tuple(dict.fromkeys((*edges.types, *edges.excepted, *edges.also_excepted, *edges.redirects))),
+            allowed=tuple(entry for entry in edges.allowed if not entry.endswith(_NAMESPACE_ENDS)),
+            namespaces=tuple(
+                entry.removesuffix(NAMESPACE_MARK) for entry in edges.allowed if entry.endswith(_NAMESPACE_ENDS)
+            ),
+            objects=edges.objects,
+            evidence_nodes=edges.evidence_nodes,
+            uses=uses or StatedWays(),
+        )
+
+    def allows(self, predicate: Iri) -> bool:
+        """Tell whether the rule's allow-list, if there is one, has the predicate."""
+        if not (self.allowed or self.namespaces):
+            return True
+        return predicate in self.allowed or predicate.startswith(self.namespaces)
+
+    @property
+    def evidence(self) -> dict[str, Parameter]:
+        """What makes nodes and predicates evidence, as template parameters."""
+        singletons = self.evidence_nodes and self.uses.may_use("singleton_properties")
+        return {
+            "markers": (*EVIDENCE_MARKERS, *((SINGLETON_PROPERTY_OF,) if singletons else ()))
+            if self.evidence_nodes
+            else (),
+            "associations": tuple(
+                predicate for way, predicate in _ASSOCIATIONS.items() if self.evidence_nodes and self.uses.may_use(way)
+            ),
+            "singletons": (SINGLETON_PROPERTY_OF,) if singletons else (),
+        }
+
+    @property
+    def ends(self) -> dict[str, Parameter]:
+        """What may stand at the end of an edge, as template parameters."""
+        return {"any_object": not self.objects, "objects": self.objects}
+
+    @property
+    def predicates(self) -> dict[str, Parameter]:
+        """The allow-list of predicates, as template parameters."""
+        return {
+            "any_predicate": not (self.allowed or self.namespaces),
+            "allowed": self.allowed,
+            "namespaces": self.namespaces,
+        }
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The rule as template parameters."""
+        # What the allow-list leaves out need not be excepted; on Wikidata that is half of each sub-select's text.
+        excepted = tuple(iri for iri in self.excepted if self.allows(iri))
+        return {"excepted": excepted, **self.evidence, **self.predicates, **self.ends}

@@ -1,0 +1,1 @@
+"""Which engine is behind an endpoint, and what that engine does differently."""

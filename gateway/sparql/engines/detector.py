@@ -1,0 +1,128 @@
+"""Getting to know an endpoint before the first query: which engine it is, and so how it wants to be asked.
+
+It costs one request a process, of the budget of the call that comes first, and a second one where the first names no
+engine. Whatever comes of it, no call fails for it: an endpoint that is not recognised is asked as every SPARQL 1.1
+endpoint may be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from gateway.errors import Banned, BudgetSpent, Fault, NetworkFault, QuotaSpent, Throttled
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.settings.profile import Profile
+from gateway.sparql.engines.recognition import DESCRIPTION, STATISTICS, UNRECOGNISED, Recognised, recognise
+from gateway.sparql.engines.traits import TRAITS, timeout_policy
+from gateway.sparql.pace import Pace
+from gateway.transport.base import ProbeResponse, Remote, Transport
+
+_log = logging.getLogger(__name__)
+
+_SECONDS = 3.0
+_SHARE = 0.25
+"""Of the time that a call has left, more is not spent on it."""
+
+_ATTEMPTS = 2
+
+_NO_DESCRIPTION = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
+"""How an engine answers that is asked for its description and has none."""
+
+_JSON = "application/json"
+
+
+class EngineDetector:
+    """What is known of the engine behind a transport.
+
+    Attributes:
+        recognised: The engine.
+        query_rows: Rows that one query may return.
+        description: What the endpoint answered to a request without a query: its service description, perhaps.
+    """
+
+    def __init__(self, transport: Transport, profile: Profile, pace: Pace) -> None:
+        self.recognised = UNRECOGNISED
+        self.description = ""
+        self.query_rows = profile.limits.query_rows
+        self._settings = profile.endpoint
+        self._rows_are_pinned = "query_rows" in profile.limits.model_fields_set
+        self._pace = pace
+        self._remote = transport if isinstance(transport, Remote) else None
+        self._attempts = _ATTEMPTS if self._remote is not None else 0
+        self._looking = asyncio.Lock()
+        pinned = profile.endpoint.engine
+        if pinned != "auto":
+            self._attempts = 0
+            self._met(Recognised(pinned, evidence="the profile's endpoint.engine"))
+
+    async def made(self, call: Call) -> None:
+        """Look once which engine it is, before the first query; a fault is no reason not to ask.
+
+        Args:
+            call: The call, which pays for the request.
+
+        Raises:
+            BudgetSpent: It has no request left.
+            DeadlinePassed: It has no time left.
+        """
+        deadline = call.deadline
+        if self._remote is None or not self._attempts:
+            return
+        # Who comes meanwhile waits for it, but no longer than its own call may take.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(deadline.seconds_left), self._looking:
+                if self._attempts:
+                    await self._look(self._remote, call)
+
+    async def _look(self, remote: Remote, call: Call) -> None:
+        deadline = call.deadline
+        brief = deadline.within(min(_SECONDS, deadline.seconds_left * _SHARE))
+        self._attempts -= 1
+        try:
+            async with self._pace.turn(brief):
+                call.spend_request()
+                response = await remote.look(DESCRIPTION, brief)
+            seen = [response, *await self._statistics(remote, response, brief, call)]
+        except BudgetSpent:
+            self._attempts += 1
+            raise
+        except (NetworkFault, QuotaSpent, Throttled, Banned):
+            # Nobody was there to be looked at, or nothing was sent; whoever asks hears of that soon enough.
+            self._attempts += 1
+            return
+        except Fault as fault:
+            _log.info("the engine could not be recognised: %s", fault)
+            return
+        self._attempts = 0
+        self.description = response.text
+        self._met(recognise(seen))
+
+    async def _statistics(
+        self, remote: Remote, seen: ProbeResponse, deadline: Deadline, call: Call
+    ) -> Sequence[ProbeResponse]:
+        """Look for QLever where nothing names an engine; where requests are counted, it costs one too many."""
+        may_have_more = seen.status in _NO_DESCRIPTION and not self._pace.quota.is_limited
+        if recognise([seen]) != UNRECOGNISED or not may_have_more:
+            return ()
+        try:
+            async with self._pace.turn(deadline):
+                call.spend_request()
+                return [await remote.look(_JSON, deadline, STATISTICS)]
+        except Fault:
+            return ()
+
+    def _met(self, recognised: Recognised) -> None:
+        self.recognised = recognised
+        traits = TRAITS[recognised.engine]
+        _log.info("the endpoint is %s %s (%s)", traits.name, recognised.version, recognised.evidence)
+        if self._remote is not None:
+            if traits.cuts_at_deadline and self._remote.timeout_policy.tells_time:
+                _log.warning("%s is not told the time that is left: it would cut its answers", traits.name)
+            self._remote.timeout_policy = timeout_policy(self._settings, recognised.engine)
+        if traits.rows is not None and not self._rows_are_pinned:
+            self.query_rows = min(self.query_rows, traits.rows)

@@ -1,0 +1,33 @@
+"""What an engine can do beyond SPARQL 1.1, learnt by asking it."""
+
+from __future__ import annotations
+
+from gateway.errors import Fault, QueryRefused
+from gateway.graph.call import Call
+from gateway.settings.endpoint import EndpointSettings
+from gateway.sparql.client import SparqlClient
+
+BOUND_ROWS = 2
+"""Rows of the probe of LATERAL where the inner query sees the outer variable."""
+
+
+class Dialect:
+    """One endpoint's dialect; what the profile does not say is asked once, when it is first needed."""
+
+    def __init__(self, client: SparqlClient, endpoint: EndpointSettings) -> None:
+        self._client = client
+        self._lateral = None if endpoint.lateral == "auto" else endpoint.lateral
+
+    async def lateral(self, call: Call) -> bool:
+        """Tell whether the engine takes LATERAL (SPARQL 1.2 community group, SEP-0006)."""
+        if self._lateral is None:
+            try:
+                rows = (await self._client.rows("lateral/probe", call, {})).whole()
+            except QueryRefused:
+                self._lateral = False
+            except Fault:
+                # Nothing was learnt; what every engine takes is asked now, and this again next time.
+                return False
+            else:
+                self._lateral = len(rows) == BOUND_ROWS
+        return self._lateral

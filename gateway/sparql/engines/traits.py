@@ -1,0 +1,71 @@
+"""What is known of engines: how each takes a client's deadline, and what is prudent with it.
+
+Sources: docs/notes/endpoints.md, "Time limits and cancelling" and "Row caps"; docs/notes/blazegraph.md, "HTTP". Nothing
+here says what an engine can do; that is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gateway.settings.endpoint import EndpointSettings, EngineName
+from gateway.transport.timeout_policy import TimeoutPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTraits:
+    """What is known of an engine.
+
+    Attributes:
+        name: Its name, for people.
+        timeout_policy: How it wants to be told the time that is left.
+        rows: Rows to ask for at most, below the cap that it comes with; None where it comes with none.
+        cuts_at_deadline: Whether a client's time-out brings a part of the rows in place of an error.
+        cuts_silently: Whether its own time-out ends an answer early without a sign.
+        counts_at_once: Whether it knows how many triples it has without reading them.
+    """
+
+    name: str
+    timeout_policy: TimeoutPolicy = TimeoutPolicy()  # noqa: RUF009 - it is frozen
+    rows: int | None = None
+    cuts_at_deadline: bool = False
+    cuts_silently: bool = False
+    counts_at_once: bool = False
+
+
+TRAITS: Mapping[EngineName, EngineTraits] = {
+    "fuseki": EngineTraits("Apache Jena Fuseki", TimeoutPolicy(timeout_parameter="timeout")),
+    "oxigraph": EngineTraits("Oxigraph"),
+    "virtuoso": EngineTraits("Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True),
+    "blazegraph": EngineTraits(
+        "Blazegraph",
+        TimeoutPolicy(timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True),
+        counts_at_once=True,
+    ),
+    "qlever": EngineTraits("QLever", counts_at_once=True),
+    # A time-out ends the rows without a sign, unless the repository is set otherwise.
+    "graphdb": EngineTraits("GraphDB", cuts_silently=True),
+    "stardog": EngineTraits("Stardog"),
+    "rdf4j": EngineTraits("RDF4J"),
+    "unknown": EngineTraits("an engine that is not recognised"),
+}
+
+
+def timeout_policy(settings: EndpointSettings, engine: EngineName) -> TimeoutPolicy:
+    """Return how an endpoint is asked: as its profile says, and as its engine is known to want where that says nothing.
+
+    Args:
+        settings: The profile's word.
+        engine: The engine, pinned or recognised.
+    """
+    told = TimeoutPolicy(
+        settings.timeout_parameter, settings.timeout_header, settings.timeout_unit, settings.cancel_by_id
+    )
+    known = TRAITS[engine]
+    cancel_by_id = told.cancel_by_id or known.timeout_policy.cancel_by_id
+    if known.cuts_at_deadline:
+        return TimeoutPolicy(cancel_by_id=cancel_by_id)
+    if told.timeout_parameter or told.timeout_header:
+        return replace(told, cancel_by_id=cancel_by_id)
+    return replace(known.timeout_policy, cancel_by_id=cancel_by_id)

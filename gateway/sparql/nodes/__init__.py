@@ -1,0 +1,1 @@
+"""Types, names and literals of nodes, as batched queries."""

@@ -1,0 +1,245 @@
+"""What is known about nodes: existence, types, names, literals and the content of their blank nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from gateway.graph.call import Call
+from gateway.graph.values import (
+    BlankNode,
+    Description,
+    DirectSubclasses,
+    Existence,
+    Iri,
+    Mark,
+    NodeFacts,
+    Value,
+)
+from gateway.settings.profile import Profile
+from gateway.sparql.batches import Answer, Batches, batched
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.nodes.facts import FactsReader
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import Term, is_blank, value
+from gateway.sparql.template import Parameter
+from gateway.terms.folding import compact
+from gateway.terms.known_iris import REIFICATION
+
+Found = dict[Iri, dict[Iri, dict[Value, None]]]
+"""Distinct values by node and predicate, in the order they came."""
+
+
+class NodeReader:
+    """Asks about nodes."""
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        profile: Profile,
+        name_predicates: NamePredicates,
+        value_nodes: ValueNodeReader,
+    ) -> None:
+        self._client = client
+        self._value_nodes = value_nodes
+        self._rule = rule
+        self._profile = profile
+        self._name_predicates = name_predicates
+        self._batch = profile.limits.facts_batch
+
+    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
+        """Tell which nodes are subject or object of a triple, or subject alone."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
+            found = dict.fromkeys(batch, False)
+            for row in rows:
+                if row["n"].value not in found:
+                    raise KeyError(row["n"].value)
+                found[row["n"].value] = True
+            return {node: Existence(exists, mark) for node, exists in found.items()}
+
+        return await self._asking("subjects" if as_subjects else "existing", call, read).run(ids)
+
+    async def facts(
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
+        types, names_ = self._profile.edges.types, self._name_predicates.names if names else ()
+        described = self._profile.roles.description if descriptions else ()
+        read = FactsReader(types, names_, self._profile.names.languages, described).read
+        return await self._asking("facts", call, read, predicates=[*types, *names_, *described]).run(ids)
+
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
+        via, names = self._profile.names.predicate_entity, self._name_predicates.names
+        if not via:
+            return await self._named(ids, call)
+        read = FactsReader((), names, self._profile.names.languages).read
+        found = dict(await self._asking("predicate_labels", call, read, via=via, names=names).run(ids))
+        if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
+            found |= await self._named(unnamed, call)
+        return found
+
+    async def labels(
+        self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call
+    ) -> tuple[Mapping[Iri, str], bool]:
+        """Return the names that terms of the schema have, and whether these are all that there are."""
+        if self._profile.names.predicate_entity:
+            facts = {**await self._named(types, call), **await self.predicates(predicates, call)}
+        else:
+            facts = {**await self._named([*types, *predicates], call)}
+        return {iri: fact.name for iri, fact in facts.items() if fact.name}, all(
+            fact.mark.whole for fact in facts.values()
+        )
+
+    async def _named(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        names = self._name_predicates.names
+        read = FactsReader((), names, self._profile.names.languages).read
+        return await self._asking("facts", call, read, predicates=names).run(ids)
+
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
+        """Return the direct subclasses of each class."""
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, DirectSubclasses]:
+            found: dict[Iri, set[Iri]] = {iri: set() for iri in batch}
+            for row in rows:
+                found[row["n"].value].add(row["class"].value)
+            return {iri: DirectSubclasses(tuple(sorted(classes)), mark) for iri, classes in found.items()}
+
+        return await self._asking("narrower", call, read, predicates=self._profile.types.subclass_of).run(ids)
+
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        roles = self._profile.roles.mentions
+        if not roles:
+            return {node: Description() for node in ids}
+        asking = self._asking(
+            "mentions",
+            call,
+            _descriptions,
+            exact=[role for role in roles if ":" in role],
+            endings=[compact(role) for role in roles if ":" not in role],
+        )
+        return await asking.run(ids)
+
+    async def metadata(
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool
+    ) -> Mapping[Iri, Description]:
+        """Return the literals of each node, and the content of its blank nodes and of value nodes on request."""
+        edges = self._profile.edges
+        told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        also = [iri for iri in told if iri not in REIFICATION]
+        others = {**self._rule.predicates, **self._rule.ends}
+        simple = await self._asking("literals", call, _descriptions, also=also, **others).run(ids)
+        described = await self._refined(simple, call) if precise else simple
+        if not blank_nodes:
+            return described
+        contents = await self._asking("blank_content", call, self._read_blank).run(ids)
+        return {node: _together(described[node], contents[node]) for node in described}
+
+    async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
+        """Return descriptions with the precisions of their dates and the units of their quantities."""
+        values = [
+            ((node, predicate), items)
+            for node, description in described.items()
+            for predicate, items in description.properties.items()
+        ]
+        refinements = await self._value_nodes.refinements(values, call)
+        if not refinements:
+            return described
+        unrefined = {node for (node, _), refinement in refinements.items() if not refinement.mark.whole}
+        return {
+            node: replace(
+                description,
+                properties={
+                    predicate: refinements.get((node, predicate), Refinement()).of(items)
+                    for predicate, items in description.properties.items()
+                },
+                refined=node not in unrefined,
+            )
+            for node, description in described.items()
+        }
+
+    def _asking(
+        self,
+        template: str,
+        call: Call,
+        read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
+        **parameters: Parameter,
+    ) -> Batches[Iri, Answer]:
+        return batched(self._client, call, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
+
+    def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+        skipped = {*REIFICATION}
+        by_node: dict[Iri, dict[Iri, dict[str, list[Row]]]] = {node: {} for node in batch}
+        for row in rows:
+            if row["p"].value not in skipped:
+                blanks = by_node[row["n"].value].setdefault(row["p"].value, {})
+                blanks.setdefault(row["b"].value, []).append(row)
+        return {
+            node: Description(
+                {predicate: tuple(_blank(group) for group in blanks.values()) for predicate, blanks in found.items()},
+                mark,
+            )
+            for node, found in by_node.items()
+        }
+
+
+def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> Found:
+    found: Found = {node: {} for node in batch}
+    for row in rows:
+        item = value(row["v"])
+        if item is not None:
+            found[row["n"].value].setdefault(row["p"].value, {})[item] = None
+    return found
+
+
+def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+    return {
+        node: Description({predicate: tuple(items) for predicate, items in properties.items()}, mark)
+        for node, properties in _values(batch, rows).items()
+    }
+
+
+def _blank(rows: Sequence[Row]) -> BlankNode:
+    """Build one blank node from its rows: its own values, and those of the blank nodes it points to."""
+    own: dict[Iri, dict[Value, None]] = defaultdict(dict)
+    below: dict[Iri, dict[str, dict[Iri, dict[Value, None]]]] = defaultdict(dict)
+    cut: set[str] = set()
+    for row in rows:
+        if "q" not in row:
+            continue
+        predicate, target = row["q"].value, row["v"]
+        if not is_blank(target):
+            own[predicate].update(_single(target))
+            continue
+        inner = below[predicate].setdefault(target.value, {})
+        if "r" in row:
+            if is_blank(row["w"]):
+                cut.add(target.value)
+            inner.setdefault(row["r"].value, {}).update(_single(row["w"]))
+    properties: dict[Iri, tuple[Value, ...]] = {predicate: tuple(values) for predicate, values in own.items()}
+    for predicate, blanks in below.items():
+        nested = tuple(
+            BlankNode({key: tuple(values) for key, values in inner.items() if values}, label in cut)
+            for label, inner in blanks.items()
+        )
+        properties[predicate] = (*properties.get(predicate, ()), *nested)
+    return BlankNode(properties)
+
+
+def _single(binding: Term) -> dict[Value, None]:
+    item = value(binding)
+    return {} if item is None else {item: None}
+
+
+def _together(one: Description, other: Description) -> Description:
+    properties = dict(one.properties)
+    for predicate, items in other.properties.items():
+        properties[predicate] = (*properties.get(predicate, ()), *items)
+    return Description(properties, one.mark if not one.mark.whole else other.mark, refined=one.refined)

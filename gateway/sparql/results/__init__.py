@@ -1,0 +1,1 @@
+"""Bytes of SPARQL JSON to rows."""

@@ -1,0 +1,57 @@
+"""The rows of one answer, with whether they are all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.errors import AnswerCut
+from gateway.graph.values import Edge
+from gateway.sparql.results.terms import Term
+
+Row = dict[str, Term]
+"""Bound terms by variable."""
+
+_OF_ONE = (
+    "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
+    "`limits.query_rows`."
+)
+
+
+class Overflow(AnswerCut):
+    """There are more rows than one query may return."""
+
+    def __init__(self, *, about_one: bool = False) -> None:
+        what, next_step = ("One entity", _OF_ONE) if about_one else ("The answer", "Ask for fewer entities at once.")
+        super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
+
+
+class Rows:
+    """The rows of one answer.
+
+    This is no sequence: a reader asks for the whole or accepts a part, so it cannot overlook that rows are missing.
+    """
+
+    __slots__ = ("_is_cut", "_rows")
+
+    def __init__(self, rows: Sequence[Row], *, is_cut: bool = False) -> None:
+        self._rows = rows
+        self._is_cut = is_cut
+
+    def whole(self) -> Sequence[Row]:
+        """Return all rows.
+
+        Raises:
+            Overflow: There are more than came.
+        """
+        if self._is_cut:
+            raise Overflow
+        return self._rows
+
+    def part(self) -> tuple[Sequence[Row], bool]:
+        """Return the rows that came, and whether there are more."""
+        return self._rows, self._is_cut
+
+
+def edge_of(row: Row) -> Edge:
+    """Return the triple that a row's ?s, ?p and ?o are."""
+    return Edge(row["s"].value, row["p"].value, row["o"].value)

@@ -1,0 +1,1 @@
+"""Search by name: patterns, text indexes, exact forms."""

@@ -1,0 +1,175 @@
+"""Finding entities by their names, by whatever the endpoint has for it.
+
+Where a graph has few names, all of them are compared: that is exact, quick, and the same on every engine. Where it has
+many, the endpoint's text index is asked, and the name is looked up as it stands. All names are then compared only if
+that found nothing or there is no index, and never more of them than the profile allows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.errors import DeadlinePassed, Fault, QueryRefused
+from gateway.graph.call import Call
+from gateway.graph.values import Hit, Hits, Iri, SearchTerms
+from gateway.settings.profile import Profile
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.search.found_names import FoundNames, Restricted
+from gateway.sparql.search.letter_classes import LetterClasses
+from gateway.sparql.search.name_count import NameCount
+from gateway.sparql.search.name_variants import forms
+from gateway.sparql.search.text_search import TextSearch
+from gateway.sparql.template import Parameter
+from gateway.terms.patterns import patterns, words_in
+from gateway.terms.words import every_word_of, listed
+
+_log = logging.getLogger(__name__)
+
+_FEW = 100_000
+"""Names that are compared before anything else is tried: a fraction of a second on every engine."""
+
+_FAILURES = 2
+"""Comparisons in a row that took too long, after which no more are tried."""
+
+_WITHOUT_INDEX = (
+    "This endpoint has no text search that could be used, and {}: only exact names were looked up. Ask for the exact "
+    "name; whoever runs this gateway can build an index of the names with `bfsql-gateway index`."
+)
+_TOO_MANY = _WITHOUT_INDEX.format("the graph has too many names to compare them all")
+_TOO_SLOW = _WITHOUT_INDEX.format("comparing all names takes too long")
+_NOTHING_INDEXED = (
+    "The endpoint's text index found nothing or did not answer, and not every name was compared: that is no proof that "
+    "there is nothing. Try other words, or the exact name."
+)
+_AS_TYPED = (
+    "This endpoint cannot compare names without their accents, so a name that is written with other accents than the "
+    "query, or in another Unicode form, is not found. Also try the exact name; whoever runs this gateway can build an "
+    "index of the names with `bfsql-gateway index`."
+)
+
+
+class SearchReader:
+    """Searches names and synonyms."""
+
+    def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
+        self._settings = profile.search
+        self._languages = profile.names.languages
+        self._name_predicates = name_predicates
+        self._names = FoundNames(client, profile, name_predicates)
+        self._text = TextSearch(client, profile, name_predicates)
+        self._count = NameCount(client, name_predicates)
+        self._letter_classes = LetterClasses(client)
+        self._too_slow = 0
+
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities; see `GraphStore.search`."""
+        if not terms.words:
+            return await self.named(terms.text, types, call)
+        found = await self._found(terms, types, call)
+        # A word that was not looked for may be all that a name has.
+        return replace(found, exhaustive=found.exhaustive and set(every_word_of(terms.text)) <= set(terms.words))
+
+    async def _found(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        index_first = self._settings.index not in {"auto", "none"}
+        if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), call):
+            return await self._compared(terms.words, types, call)
+        indexed = await self._indexed(terms, types, call, every=True)
+        exact = await self.named(terms.text, types, call)
+        steps = [exact] if indexed is None else [indexed, exact]
+        if indexed is not None and (indexed.hits or exact.hits):
+            return _together(steps)
+        warning = _TOO_MANY
+        if await self._may_compare(self._settings.scan_triples, call):
+            compared, done = await self._compared_in_time(terms.words, types, call)
+            steps.append(compared)
+            if done:
+                return _together(steps)
+            warning = _TOO_SLOW
+        if indexed is None:
+            return _together(steps, warning)
+        some = await self._indexed(terms, types, call, every=False) if len(terms.words) > 1 else None
+        return _together([*steps, some], "") if some is not None and some.hits else _together(steps, _NOTHING_INDEXED)
+
+    async def _may_compare(self, most: int, call: Call) -> bool:
+        with call.reserving(requests=0.5, time=0.5):
+            return await self._count.is_at_most(most, call)
+
+    async def _indexed(self, terms: SearchTerms, types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
+        """Ask the text index; None where there is none."""
+        try:
+            with call.reserving(requests=0.5, time=0.5):
+                return await self._text.find(terms.words, types, call, every=every)
+        except Fault as fault:
+            how = "the endpoint's text index, which did not answer"
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
+        """Look for entities that have a name exactly as it was asked for; see `GraphStore.named`."""
+        given = forms(text, self._languages)
+        how = "names and synonyms equal to the text, in several cases and languages"
+        if not given:
+            return Hits((), truncated=False, how=how, exhaustive=False)
+        restricted = Restricted(self._name_predicates.all, types)
+        found = await self._names.matching("search/exact", {"forms": given}, restricted, call)
+        return Hits(found.hits, found.truncated, how, exhaustive=False)
+
+    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> tuple[Hits, bool]:
+        """Compare all names in a part of the time; return what was found, and whether the time was enough."""
+        how = "all names, which takes too long"
+        if self._too_slow >= _FAILURES:
+            return Hits((), truncated=False, how=how, exhaustive=False), False
+        try:
+            with call.reserving(requests=0.5, time=0.4):
+                compared = await self._compared(words, types, call)
+        except Fault as fault:
+            if not (fault.smaller or isinstance(fault, DeadlinePassed)):
+                raise
+            self._too_slow += 1
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault), False
+        self._too_slow = 0
+        return compared, True
+
+    async def _compared(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> Hits:
+        """Compare all names: those with every word, and if there are none, those with some."""
+        every = await self._scan(words, types, call, every=True)
+        if every.hits or len(words) == 1:
+            return every
+        return await self._scan(words, types, call, every=False)
+
+    async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
+        restricted = Restricted(self._name_predicates.all, types)
+        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed(words)}"
+        if await self._letter_classes.taken(call):
+            whole = patterns(words)
+            given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
+            wanted = len(words) if every else 1
+            try:
+                found = await self._names.matching("search/folded", given, restricted, call)
+            except QueryRefused as refused:
+                _log.info("names are compared as they were typed: %s", refused)
+            else:
+                # A pattern may have a part of its word only, and ignores more marks than a comparison does.
+                hits = tuple(hit for hit in found.hits if len(words_in(hit.text, words)) >= wanted)
+                return Hits(hits, found.truncated, how)
+        found = await self._names.matching("search" if every else "search_some", {"words": words}, restricted, call)
+        return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
+
+
+def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
+    """Return what all steps found; the last one decides whether that is all."""
+    hits: dict[Hit, None] = {}
+    warnings = dict.fromkeys([warning] if warning else [])
+    for step in steps:
+        hits.update(dict.fromkeys(step.hits))
+        warnings.update(dict.fromkeys(step.warnings))
+    return Hits(
+        tuple(hits),
+        truncated=any(step.truncated for step in steps),
+        how="; ".join(step.how for step in steps),
+        exhaustive=steps[-1].exhaustive,
+        warnings=tuple(warnings),
+        fault=next((step.fault for step in steps if step.fault is not None), None),
+    )

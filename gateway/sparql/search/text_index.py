@@ -1,0 +1,75 @@
+"""The text indexes of engines: how each is asked, and which words show whether one is there.
+
+Sources: docs/notes/endpoints.md, "Text search"; docs/notes/blazegraph.md, "Features". QLever's, GraphDB's and
+Stardog's are written by their documentation and were not run, so a profile has to name them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeVar
+
+from gateway.sparql.search import text_query
+from gateway.terms.words import words_of
+
+IndexName = Literal["fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"]
+
+
+class Writer(Protocol):
+    """Writes words in the query language of an index."""
+
+    def __call__(self, words: Sequence[str], *, every: bool) -> str:
+        """Write a query for names with every word, or with some."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextIndex:
+    """A kind of text index.
+
+    Attributes:
+        name: What it is asked by.
+        template: The template that asks it.
+        write: Writes its queries.
+        takes: Parameters of its template that others have not.
+        finds_some: Whether it can find names with only some of the words.
+    """
+
+    name: str
+    template: str
+    write: Writer
+    takes: frozenset[str] = frozenset()
+    finds_some: bool = True
+
+
+INDEXES: Mapping[IndexName, TextIndex] = {
+    "fuseki": TextIndex("text:query", "search/fuseki", text_query.lucene, frozenset({"covered", "matches"})),
+    "virtuoso": TextIndex("bif:contains", "search/virtuoso", text_query.virtuoso),
+    "blazegraph": TextIndex("bds:search", "search/blazegraph", text_query.plain, frozenset({"every"})),
+    "qlever": TextIndex("ql:contains-word", "search/qlever", text_query.plain, finds_some=False),
+    "graphdb": TextIndex("a connector", "search/graphdb", text_query.lucene, frozenset({"connector", "matches"})),
+    "stardog": TextIndex("textMatch", "search/stardog", text_query.lucene, frozenset({"matches"})),
+}
+
+RECOGNISED: frozenset[IndexName] = frozenset({"fuseki", "virtuoso", "blazegraph"})
+"""Indexes that are looked for where their engine is recognised."""
+
+_LONG_WORD = re.compile(r"[a-z]{4,24}")
+_SHORT_WORD = 3
+
+Named = TypeVar("Named")
+
+
+def telling_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
+    """Return the longest words of names, each with whose name it is: a long one is no stop word.
+
+    Args:
+        names: Names, and what is to be told with each word.
+        most: Words at most.
+    """
+    found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORT_WORD}
+    plain = {word: named for word, named in found.items() if _LONG_WORD.fullmatch(word)} or found
+    longest = sorted(plain, key=lambda word: (-len(word), word))[:most]
+    return [(plain[word], word) for word in longest]

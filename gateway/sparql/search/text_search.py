@@ -1,0 +1,162 @@
+"""Searching by the endpoint's own text index, which is trusted for what it was seen to find and for nothing else.
+
+A missing index is often silent, and one that is there may lack a predicate: so it has to find a node by a word of a
+name that the node really has, for each predicate (docs/notes/endpoints.md, "Text search").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.errors import Fault, QueryRefused
+from gateway.graph.call import Call
+from gateway.graph.values import Hits, Iri
+from gateway.settings.profile import Profile
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.search.found_names import FoundNames, Restricted
+from gateway.sparql.search.text_index import INDEXES, RECOGNISED, TextIndex, telling_words
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import local_name
+from gateway.terms.prefixes import in_prose
+from gateway.terms.words import listed
+
+_log = logging.getLogger(__name__)
+
+_NAMES = 50
+_WORDS = 3
+_ATTEMPTS = 3
+"""Probes that may fail for another reason than the index, before it is left alone."""
+
+_MATCHES = 2_000
+_MATCHES_BEFORE_TYPES = 100_000
+"""What an index is asked for at most, where it counts before a query can look at types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What an index was seen to find.
+
+    Attributes:
+        index: The index.
+        predicates: Predicates whose names it found.
+        lacking: Predicates that have names, none of which it found.
+    """
+
+    index: TextIndex
+    predicates: tuple[Iri, ...]
+    lacking: tuple[Iri, ...]
+
+
+class TextSearch:
+    """Asks the endpoint's text index, if there is one."""
+
+    def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
+        self._client = client
+        self._settings = profile.search
+        self._names = FoundNames(client, profile, name_predicates)
+        self._name_predicates = name_predicates
+        self._coverage: Coverage | None = None
+        self._probed_for: tuple[Iri, ...] | None = None
+        self._failed = 0
+        self._probing = asyncio.Lock()
+
+    async def find(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
+        """Find names by their words; None where there is no index that could be asked.
+
+        Args:
+            words: The words.
+            types: Only entities with one of these types; empty for all.
+            call: The call that asks.
+            every: Whether a name has to have every word, or some.
+        """
+        known = await self._known(call)
+        if known is None or not (every or known.index.finds_some):
+            return None
+        found = await self._ask(
+            known.index, known.predicates, Restricted(self._name_predicates.all, types), words, call, every=every
+        )
+        return Hits(found.hits, found.truncated, _how(known, words, every=every), exhaustive=False)
+
+    async def _known(self, call: Call) -> Coverage | None:
+        """Return what the index covers, after having probed it once."""
+        async with self._probing:
+            if self._probed_for != self._name_predicates.all and self._failed < _ATTEMPTS:
+                try:
+                    self._coverage = await self._probe(call)
+                except Fault as fault:
+                    self._failed += 1
+                    _log.info("the text index could not be probed: %s", fault)
+                    return None
+                self._probed_for = self._name_predicates.all
+            return self._coverage
+
+    async def _probe(self, call: Call) -> Coverage | None:
+        wanted = self._settings.index
+        if wanted == "auto":
+            engine = await self._client.engine(call)
+            index = next((INDEXES[name] for name in RECOGNISED if name == engine), None)
+        else:
+            index = None if wanted == "none" else INDEXES[wanted]
+        if index is None:
+            return None
+        finds: dict[Iri, bool] = {}
+        try:
+            for predicate, named in (await self._names.some(_NAMES, call)).items():
+                finds[predicate] = await self._finds(index, predicate, named, call)
+        except QueryRefused:
+            _log.info("there is no text index: %s is refused", index.name)
+            return None
+        covered = tuple(predicate for predicate in self._name_predicates.all if finds.get(predicate))
+        lacking = tuple(predicate for predicate in self._name_predicates.all if finds.get(predicate) is False)
+        _log.info("the text index %s finds %s, and not %s", index.name, _listed(covered), _listed(lacking))
+        return Coverage(index, covered, lacking) if covered else None
+
+    async def _finds(self, index: TextIndex, predicate: Iri, named: Sequence[tuple[Iri, str]], call: Call) -> bool:
+        """Tell whether the index finds one of some nodes by a word of its name."""
+        for node, word in telling_words(named, _WORDS):
+            found = await self._ask(index, (predicate,), Restricted((predicate,)), [word], call, every=True)
+            if any(hit.iri == node and word in hit.text.lower() for hit in found.hits):
+                return True
+        return False
+
+    async def _ask(
+        self,
+        index: TextIndex,
+        covered: Sequence[Iri],
+        restricted: Restricted,
+        words: Sequence[str],
+        call: Call,
+        *,
+        every: bool,
+    ) -> Hits:
+        matches = _MATCHES_BEFORE_TYPES if restricted.types else _MATCHES
+        own: dict[str, Parameter] = {
+            "covered": covered,
+            "matches": matches,
+            "every": str(every).lower(),
+            "connector": self._settings.connector,
+        }
+        parameters = {
+            "text": index.write(words, every=every),
+            **{name: value for name, value in own.items() if name in index.takes},
+        }
+        found = await self._names.matching(index.template, parameters, restricted, call)
+        at_its_cap = "matches" in index.takes and len({hit.iri for hit in found.hits}) >= matches
+        return Hits(found.hits, found.truncated or at_its_cap, how="", exhaustive=False)
+
+
+def _how(known: Coverage, words: Sequence[str], *, every: bool) -> str:
+    which = "every word" if every else "any word of"
+    lacking = f" (it does not cover {_listed(known.lacking)})" if known.lacking else ""
+    return (
+        f"the endpoint's text index, {known.index.name} on {_listed(known.predicates)}{lacking}, for names with "
+        f"{which}: {listed(words)}"
+    )
+
+
+def _listed(predicates: Sequence[Iri]) -> str:
+    return ", ".join(in_prose(local_name(iri)) for iri in predicates) or "nothing"

@@ -1,0 +1,110 @@
+"""The IRIs of vocabularies that have a meaning for every graph (docs/contract.md, "Nodes and edges")."""
+
+from __future__ import annotations
+
+from gateway.terms.iri import is_skolem
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+DCT = "http://purl.org/dc/terms/"
+DC = "http://purl.org/dc/elements/1.1/"
+FOAF = "http://xmlns.com/foaf/0.1/"
+OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+PROV = "http://www.w3.org/ns/prov#"
+OBAN = "http://purl.org/oban/"
+BIOLINK = "https://w3id.org/biolink/vocab/"
+NANOPUB = "http://www.nanopub.org/nschema#"
+SCHEMA = ("http://schema.org/", "https://schema.org/")
+"""schema.org is written both ways in the wild, and the two are different IRIs."""
+
+RDF_TYPE = f"{RDF}type"
+RDF_REIFIES = f"{RDF}reifies"
+RDF_SUBJECT = f"{RDF}subject"
+RDF_PREDICATE = f"{RDF}predicate"
+RDF_OBJECT = f"{RDF}object"
+
+REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
+"""The reification vocabulary: predicates that tie an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""
+
+EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
+"""A node with one of these is an evidence node, and its triples are no edges (docs/contract.md, "Nodes and edges")."""
+
+SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
+"""From a singleton property to the property that it is one of (Nguyen, Bodenreider, Sheth, WWW 2014)."""
+
+OBAN_SUBJECT = f"{OBAN}association_has_subject"
+BIOLINK_SUBJECT = f"{BIOLINK}subject"
+"""From an association to its subject. An association whose triple the graph asserts is evidence of it."""
+
+WAS_DERIVED_FROM = f"{PROV}wasDerivedFrom"
+HAS_ASSERTION = f"{NANOPUB}hasAssertion"
+
+GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resource"})
+"""Types that say nothing: an `entity_type` only where a node has no other."""
+
+SCHEMA_TERM_CLASSES = frozenset(
+    [f"{RDF}{name}" for name in ("Property",)]
+    + [f"{RDFS}{name}" for name in ("Class", "Datatype", "ContainerMembershipProperty")]
+    + [
+        f"{OWL}{name}"
+        for name in (
+            "AllDifferent",
+            "AnnotationProperty",
+            "AsymmetricProperty",
+            "Axiom",
+            "Class",
+            "DataRange",
+            "DatatypeProperty",
+            "DeprecatedClass",
+            "DeprecatedProperty",
+            "FunctionalProperty",
+            "InverseFunctionalProperty",
+            "IrreflexiveProperty",
+            "ObjectProperty",
+            "Ontology",
+            "OntologyProperty",
+            "ReflexiveProperty",
+            "Restriction",
+            "SymmetricProperty",
+            "TransitiveProperty",
+        )
+    ]
+)
+"""Classes of schema terms: no entity types (docs/contract.md, "Entity types")."""
+
+
+def is_entity_type(iri: str) -> bool:
+    """Tell whether a class types entities: it is none of schema terms, and it is known which class it is."""
+    return iri not in SCHEMA_TERM_CLASSES and not is_skolem(iri)
+
+
+_LABELS = (
+    f"{RDFS}label",
+    f"{SKOS}prefLabel",
+    *(f"{namespace}name" for namespace in SCHEMA),
+)
+_ALTERNATIVE_LABELS = (f"{SKOS}altLabel",)
+
+NAME_PREDICATES = (*_LABELS, f"{FOAF}name", f"{DCT}title", f"{DC}title")
+SYNONYM_PREDICATES = (
+    *_ALTERNATIVE_LABELS,
+    *(f"{namespace}alternateName" for namespace in SCHEMA),
+    f"{FOAF}nick",
+    f"{DCT}alternative",
+    f"{OBO_IN_OWL}hasExactSynonym",
+)
+DESCRIPTION_PREDICATES = (
+    f"{RDFS}comment",
+    f"{SKOS}definition",
+    *(f"{namespace}description" for namespace in SCHEMA),
+)
+
+NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
+"""Predicates that are never edges unless a profile says otherwise; the type predicate is added by the profile.
+
+Listed in docs/profiles.md, "edges: which triples are edges". A graph that has a node behind one of the other
+predicates of names means that node.
+"""

@@ -1,0 +1,158 @@
+"""Reads RDF files into an Oxigraph store, graph names folded away.
+
+Each file is parsed in a process of its own (`parser_process`), which sends N-Triples. They go into the store through
+the one loader that lets go of the GIL while it sorts and writes: `bulk_extend` holds it for seconds, and a server that
+loads has to answer meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import pyoxigraph
+
+from gateway.errors import ConfigurationError
+from gateway.settings.files import FileSettings
+from gateway.transport.files.fingerprint import Fingerprint
+from gateway.transport.files.parser import SUFFIXES
+from gateway.transport.files.parser_frames import Request, Result
+from gateway.transport.files.parser_process import ParserProcess, Progress
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 1 << 18
+
+
+@dataclass(slots=True)
+class LoadedGraph:
+    """A graph in this process.
+
+    Attributes:
+        engine: The store that answers queries.
+        prefixes: What each source declares, in the order given: the source's name and its prefixes.
+        version: A hash of the content that was loaded.
+        lease: What keeps a store on disk from being removed, as long as it is held.
+        place: A folder for what is made of this very graph, removed with its store; None where there is no such store.
+    """
+
+    engine: pyoxigraph.Store
+    prefixes: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    version: str = ""
+    lease: object = None
+    place: Path | None = None
+
+
+@dataclass(slots=True)
+class Content:
+    """What was loaded into a store.
+
+    Attributes:
+        prefixes: As `LoadedGraph` has them.
+        version: As `LoadedGraph` has it.
+        sources: What each file was when it was read, in the order given.
+    """
+
+    prefixes: list[tuple[str, dict[str, str]]]
+    version: str
+    sources: list[Fingerprint]
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Find at once what is wrong with files before any of them is read.
+
+    Raises:
+        ConfigurationError: A file cannot be opened, or its suffix names no RDF format.
+    """
+    for path in paths:
+        format_of(path)
+        # A pipe is opened once, by who reads it.
+        if not path.is_fifo():
+            _opened(path).close()
+
+
+def load_files(
+    paths: Sequence[Path], progress: Progress | None = None, limits: FileSettings | None = None
+) -> LoadedGraph:
+    """Load files into one graph in memory.
+
+    Args:
+        paths: Turtle, N-Triples, TriG, N-Quads, JSON-LD or RDF/XML by their suffix, plain or ``.gz``.
+        progress: Told about every megabyte that was read; what it raises ends the load.
+        limits: What parsing one of them may take; the usual limits where not given.
+
+    Raises:
+        ConfigurationError: A file is missing, is no RDF of its format, is cut or takes more than is allowed; the text
+            names the file and, where the format gives it, line and column.
+    """
+    engine = pyoxigraph.Store()
+    content = fill(engine, paths, progress, limits)
+    return LoadedGraph(engine, content.prefixes, content.version)
+
+
+def fill(
+    engine: pyoxigraph.Store,
+    paths: Sequence[Path],
+    progress: Progress | None = None,
+    limits: FileSettings | None = None,
+) -> Content:
+    """Load files into an empty store; see `load_files`.
+
+    Raises:
+        ConfigurationError: A file cannot be read, or is no graph.
+        OSError: The store could not be written; one in memory always can.
+    """
+    content = Content([], "", [])
+    digest = hashlib.sha256()
+    for path in paths:
+        result = _load_into(engine, path, progress, limits or FileSettings())
+        content.prefixes.append((path.name, result.prefixes))
+        content.sources.append(result.fingerprint)
+        digest.update(bytes.fromhex(result.fingerprint.sha256))
+    content.version = short_hash(digest)
+    return content
+
+
+def short_hash(digest: hashlib._Hash) -> str:
+    """Return the part of a hash that tells versions apart."""
+    return digest.hexdigest()[:16]
+
+
+def _load_into(engine: pyoxigraph.Store, path: Path, progress: Progress | None, limits: FileSettings) -> Result:
+    suffix, zipped = format_of(path)
+    request = Request(suffix, zipped, path.resolve().as_uri(), **limits.model_dump())
+    with (
+        _opened(path) as file,
+        ParserProcess(path, file, request, progress) as process,
+        io.BufferedReader(process, _CHUNK) as triples,
+    ):
+        # The parser has checked what it wrote.
+        engine.bulk_load(triples, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+        result = process.result
+    if result.is_empty:
+        _log.warning("%s: the graph has no triples", path)
+    return result
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise ConfigurationError(f"{path}: {error.strerror or error}.") from error
+
+
+def format_of(path: Path) -> tuple[str, bool]:
+    """Return the suffix of a file's format, and whether it is a gzip file."""
+    zipped = path.suffix.lower() == ".gz"
+    suffix = (Path(path.stem).suffix if zipped else path.suffix).lower()
+    if suffix not in SUFFIXES:
+        raise ConfigurationError(
+            f"{path}: the suffix {suffix!r} names no RDF format.",
+            valid=f"A graph file ends in {', '.join(SUFFIXES)}, each also with .gz.",
+        )
+    return suffix, zipped

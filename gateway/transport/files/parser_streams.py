@@ -1,0 +1,141 @@
+"""The streams between a file, the parser and the gateway, each with a bound."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import sys
+from contextlib import suppress
+from typing import IO, cast
+
+from typing_extensions import Buffer
+
+from gateway.transport.files.parser_frames import POSITION, PROGRESS, TRIPLES, RefusedError, Request, Send
+
+_MEGABYTE = 1 << 20
+_ALWAYS_ALLOWED = 64 * _MEGABYTE
+_CPU_UNIT = 100_000_000
+_LONGEST = 15 * _MEGABYTE
+"""Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
+
+
+class FileReader(io.RawIOBase):
+    """The bytes of the file: hashes them and reports how far it is."""
+
+    def __init__(self, file: io.FileIO, size: int, request: Request, send: Send) -> None:
+        super().__init__()
+        self._file = file
+        self._size = size
+        self._hash = hashlib.sha256()
+        self._send = send
+        self._read = 0
+        self._reported = 0
+        self._growth = request.growth
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what was read."""
+        return self._hash.hexdigest()
+
+    @property
+    def allowed(self) -> int:
+        """Bytes that may be made of the file."""
+        return _ALWAYS_ALLOWED + self._growth * max(self._size, self._read)
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Read some of the file, and report every megabyte of it."""
+        view = memoryview(buffer).cast("B")
+        size = self._file.readinto(view) or 0
+        self._hash.update(view[:size])
+        self._read += size
+        if self._read - self._reported >= _MEGABYTE:
+            self._reported = self._read
+            self._send(PROGRESS, POSITION.pack(self._read, self._size))
+        return size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+class ContentReader(io.RawIOBase):
+    """The unpacked bytes, up to what is allowed; each 100 MB are granted further processor time."""
+
+    def __init__(self, stream: IO[bytes], reader: FileReader, request: Request) -> None:
+        super().__init__()
+        self._stream = cast("io.BufferedReader", stream)
+        self._reader = reader
+        self._request = request
+        self._read = 0
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Read some of the content.
+
+        Raises:
+            RefusedError: There is more than is allowed.
+        """
+        view = memoryview(buffer).cast("B")
+        size = self._stream.readinto(view)
+        units = self._read // _CPU_UNIT
+        self._read += size
+        if self._read // _CPU_UNIT > units:
+            grant_cpu((self._read // _CPU_UNIT + 1) * self._request.cpu_seconds)
+        if self._read > self._reader.allowed:
+            raise _too_much("it unpacks", self._request.growth)
+        return size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+class TripleWriter(io.RawIOBase):
+    """Sends N-Triples, as long as each triple and all of them together are of a size that is allowed."""
+
+    def __init__(self, reader: FileReader, growth: int, send: Send) -> None:
+        super().__init__()
+        self._reader = reader
+        self._growth = growth
+        self._send = send
+        self._line = 0
+        self.written = 0
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Send some N-Triples.
+
+        Raises:
+            RefusedError: A triple is longer than allowed, or all of them are.
+        """
+        content = bytes(data)
+        end = content.rfind(b"\n")
+        # What is longer than the buffer before this comes alone, so a piece with an end of line adds little.
+        self._line = self._line + len(content) if end < 0 else len(content) - end - 1
+        if self._line > _LONGEST:
+            raise RefusedError("a triple in it takes more than 15 MB")
+        self.written += len(content)
+        if self.written > self._reader.allowed:
+            raise _too_much("its triples grow", self._growth)
+        self._send(TRIPLES, content)
+        return len(content)
+
+
+def grant_cpu(seconds: int) -> None:
+    """Allow this process so many seconds of processor time in total; the system ends it after that."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    with suppress(ValueError, OSError):
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds if hard < 0 else min(seconds, hard), hard))
+
+
+def _too_much(what: str, growth: int) -> RefusedError:
+    return RefusedError(
+        f"{what} to more than {growth} times the size of the file",
+        next_step="If you trust the file, allow more: --file-limit growth=NUMBER, or [files] in the profile.",
+    )

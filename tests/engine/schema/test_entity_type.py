@@ -1,0 +1,151 @@
+"""Which type a node shows (docs/contract.md, "Entity types")."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.engine.schema.entity_type import TypeChooser
+from gateway.errors import EndpointFault
+from gateway.graph.values import Mark, NodeFacts, Schema, Term
+from gateway.settings.profile import LimitSettings, Profile, TypeSettings
+from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
+from gateway.terms.prefixes import PrefixMap
+from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, metadata, over
+
+MAP = PrefixMap(PREFIXES)
+GRAPH = """
+x:a a x:Common, x:Rare, x:Middle . x:b a x:Common, x:Middle . x:c a x:Common . x:d a x:Alike, x:Zebra .
+x:thing a owl:Thing . x:individual a owl:NamedIndividual, owl:Thing . x:resource a rdfs:Resource .
+x:more a owl:Thing, owl:NamedIndividual, x:Common . x:bare x:p 1 . x:Class a rdfs:Class, owl:Class .
+x:Mixed a owl:Class, x:Rank . x:property a rdf:Property . x:anonymous a [ a owl:Restriction ] .
+"""
+
+pytestmark = pytest.mark.anyio
+
+
+async def shown(turtle: str, ids: Sequence[str], profile: Profile | None = None) -> list[str]:
+    """Return the entity types of some nodes."""
+    async with over(turtle, profile) as gateway:
+        return [entity.entity_type for entity in (await gateway.describe_entities(ids)).result]
+
+
+async def test_of_several_types_the_rarest_is_shown_and_then_the_first_by_id() -> None:
+    assert await shown(GRAPH, ["x:a", "x:b", "x:c", "x:d"]) == ["x:Rare", "x:Middle", "x:Common", "x:Alike"]
+
+
+async def test_a_preferred_type_is_shown_before_the_rarest_the_strongest_first() -> None:
+    profile = Profile(size=ROOM, types=TypeSettings(preferred=(f"{X}Common", f"{X}Zebra", f"{X}Middle")))
+    assert await shown(GRAPH, ["x:a", "x:b", "x:d"], profile) == ["x:Common", "x:Common", "x:Zebra"]
+
+
+async def test_without_an_exact_schema_the_first_by_id_is_shown() -> None:
+    profile = Profile(size=ROOM, limits=LimitSettings(scan_rows=1))
+    assert await shown(GRAPH, ["x:a", "x:b"], profile) == ["x:Common", "x:Common"]
+
+
+async def test_a_type_that_says_nothing_is_shown_only_where_nothing_else_is_there() -> None:
+    nodes = ["x:thing", "x:individual", "x:resource", "x:more"]
+    assert await shown(GRAPH, nodes) == ["owl:Thing", "owl:NamedIndividual", "rdfs:Resource", "x:Common"]
+
+
+async def test_a_node_without_a_type_that_counts_is_untyped() -> None:
+    assert await shown(GRAPH, ["x:bare", "x:Class", "x:property", "x:anonymous"]) == ["untyped"] * 4
+
+
+async def test_a_schema_term_with_another_type_shows_that() -> None:
+    assert await shown(GRAPH, ["x:Mixed"]) == ["x:Rank"]
+
+
+async def test_classes_of_schema_terms_are_no_types_of_the_schema() -> None:
+    async with over(GRAPH) as gateway:
+        schema = await gateway.describe_schema()
+    assert not {"rdfs:Class", "owl:Class", "rdf:Property", "owl:Restriction"} & set(schema.entity_types)
+    assert schema.counts["x:Common"] == 4
+    assert {"owl:Thing", "x:Rank"} <= set(schema.entity_types)
+
+
+async def test_types_of_a_full_node_are_all_that_say_something() -> None:
+    async with over(f"{GRAPH} x:a x:knows x:more, x:individual .") as gateway:
+        told = metadata(await gateway.bfs_query(["x:a"], 1))
+    assert told == {
+        "x:a": {"types": ["x:Common", "x:Middle", "x:Rare"]},
+        "x:individual": {"types": ["owl:NamedIndividual", "owl:Thing"]},
+        "x:more": {},
+    }
+
+
+async def test_types_that_could_not_be_fetched_are_unknown_and_not_untyped() -> None:
+    failing = False
+
+    async def hook(_query: str) -> None:
+        if failing:
+            raise EndpointFault("No types today.")
+
+    transport = Watched(engine("x:a a x:T ; x:knows x:b ."), hook)
+    async with over(transport) as gateway:
+        await gateway.describe_schema()
+        sent = 0
+
+        async def after_the_edges(_query: str) -> None:
+            nonlocal sent
+            sent += 1
+            if sent > 1:
+                raise EndpointFault("No types today.")
+
+        transport.hook = after_the_edges
+        answer = await gateway.bfs_query(["x:a"], 1, topology_only=True)
+        transport.hook = hook
+        again = await gateway.bfs_query(["x:a"], 1, topology_only=True)
+    assert [node.entity_type for node in answer.nodes] == ["unknown", "unknown"]
+    assert answer.complete is False
+    assert [gap.cause for gap in answer.incomplete or ()] == ["types_failed"]
+    assert [node.entity_type for node in again.nodes] == ["x:T", "untyped"]
+    assert again.complete is True
+
+
+async def test_a_filter_on_unknown_matches_nodes_whose_types_could_not_be_fetched() -> None:
+    sent = 0
+
+    async def hook(query: str) -> None:
+        nonlocal sent
+        sent += 1
+        if sent > 1 and PREFIXES["rdf"] + "type" in query and "VALUES ?n" in query:
+            raise EndpointFault("No types today.")
+
+    transport = Watched(engine("x:a a x:T ; x:knows x:b . x:b rdfs:label 'B' ."), hook)
+    async with over(transport) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, exclude_node_types=["unknown"])
+    assert [node.id for node in answer.nodes] == ["x:a"]
+    assert answer.warnings is not None
+
+
+def test_a_node_with_failed_types_is_unknown_whatever_was_read_of_them() -> None:
+    chooser = TypeChooser(Schema(exact=True), (), MAP)
+    facts = NodeFacts((f"{X}T",), mark=Mark(EndpointFault("No.")))
+    assert chooser.shown(facts) == "unknown"
+    assert chooser.filterable(facts) == ("unknown",)
+
+
+_types = st.lists(
+    st.sampled_from([f"{X}A", f"{X}B", f"{X}C", *sorted(GENERIC_TYPES), *sorted(SCHEMA_TERM_CLASSES)[:3]]),
+    unique=True,
+)
+
+
+@settings(derandomize=True, deadline=None)
+@given(types=_types, order=st.randoms(use_true_random=False), preferred=st.lists(st.sampled_from([f"{X}A", f"{X}C"])))
+def test_the_choice_depends_on_nothing_but_the_set_of_types(
+    types: list[str], order: object, preferred: list[str]
+) -> None:
+    schema = Schema(tuple(Term(f"{X}{name}", count) for name, count in zip("ABC", (3, 2, 2), strict=True)), exact=True)
+    chooser = TypeChooser(schema, preferred, MAP)
+    other = list(types)
+    order.shuffle(other)  # type: ignore[attr-defined]  # hypothesis hands out a random.Random
+    chosen = chooser.shown(NodeFacts(tuple(types)))
+    assert chosen == chooser.shown(NodeFacts(tuple(other)))
+    assert chosen == "untyped" or MAP.expand(chosen) in types
+    telling = {f"{X}A", f"{X}B", f"{X}C"} & set(types)
+    if telling:
+        assert MAP.expand(chosen) in telling

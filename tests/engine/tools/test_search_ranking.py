@@ -1,0 +1,116 @@
+"""The order of hits: how a name fits, then mentions or edges, then the shorter name, then the ID."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.engine.answers import SearchResult
+from gateway.engine.tools.search_ranking import Ranked, ranked, weighted
+from gateway.errors import GaveUp
+from gateway.graph.values import Hit
+from gateway.terms.words import words_of
+from tests.engine.small import Watched, engine, over
+
+pytestmark = pytest.mark.anyio
+
+
+async def found(query: str, turtle: str) -> SearchResult:
+    """Search a small graph."""
+    async with over(turtle) as gateway:
+        return await gateway.search_entities(query)
+
+
+def ids(answer: SearchResult) -> list[str]:
+    """Return the IDs found in order."""
+    return [hit.id for hit in answer.result]
+
+
+async def test_a_hit_says_how_it_matched() -> None:
+    turtle = """
+    x:label rdfs:label 'heart failure' . x:alias rdfs:label 'HF' ; skos:altLabel 'Heart-Failure' .
+    x:prefix rdfs:label 'heart failure, acute' . x:all rdfs:label 'failure of the heart' .
+    """
+    answer = await found("Heart failure", turtle)
+    assert [(hit.id, hit.match, hit.matched) for hit in answer.result] == [
+        ("x:label", "label", None),
+        ("x:alias", "alias", "Heart-Failure"),
+        ("x:prefix", "prefix", None),
+        ("x:all", "all words", None),
+    ]
+    assert [hit.match for hit in (await found("heart attack", turtle)).result] == ["some words"] * 4
+
+
+def test_a_name_without_any_of_the_words_is_similar() -> None:
+    hits = [Hit("urn:a", "desmopressin", is_synonym=False), Hit("urn:b", "desmopresin acetate", is_synonym=False)]
+    assert [one.match for one in ranked(hits, "desmopresin", words_of("desmopresin"))] == ["prefix", "similar"]
+
+
+async def test_the_more_mentioned_comes_first_among_those_that_fit_equally_well() -> None:
+    answer = await found(
+        "cushing",
+        "x:a rdfs:label 'Cushing' ; x:mentions 2 . x:b rdfs:label 'Cushing' ; x:mentions 30 ."
+        "x:c rdfs:label 'Cushing' ; x:p x:a, x:b, x:d . x:d rdfs:label 'Cushing disease' ; x:mentions 99 .",
+    )
+    assert ids(answer) == ["x:b", "x:a", "x:c", "x:d"]
+
+
+async def test_without_mentions_the_one_with_more_edges_comes_first() -> None:
+    answer = await found(
+        "paris",
+        "x:a rdfs:label 'Paris' ; x:in x:texas . x:b rdfs:label 'Paris' ; x:in x:france, x:europe ."
+        "x:c rdfs:label 'Paris' . x:d rdfs:label 'Paris Hilton' ; x:p x:e, x:f, x:g .",
+    )
+    assert ids(answer) == ["x:b", "x:a", "x:c", "x:d"]
+
+
+async def test_accents_make_no_difference_but_the_very_name_comes_first() -> None:
+    turtle = "x:a rdfs:label 'Résumé' ; x:p x:b, x:c . x:b rdfs:label 'Resume' . x:c rdfs:label 'other' ."
+    hits = [Hit("x:a", "Résumé", is_synonym=False), Hit("x:b", "Resume", is_synonym=False)]
+    for query, first in (("resume", "x:b"), ("RÉSUMÉ", "x:a")):
+        best = ranked(hits, query, words_of(query))
+        assert [one.match for one in best] == ["label", "label"]
+        assert best[0].hit.iri == first
+    assert ids(await found("résumé", turtle)) == ["x:a", "x:b"]
+    assert ids(await found("resume", turtle)) == ["x:b", "x:a"]
+
+
+async def test_what_cannot_be_weighed_is_ordered_by_name_and_not_by_a_fault() -> None:
+    async def hook(query: str) -> None:
+        if "AS ?degree" in query:
+            raise GaveUp("Too much.")
+
+    turtle = "x:z rdfs:label 'Paris' ; x:p x:q, x:r . x:b rdfs:label 'Paris' ; x:p x:q ."
+    async with over(Watched(engine(turtle), hook)) as gateway:
+        answer = await gateway.search_entities("paris")
+    assert ids(answer) == ["x:b", "x:z"]
+    assert answer.complete is True
+
+
+async def test_one_that_fits_alone_is_not_weighed() -> None:
+    asked: list[str] = []
+
+    async def hook(query: str) -> None:
+        asked.append(query)
+
+    async with over(Watched(engine("x:a rdfs:label 'Paris' . x:b rdfs:label 'Paris Hilton' ."), hook)) as gateway:
+        assert ids(await gateway.search_entities("paris")) == ["x:a", "x:b"]
+    assert not any("?degree" in query for query in asked)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["ada", "ada b", "ada bc", "adam"]), st.integers(0, 9)), max_size=30), st.data()
+)
+def test_weights_order_those_that_fit_equally_well_and_nothing_else(
+    names: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    hits = [Hit(f"urn:{number}:{place}", name, is_synonym=False) for place, (name, number) in enumerate(names)]
+    best = ranked(hits, "ada", ["ada"])
+    some = data.draw(st.sets(st.sampled_from([one.hit.iri for one in best]))) if best else set()
+    weights = {iri: float(len(iri) % 4) for iri in some}
+    groups: dict[tuple[str, tuple[int, int]], list[Ranked]] = {}
+    for one in best:
+        groups.setdefault((one.match, one.missing), []).append(one)
+    expected = [
+        one for group in groups.values() for one in sorted(group, key=lambda one: -weights.get(one.hit.iri, 0.0))
+    ]
+    assert weighted(best, "ada", weights) == expected

@@ -1,0 +1,241 @@
+"""What is kept between the pages of one answer (docs/contract.md, "Pages")."""
+
+import asyncio
+import itertools
+import threading
+
+import pytest
+from pyoxigraph import NamedNode, Quad
+
+from gateway.engine.traversal.snapshots import Snapshots
+from gateway.engine.traversal.topology import Topology
+from gateway.errors import EndpointFault
+from gateway.graph.values import Edge, NodeFacts, Schema
+from tests.engine.small import Watched, X, engine, ids, over
+
+MEGABYTE = 1 << 20
+STAR = " ".join(f"x:hub x:p x:n{number} ." for number in range(6))
+
+pytestmark = pytest.mark.anyio
+
+
+def topology(nodes: int, iri: str = "urn:n:") -> Topology:
+    """Return an answer of so many nodes in a row."""
+    names = [f"{iri}{number}" for number in range(nodes)]
+    edges = tuple(Edge(one, "urn:p", other) for one, other in itertools.pairwise(names))
+    return Topology((names[0],), dict.fromkeys(names, 1), edges, dict.fromkeys(names, NodeFacts()), (), (), 0)
+
+
+def test_what_is_kept_is_bounded_and_the_oldest_go_first() -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    answers = {question: topology(400) for question in range(10)}
+    for question, answer in answers.items():
+        kept.put(question, answer, kept.generation)
+    left = [question for question in answers if kept.get(question, going_on=False) is not None]
+    assert 0 < len(left) < 10
+    assert left == list(range(10 - len(left), 10))
+    assert sum(answers[question].size_bytes for question in left) <= MEGABYTE
+
+
+def test_an_answer_that_is_larger_than_all_that_may_be_kept_is_not_kept_and_displaces_none() -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    kept.put("small", topology(2), kept.generation)
+    kept.put("large", topology(10_000), kept.generation)
+    assert kept.get("large", going_on=True) is None
+    assert kept.get("small", going_on=True) is not None
+
+
+def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_own_iris_take() -> None:
+    answer = topology(100, iri="urn:" + "l" * 2_000)
+    assert answer.size_bytes >= sum(len(node) for node in answer.nodes)
+
+
+def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> None:
+    names = [f"urn:n:{number}" for number in range(100)]
+    facts = {name: NodeFacts(name=f"{name} {'n' * 5_000}") for name in names}
+    answer = Topology((names[0],), dict.fromkeys(names, 1), (), facts, (), (), 0)
+    assert answer.size_bytes >= sum(len(one.name) for one in facts.values())
+
+
+def test_an_answer_lives_for_its_time_and_no_longer() -> None:
+    now = 0.0
+    kept = Snapshots(1, 60.0, lambda: now)
+    kept.put("question", topology(2), kept.generation)
+    now = 59.0
+    assert kept.get("question", going_on=False) is not None
+    now = 61.0
+    assert kept.get("question", going_on=True) is None
+
+
+def test_forgetting_forgets_all() -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    kept.put("question", topology(2), kept.generation)
+    kept.clear()
+    assert kept.get("question", going_on=True) is None
+
+
+def test_an_answer_that_was_begun_before_all_was_forgotten_is_not_kept() -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    began = kept.generation
+    kept.clear()
+    kept.put("question", topology(2), began)
+    assert kept.get("question", going_on=True) is None
+
+
+@pytest.mark.parametrize(
+    "later", [Schema(exact=True, version="2", names=("urn:n",)), Schema(exact=True, version="1", names=("urn:m",))]
+)
+def test_an_answer_from_before_another_schema_only_serves_its_next_pages(later: Schema) -> None:
+    kept = Snapshots(1, 60.0, lambda: 0.0)
+    first = Schema(exact=True, version="1", names=("urn:n",))
+    kept.compare(first)
+    began = kept.generation
+    kept.put("question", topology(2), began)
+    kept.compare(first)
+    # A sample has another version each time, and a schema without names does not say that there are none.
+    kept.compare(Schema(exact=False, version="3"))
+    assert kept.get("question", going_on=False) is not None
+    kept.compare(later)
+    assert kept.get("question", going_on=False) is None
+    assert kept.get("question", going_on=True) is not None
+    kept.put("other", topology(2), began)
+    assert kept.get("other", going_on=True) is None
+    kept.put("question", topology(2), kept.generation)
+    assert kept.get("question", going_on=False) is not None
+
+
+async def test_what_is_being_traversed_when_all_is_forgotten_does_not_answer_the_next_question() -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hook(query: str) -> None:
+        if "UNION" in query and "n5>" in query:
+            asked.set()
+            await go_on.wait()
+
+    graph = engine(STAR)
+    async with over(Watched(graph, hook)) as gateway:
+        await gateway.describe_schema()
+        first = asyncio.create_task(gateway.bfs_query(["x:hub"], 2, topology_only=True))
+        await asked.wait()
+        gateway.forget()
+        graph.add(Quad(*(NamedNode(X + name) for name in ("hub", "p", "n7"))))
+        go_on.set()
+        assert (await first).node_count == 7
+        assert (await gateway.bfs_query(["x:hub"], 2, topology_only=True)).node_count == 8
+
+
+async def test_a_complete_answer_is_asked_for_once() -> None:
+    asked: list[str] = []
+
+    async def hook(query: str) -> None:
+        if "UNION" in query:
+            asked.append(query)
+
+    async with over(Watched(engine(STAR), hook)) as gateway:
+        first = await gateway.bfs_query(["x:hub"], 1, topology_only=True)
+        before = len(asked)
+        second = await gateway.bfs_query(["x:hub"], 1, topology_only=True, exclude_node_types=["untyped"])
+        third = await gateway.bfs_query(["x:hub"], 1, topology_only=True)
+        assert len(asked) == before
+        await gateway.bfs_query(["x:hub"], 2, topology_only=True)
+        assert len(asked) > before
+    assert first == third
+    assert ids(second) == ["x:hub"]
+
+
+async def test_an_incomplete_answer_serves_its_next_page_and_no_fresh_question() -> None:
+    failing = True
+
+    async def hook(query: str) -> None:
+        if failing and "isBlank(?o)" in query and "x/n0>" in query:
+            raise EndpointFault("Down.")
+
+    async with over(Watched(engine(f"{STAR} x:n0 x:p x:far ."), hook)) as gateway:
+        first = await gateway.bfs_query(["x:hub"], 2, limit=3, topology_only=True)
+        assert first.complete is False
+        failing = False
+        second = await gateway.bfs_query(["x:hub"], 2, limit=3, topology_only=True, offset=3, snapshot=first.snapshot)
+        by_offset = await gateway.bfs_query(["x:hub"], 2, limit=3, topology_only=True, offset=3)
+        fresh = await gateway.bfs_query(["x:hub"], 2, topology_only=True)
+    assert (second.complete, second.snapshot, second.result_changed) == (False, first.snapshot, None)
+    assert by_offset == second
+    assert len({*ids(first), *ids(second)}) == 6
+    assert fresh.complete is True
+    assert "x:far" in ids(fresh)
+
+
+async def test_a_call_that_fails_leaves_nothing_behind() -> None:
+    failing = True
+
+    async def hook(query: str) -> None:
+        if failing and "isBlank(?o)" in query:
+            raise EndpointFault("Down.")
+
+    async with over(Watched(engine(STAR), hook)) as gateway:
+        with pytest.raises(EndpointFault):
+            await gateway.bfs_query(["x:hub"], 1)
+        failing = False
+        answer = await gateway.bfs_query(["x:hub"], 1)
+    assert answer.complete is True
+    assert answer.node_count == 7
+
+
+@pytest.mark.parametrize("part", ["GROUP BY", "isBlank(?o)", "isLiteral(?v)", "rdf:reifies"])
+async def test_a_call_that_is_cancelled_leaves_the_gateway_usable(part: str) -> None:
+    waiting = asyncio.Event()
+    patient = True
+
+    async def hook(query: str) -> None:
+        if patient and part in query:
+            waiting.set()
+            await asyncio.Event().wait()
+
+    async with over(Watched(engine(f"{STAR} x:hub x:q x:n0 {{| x:confidence 0.5 |}} ."), hook)) as gateway:
+        calls = [asyncio.create_task(gateway.bfs_query(["x:hub"], 2)) for _ in range(3)]
+        await waiting.wait()
+        for call in calls:
+            call.cancel()
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        patient = False
+        answer = await gateway.bfs_query(["x:hub"], 2)
+        schema = await gateway.describe_schema()
+    assert all(isinstance(one, asyncio.CancelledError) for one in ended)
+    assert answer.complete is True
+    assert (answer.node_count, answer.edge_count) == (7, 7)
+    assert answer.degraded is None
+    assert schema.comprehensive is True
+
+
+async def test_cancelling_one_of_two_calls_does_not_disturb_the_other() -> None:
+    waiting, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hook(query: str) -> None:
+        if "GROUP BY" in query:
+            waiting.set()
+            await go_on.wait()
+
+    async with over(Watched(engine(STAR), hook)) as gateway:
+        one = asyncio.create_task(gateway.bfs_query(["x:hub"], 1))
+        other = asyncio.create_task(gateway.bfs_query(["x:hub"], 1))
+        await waiting.wait()
+        one.cancel()
+        go_on.set()
+        answer = await other
+        with pytest.raises(asyncio.CancelledError):
+            await one
+    assert answer.complete is True
+    assert answer.node_count == 7
+
+
+async def test_a_cancelled_query_of_the_embedded_engine_frees_its_slot() -> None:
+    async with over(STAR) as gateway:
+        for _ in range(5):
+            call = asyncio.create_task(gateway.bfs_query(["x:hub"], 1))
+            await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+        assert (await gateway.bfs_query(["x:hub"], 1)).node_count == 7
+    for thread in threading.enumerate():
+        if thread.name == "sparql":
+            thread.join(timeout=5)
+            assert not thread.is_alive()

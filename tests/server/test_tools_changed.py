@@ -1,0 +1,41 @@
+"""Who is told that the tools have changed, and that nobody who went away keeps others from hearing of it."""
+
+import asyncio
+from typing import Any, cast
+
+import anyio
+import pytest
+from mcp.server.subscriptions import InMemorySubscriptionBus
+from mcp_types import NotificationParams
+
+from gateway.server.tools_changed import Context, ToolsChangedNotifier
+
+pytestmark = pytest.mark.anyio
+
+
+class Session:
+    """A session that is told, or whose client is gone."""
+
+    def __init__(self, *, is_gone: bool) -> None:
+        self._is_gone = is_gone
+        self.told = 0
+
+    async def send_tool_list_changed(self) -> None:
+        """Hear of it."""
+        await asyncio.sleep(0)
+        if self._is_gone:
+            raise anyio.ClosedResourceError
+        self.told += 1
+
+
+async def test_a_client_that_went_away_keeps_no_other_from_hearing_of_two_changes_at_once() -> None:
+    notifier = ToolsChangedNotifier(InMemorySubscriptionBus())
+    gone, there = Session(is_gone=True), Session(is_gone=False)
+    before = asyncio.all_tasks()
+    for session in (gone, there):
+        context: Any = type("Its", (), {"session": session})
+        await notifier.join(cast("Context", context), NotificationParams())
+    notifier.tell()
+    notifier.tell()
+    await asyncio.gather(*(asyncio.all_tasks() - before))
+    assert there.told == 2

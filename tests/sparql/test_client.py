@@ -1,0 +1,226 @@
+"""What one question does about faults: again, smaller limits, or not at all while the endpoint is down."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+
+from gateway.errors import (
+    AnswerCut,
+    BrokenAnswer,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NetworkFault,
+    QueryRefused,
+    Resting,
+    Throttled,
+)
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import LimitSettings, Profile
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.pace import Pace
+from gateway.sparql.results.rows import Overflow
+
+pytestmark = pytest.mark.anyio
+
+NODES = {"nodes": ["http://example.org/a"]}
+
+
+@dataclass
+class Scripted:
+    """A transport that raises these faults in this order, and answers every query after them."""
+
+    faults: Sequence[Fault | None] = ()
+    rows: int = 1
+    sent: list[str] = field(default_factory=list)
+    probes: int = 0
+    dead: bool = False
+
+    async def select(self, query: str, _deadline: Deadline) -> bytes:
+        """Answer a query, or not."""
+        await anyio.lowlevel.checkpoint()
+        if "?alive" in query:
+            self.probes += 1
+            if self.dead:
+                raise NetworkFault("No answer.")
+            return body("alive", 1)
+        fault = self.faults[len(self.sent)] if len(self.sent) < len(self.faults) else None
+        self.sent.append(query)
+        if fault is not None or self.dead:
+            raise fault or NetworkFault("No answer.")
+        limit = int(query.rsplit("LIMIT", 1)[1])
+        return body("n", min(limit, self.rows))
+
+    async def close(self) -> None:
+        """Let go of nothing."""
+
+
+def body(variable: str, rows: int) -> bytes:
+    bindings = [{variable: {"type": "uri", "value": f"http://example.org/{n}"}} for n in range(rows)]
+    return json.dumps({"head": {"vars": [variable]}, "results": {"bindings": bindings}}).encode()
+
+
+def call(requests: int = 100) -> Call:
+    return Call(Deadline.after(60), requests, 100_000, 1_000)
+
+
+async def no_sleep(_seconds: float) -> None:
+    await anyio.lowlevel.checkpoint()
+
+
+def client(transport: Scripted, endpoint: EndpointSettings | None = None, **limits: int) -> SparqlClient:
+    profile = Profile(endpoint=endpoint or EndpointSettings(), limits=LimitSettings.model_validate(limits))
+    return SparqlClient(transport, profile, Pace(profile.endpoint, sleep=no_sleep))
+
+
+@pytest.mark.parametrize("fault", [NetworkFault("Reset."), BrokenAnswer("Broke off."), Throttled("Fewer.")])
+async def test_a_fault_that_may_pass_is_met_by_asking_again(fault: Fault) -> None:
+    transport = Scripted([fault, fault])
+    spent = call()
+    assert len((await client(transport).rows("existing", spent, NODES)).whole()) == 1
+    assert len(set(transport.sent)) == 1
+    assert spent.sent == len(transport.sent) == 3
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [QueryRefused("No."), EndpointFault("Odd."), GaveUp("Too slow."), AnswerCut("Cut."), DeadlinePassed("Over.")],
+)
+async def test_a_fault_that_stays_is_told_at_once(fault: Fault) -> None:
+    transport = Scripted([fault] * 5)
+    with pytest.raises(type(fault)):
+        await client(transport).rows("existing", call(), NODES)
+    assert len(transport.sent) == 1
+
+
+async def test_after_the_last_retry_the_fault_itself_is_told() -> None:
+    transport = Scripted([NetworkFault("First."), NetworkFault("Second."), NetworkFault("Third.")])
+    with pytest.raises(NetworkFault, match="Second"):
+        await client(transport, EndpointSettings(retries=1)).rows("existing", call(), NODES)
+    assert len(transport.sent) == 2
+
+
+async def test_every_retry_is_paid_from_the_budget_of_the_call() -> None:
+    transport = Scripted([NetworkFault("Reset.")] * 10)
+    with pytest.raises(Fault, match="requests"):
+        await client(transport, EndpointSettings(retries=9, failures_before_rest=100)).rows("existing", call(3), NODES)
+    assert len(transport.sent) == 3
+
+
+async def test_the_endpoints_own_pause_is_kept_before_the_next_attempt() -> None:
+    slept = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await anyio.lowlevel.checkpoint()
+
+    transport = Scripted([Throttled("Fewer.", retry_after=4.0)])
+    patient = SparqlClient(transport, Profile(), Pace(EndpointSettings(), clock=lambda: 0.0, sleep=sleep))
+    await patient.rows("existing", call(), NODES)
+    assert slept[0] == 4.0
+
+
+async def test_a_pause_longer_than_the_call_is_not_waited_for() -> None:
+    transport = Scripted([Throttled("Fewer.", retry_after=500.0)])
+    with pytest.raises(Throttled, match="Fewer"):
+        await client(transport).rows("existing", call(), NODES)
+    assert len(transport.sent) == 1
+
+
+async def test_a_row_cap_that_the_endpoint_tells_is_kept_below_from_then_on() -> None:
+    transport = Scripted([AnswerCut("Cut.", row_cap=1_000)], rows=5_000)
+    learning = client(transport, query_rows=50_000)
+    answer = await learning.rows("existing", call(), NODES)
+    rows, is_cut = answer.part()
+    assert is_cut
+    assert len(rows) == learning.query_rows == 900
+    with pytest.raises(Overflow):
+        answer.whole()
+    assert [query.rsplit(None, 1)[1] for query in transport.sent] == ["50001", "901"]
+
+
+async def test_a_row_cap_that_was_kept_below_already_is_a_cut_answer() -> None:
+    transport = Scripted([AnswerCut("Cut.", row_cap=100_000)])
+    with pytest.raises(AnswerCut):
+        await client(transport, query_rows=50_000).rows("existing", call(), NODES)
+
+
+async def test_an_endpoint_that_is_down_is_left_alone_after_some_failures() -> None:
+    transport = Scripted(dead=True)
+    tired = client(transport, EndpointSettings(retries=0, failures_before_rest=3))
+    for _ in range(3):
+        with pytest.raises(NetworkFault):
+            await tired.rows("existing", call(), NODES)
+    for _ in range(4):
+        with pytest.raises(Resting, match="3 times in a row"):
+            await tired.rows("existing", call(), NODES)
+    assert (len(transport.sent), transport.probes) == (3, 1)
+
+
+async def test_an_endpoint_that_answers_the_probe_is_not_left_alone() -> None:
+    transport = Scripted([EndpointFault("Odd.")] * 3)
+    asking = client(transport, EndpointSettings(retries=0, failures_before_rest=3))
+    for _ in range(3):
+        with pytest.raises(EndpointFault):
+            await asking.rows("existing", call(), NODES)
+    assert len((await asking.rows("existing", call(), NODES)).whole()) == 1
+    assert transport.probes == 1
+
+
+async def test_queries_that_are_too_much_say_nothing_against_the_endpoint() -> None:
+    transport = Scripted([GaveUp("Too slow."), AnswerCut("Cut."), QueryRefused("No.")] * 4)
+    asking = client(transport, EndpointSettings(retries=0, failures_before_rest=2))
+    for fault in (GaveUp, AnswerCut, QueryRefused) * 4:
+        with pytest.raises(fault):
+            await asking.rows("existing", call(), NODES)
+    assert transport.probes == 0
+
+
+async def test_a_call_waits_for_its_turn_no_longer_than_it_may_take() -> None:
+    entered = anyio.Event()
+
+    class Hanging(Scripted):
+        async def select(self, query: str, _deadline: Deadline) -> bytes:
+            self.sent.append(query)
+            entered.set()
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    transport = Hanging()
+    busy = client(transport, EndpointSettings(concurrency=1))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(busy.rows, "existing", call(), NODES)
+        await entered.wait()
+        late = Call(Deadline.after(0.01), 10, 1_000, 1_000)
+        with pytest.raises(DeadlinePassed):
+            await busy.rows("existing", late, NODES)
+        tasks.cancel_scope.cancel()
+    assert len(transport.sent) == 1
+
+
+async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint() -> None:
+    now = 0.0
+
+    class Slow(Scripted):
+        async def select(self, query: str, deadline: Deadline) -> bytes:
+            nonlocal now
+            if "?alive" in query and not self.probes:
+                now += deadline.seconds_left
+                self.probes += 1
+                raise DeadlinePassed("Over.")
+            return await super().select(query, deadline)
+
+    transport = Slow([EndpointFault("Odd.")] * 2)
+    asking = client(transport, EndpointSettings(retries=0, failures_before_rest=2))
+    for _ in range(2):
+        with pytest.raises(EndpointFault):
+            await asking.rows("existing", call(), NODES)
+    with pytest.raises(DeadlinePassed):
+        await asking.rows("existing", Call(Deadline.after(1.0, lambda: now), 10, 1_000, 1_000), NODES)
+    assert len((await asking.rows("existing", call(), NODES)).whole()) == 1

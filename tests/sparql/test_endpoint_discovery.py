@@ -1,0 +1,228 @@
+import asyncio
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import web
+
+from gateway.api import open_gateway
+from gateway.cli.main import main
+from gateway.errors import DeadlinePassed, NoQueryEndpoint
+from gateway.graph.deadline import Deadline
+from gateway.sparql.endpoint_discovery import EndpointDiscovery, find_query_endpoint, likely_urls
+from gateway.transport.credentials import Access
+from gateway.transport.http import Http
+from tests.servers.fuseki import running_fuseki
+from tests.transport.fake_endpoint import FakeEndpoint, Handler, Hanging, answering, fake_endpoint
+
+pytestmark = pytest.mark.anyio
+
+ALIVE = b'{"head":{"vars":["alive"]},"results":{"bindings":[{"alive":{"type":"literal","value":"1"}}]}}'
+QUERY = "SELECT (1 AS ?alive) WHERE { }"
+
+PAGES: dict[str, Handler] = {
+    "404": answering(b"", status=404),
+    "405": answering(b"", status=405),
+    "415": answering(b"", status=415),
+    "400 of Fuseki": answering(b"No endpoint for request\n", status=400, content_type="text/plain"),
+    "redirect": answering(b"", status=302, headers={"Location": "/elsewhere"}),
+    "HTML": answering(b"<html>", content_type="text/html"),
+}
+
+
+def with_endpoint_at(path: str, elsewhere: Handler = PAGES["404"]) -> Handler:
+    """Answer queries under one path, and something else under all others."""
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await (answering(ALIVE) if request.path == path else elsewhere)(request)
+
+    return handle
+
+
+def configured_as(endpoint: FakeEndpoint, rest: str) -> str:
+    parts = urlsplit(endpoint.url)
+    return f"{parts.scheme}://{parts.netloc}{rest}"
+
+
+async def found(endpoint: FakeEndpoint, rest: str) -> str | None:
+    http = Http(configured_as(endpoint, rest), max_bytes=100_000)
+    try:
+        return await find_query_endpoint(http, Deadline.after(20))
+    finally:
+        await http.close()
+
+
+@pytest.mark.parametrize(
+    ("configured", "endpoint"),
+    [
+        ("/ds", "/ds/sparql"),
+        ("/ds", "/ds/query"),
+        ("/ds/", "/ds/sparql"),
+        ("/ds/data", "/ds/query"),
+        ("/ds/update", "/ds/sparql"),
+        ("/ds/query", "/ds/sparql"),
+        ("/ds/sparql", "/ds"),
+        ("/#/dataset/ds/query", "/ds/sparql"),
+        ("/dataset.html?tab=query&ds=/ds", "/ds/query"),
+        ("/", "/query"),
+        ("", "/sparql"),
+        ("/conductor", "/sparql"),
+        ("/", "/blazegraph/namespace/kb/sparql"),
+        ("/blazegraph/#query", "/blazegraph/sparql"),
+        ("/bigdata", "/blazegraph/sparql"),
+        ("/repositories/cars/statements", "/repositories/cars"),
+        ("/rest/repositories/cars/size", "/repositories/cars"),
+        ("/rdf4j-workbench/repositories/cars/summary", "/rdf4j-server/repositories/cars"),
+        ("/proxy/graph/page", "/proxy/graph"),
+        ("/sparql", "/sparql/"),
+        ("/sparql/", "/sparql"),
+    ],
+)
+async def test_the_query_endpoint_is_found_from_the_url_of_a_page_or_a_dataset(configured: str, endpoint: str) -> None:
+    async with fake_endpoint(with_endpoint_at(endpoint)) as there:
+        assert await found(there, configured) == configured_as(there, endpoint)
+
+
+async def test_the_configured_url_is_found_where_it_takes_queries_by_get_alone() -> None:
+    async def by_get(request: web.BaseRequest) -> web.StreamResponse:
+        return await (answering(ALIVE) if request.method == "GET" else PAGES["405"])(request)
+
+    async with fake_endpoint(by_get) as there:
+        assert await found(there, "/sparql?x=1") == configured_as(there, "/sparql?x=1")
+
+
+@pytest.mark.parametrize("rest", ["", "/", "/a/b/c/d/", "/ds?ds=one&ds=two&ds=three", "/blazegraph", "/x#/dataset/y"])
+def test_a_handful_of_urls_of_the_same_server_are_likely_each_once(rest: str) -> None:
+    url = f"https://graph.example:8443{rest}"
+    likely = likely_urls(url)
+    assert 0 < len(likely) <= 8
+    assert len(set(likely)) == len(likely)
+    assert url not in likely
+    assert all(other.startswith("https://graph.example:8443/") for other in likely)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answering(b'{"head":{"vars":["alive"]},"results":{"bindings":[]}}'),
+        answering(b'{"hello": "world"}'),
+        answering(b"<html>", content_type="text/html"),
+    ],
+)
+async def test_what_answers_something_else_is_no_endpoint(answer: Handler) -> None:
+    async with fake_endpoint(answer) as there:
+        assert await found(there, "/ds") is None
+    # By GET as well, where the configured URL answered a POST with a page.
+    assert len(there.received) <= 2 + 8
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+async def test_the_operator_is_told_the_url_once_and_a_model_never(
+    page: Handler, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with fake_endpoint(with_endpoint_at("/ds/sparql", page)) as there:
+        transport = EndpointDiscovery(Http(configured_as(there, "/ds"), max_bytes=100_000))
+        told = []
+        for _ in range(3):
+            with pytest.raises(NoQueryEndpoint) as caught:
+                await transport.select(QUERY, Deadline.after(20))
+            told.append(str(caught.value))
+        await transport.close()
+    assert len(set(told)) == 1
+    assert "a server's page or a dataset, and not its query endpoint" in told[0]
+    assert told[0].endswith("Whoever runs this gateway finds the right URL in its log.")
+    (record,) = [record for record in caplog.records if record.name == "gateway.sparql.endpoint_discovery"]
+    assert f"the query endpoint is {configured_as(there, '/ds/sparql')}" in record.getMessage()
+
+
+async def test_where_nothing_is_found_the_fault_stays_and_the_operator_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with fake_endpoint(PAGES["404"]) as there:
+        transport = EndpointDiscovery(Http(configured_as(there, "/ds?of=s3cret"), max_bytes=100_000))
+        for _ in range(2):
+            with pytest.raises(NoQueryEndpoint, match="no SPARQL query endpoint"):
+                await transport.select(QUERY, Deadline.after(20))
+        await transport.close()
+    assert caplog.text.count("no other URL that was tried on this server does") == 1
+    assert "s3cret" not in caplog.text
+
+
+async def test_a_long_query_finds_out_that_only_get_works_and_is_too_long_for_it() -> None:
+    async def by_get(request: web.BaseRequest) -> web.StreamResponse:
+        return await (answering(ALIVE) if request.method == "GET" else PAGES["405"])(request)
+
+    async with fake_endpoint(by_get) as there:
+        transport = EndpointDiscovery(Http(there.url, max_bytes=100_000))
+        with pytest.raises(Exception, match="too long") as caught:
+            await transport.select(QUERY + " #" + "x" * 10_000, Deadline.after(20))
+        assert getattr(caught.value, "smaller", False)
+        assert await transport.select(QUERY, Deadline.after(20)) == ALIVE
+        await transport.close()
+
+
+async def test_queries_at_once_look_only_once() -> None:
+    async with fake_endpoint(PAGES["404"]) as there:
+        transport = EndpointDiscovery(Http(configured_as(there, "/ds"), max_bytes=100_000))
+        calls = [transport.select(QUERY, Deadline.after(20)) for _ in range(5)]
+        faults = await asyncio.gather(*calls, return_exceptions=True)
+        await transport.close()
+    assert all(isinstance(fault, NoQueryEndpoint) for fault in faults)
+    assert len(there.received) == 5 + 1 + len(likely_urls(configured_as(there, "/ds")))
+
+
+async def test_looking_ends_with_the_time_of_the_call() -> None:
+    hanging = Hanging()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await (PAGES["404"] if request.path == "/ds" else hanging)(request)
+
+    async with fake_endpoint(handle) as there:
+        transport = EndpointDiscovery(Http(configured_as(there, "/ds"), max_bytes=100_000))
+        with pytest.raises((NoQueryEndpoint, DeadlinePassed)):
+            await transport.select(QUERY, Deadline.after(0.2))
+        await transport.close()
+
+
+async def test_credentials_go_to_the_same_server_only() -> None:
+    async with fake_endpoint(answering()) as elsewhere:
+        redirect = answering(b"", status=307, headers={"Location": elsewhere.url})
+        async with fake_endpoint(redirect) as there:
+            http = Http(there.url, max_bytes=100_000, access=Access(headers={"Authorization": "Bearer s3cret"}))
+            assert await find_query_endpoint(http, Deadline.after(20)) is None
+            await http.close()
+        assert elsewhere.received == []
+
+
+async def test_the_command_line_tells_the_url_to_the_person_who_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    async with fake_endpoint(with_endpoint_at("/ds/sparql")) as there:
+        argv = ["bfs", "http://example.org/a", "-e", configured_as(there, "/ds"), "--json"]
+        assert await asyncio.to_thread(main, argv) == 2
+    out = capsys.readouterr()
+    assert out.out == ""
+    assert configured_as(there, "/ds/sparql") in out.err
+    (error,) = [line for line in out.err.splitlines() if "finds the right URL in its log" in line]
+    assert "127.0.0.1" not in error
+
+
+async def test_a_model_reads_no_address() -> None:
+    async with (
+        fake_endpoint(with_endpoint_at("/ds/sparql")) as there,
+        open_gateway(endpoint=configured_as(there, "/ds")) as gateway,
+    ):
+        with pytest.raises(NoQueryEndpoint) as caught:
+            await gateway.bfs_query(["http://example.org/a"], 1)
+    assert "127.0.0.1" not in str(caught.value)
+
+
+@pytest.mark.server
+async def test_the_url_of_a_fuseki_dataset_is_no_wrong_id(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph = tmp_path / "graph.ttl"
+    graph.write_text("<http://example.org/a> <http://example.org/p> <http://example.org/b> .")
+    with running_fuseki({"ds": [graph]}, workdir=tmp_path) as fuseki:
+        for url in (f"http://127.0.0.1:{fuseki.port}/ds", f"http://127.0.0.1:{fuseki.port}/ds/"):
+            caplog.clear()
+            async with open_gateway(endpoint=url) as gateway:
+                with pytest.raises(NoQueryEndpoint, match="finds the right URL in its log"):
+                    await gateway.bfs_query(["http://example.org/a"], 1)
+            assert f"the query endpoint is {fuseki.endpoint('ds')}" in caplog.text

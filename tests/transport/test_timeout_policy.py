@@ -1,0 +1,251 @@
+"""GET where POST is refused, what is left of the deadline, and cancelling by ID."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.errors import AnswerCut, DeadlinePassed, Fault, NoQueryEndpoint, QueryTooLong, Throttled
+from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import Method
+from gateway.transport.http import Http
+from gateway.transport.timeout_policy import TimeoutPolicy
+from tests.examples import examples
+from tests.transport.fake_endpoint import EMPTY, FakeEndpoint, Handler, Hanging, answering, fake_endpoint, in_turn
+
+pytestmark = pytest.mark.anyio
+
+QUERY = "SELECT ?x { ?x ?p ?o }"
+PATIENCE = 20
+BLAZEGRAPH = TimeoutPolicy(timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True)
+
+
+@asynccontextmanager
+async def asking(
+    handler: Handler,
+    *,
+    method: Method = "auto",
+    timeout_policy: TimeoutPolicy | None = None,
+    graphs: tuple[str, ...] = (),
+    query_string: str = "",
+) -> AsyncIterator[tuple[Http, FakeEndpoint]]:
+    async with asyncio.timeout(PATIENCE), fake_endpoint(handler) as endpoint:
+        transport = Http(
+            endpoint.url + query_string,
+            max_bytes=100_000,
+            method=method,
+            timeout_policy=timeout_policy,
+            graphs=graphs,
+            concurrency=2,
+        )
+        try:
+            yield transport, endpoint
+        finally:
+            await transport.close()
+
+
+async def ask(transport: Http, query: str = QUERY) -> bytes:
+    return await transport.select(query, Deadline.after(PATIENCE))
+
+
+def only_by_get(refusal: Handler) -> Handler:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await (answering() if request.method == "GET" else refusal)(request)
+
+    return handle
+
+
+REFUSALS = {
+    "405": answering(b"", status=405),
+    "501": answering(b"", status=501),
+    "an HTML form": answering(b"<html>", content_type="text/html"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
+async def test_an_endpoint_that_refuses_post_is_asked_by_get_from_then_on(refusal: Handler) -> None:
+    async with asking(only_by_get(refusal)) as (transport, endpoint):
+        for _ in range(3):
+            assert await ask(transport) == EMPTY
+        assert transport.method == "get"
+    assert [request.method for request in endpoint.received] == ["POST", "GET", "GET", "GET"]
+    assert endpoint.queries == [QUERY] * 4
+
+
+@pytest.mark.parametrize("method", ["post", "get"])
+async def test_a_method_that_the_profile_names_is_the_only_one(method: Method) -> None:
+    refusing = answering(b"", status=405)
+    async with asking(refusing, method=method) as (transport, endpoint):
+        with pytest.raises(NoQueryEndpoint):
+            await ask(transport)
+    assert [request.method for request in endpoint.received] == [method.upper()]
+
+
+async def test_a_url_that_takes_neither_is_asked_both_ways_only_once() -> None:
+    async with asking(answering(b"", status=405)) as (transport, endpoint):
+        for _ in range(2):
+            with pytest.raises(NoQueryEndpoint, match="by POST"):
+                await ask(transport)
+    assert [request.method for request in endpoint.received] == ["POST", "GET", "POST"]
+
+
+async def test_a_url_without_an_endpoint_is_not_asked_by_get() -> None:
+    async with asking(answering(b"", status=404)) as (transport, endpoint):
+        with pytest.raises(NoQueryEndpoint):
+            await ask(transport)
+    assert [request.method for request in endpoint.received] == ["POST"]
+
+
+async def test_a_fault_of_the_get_is_told_and_settles_nothing() -> None:
+    handlers = [answering(b"", status=405), answering(b"", status=429), answering(b"", status=405), answering()]
+    async with asking(in_turn(handlers)) as (transport, _):
+        with pytest.raises(Throttled):
+            await ask(transport)
+        methods = [transport.method]
+        assert await ask(transport) == EMPTY
+        methods.append(transport.method)
+    assert methods == ["auto", "get"]
+
+
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
+async def test_any_text_reaches_the_endpoint_by_get_as_it_is(query: str) -> None:
+    timeout_policy = TimeoutPolicy("timeout")
+    async with asking(
+        answering(), method="get", timeout_policy=timeout_policy, graphs=("urn:g?&=",), query_string="?a=%26b#c"
+    ) as (
+        transport,
+        endpoint,
+    ):
+        await ask(transport, query)
+    (request,) = endpoint.received
+    assert request.form == (("a", "&b"), ("query", query), ("default-graph-uri", "urn:g?&="), ("timeout", "20"))
+
+
+async def test_no_get_is_ever_sent_that_an_engine_may_cut() -> None:
+    async with asking(answering(), method="get") as (transport, endpoint):
+        for length in range(6800, 7200):
+            try:
+                await ask(transport, "x" * length)
+            except QueryTooLong as error:
+                assert error.smaller  # noqa: PT017 - what was sent until then is what counts
+                break
+        else:
+            pytest.fail("no query was too long")
+        await ask(transport, QUERY)
+    longest = max(len(f"http://{request.headers['Host']}{request.path}") for request in endpoint.received)
+    assert 6950 < longest < 7000
+    assert max(len(query) for query in endpoint.queries) == length - 1
+
+
+async def test_percent_signs_count_in_the_length_of_a_get() -> None:
+    async with asking(answering(), method="get") as (transport, endpoint):
+        with pytest.raises(QueryTooLong):
+            await ask(transport, "\U0001f600" * 600)
+        assert endpoint.received == []
+
+
+async def test_a_long_first_query_does_not_hide_that_post_is_refused() -> None:
+    async with asking(only_by_get(REFUSALS["405"])) as (transport, _):
+        with pytest.raises(NoQueryEndpoint):
+            await ask(transport, "x" * 10_000)
+        assert await ask(transport) == EMPTY
+        with pytest.raises(QueryTooLong):
+            await ask(transport, "x" * 10_000)
+
+
+async def test_what_is_left_of_the_deadline_is_told_in_the_engines_own_way() -> None:
+    async with asking(answering(), timeout_policy=BLAZEGRAPH) as (transport, endpoint):
+        await transport.select(QUERY, Deadline.after(1.2344, lambda: 0.0))
+        transport.timeout_policy = TimeoutPolicy("timeout", timeout_unit="milliseconds")
+        await transport.select(QUERY, Deadline.after(1.2344, lambda: 0.0))
+        transport.timeout_policy = TimeoutPolicy()
+        await transport.select(QUERY, Deadline.after(1.2344, lambda: 0.0))
+    first, second, third = endpoint.received
+    assert first.headers["X-BIGDATA-MAX-QUERY-MILLIS"] == "1235"
+    assert "X-BIGDATA-MAX-QUERY-MILLIS" not in second.headers
+    assert second.form == (("query", QUERY), ("timeout", "1235"))
+    assert third.form == (("query", QUERY),)
+
+
+def cancelled_ids(endpoint: FakeEndpoint) -> list[str]:
+    return [dict(request.form)["queryId"] for request in endpoint.received if ("cancelQuery", "") in request.form]
+
+
+class HangingUnlessCancelled(Hanging):
+    """Hangs on a query, and answers a request to cancel one."""
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Do so."""
+        if "cancelQuery" in await request.post():
+            return web.Response()
+        return await super().__call__(request)
+
+
+async def test_a_query_that_its_caller_gave_up_is_cancelled_by_its_id() -> None:
+    handler = HangingUnlessCancelled()
+    async with asking(handler, timeout_policy=BLAZEGRAPH) as (transport, endpoint):
+        task = asyncio.create_task(ask(transport))
+        await handler.began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await handler.gone.wait()
+        await transport.close()
+        sent = dict(endpoint.received[0].form)["queryId"]
+        assert cancelled_ids(endpoint) == [sent]
+
+
+async def test_a_query_whose_time_is_up_is_cancelled_by_its_id() -> None:
+    async with asking(HangingUnlessCancelled(), timeout_policy=BLAZEGRAPH) as (transport, endpoint):
+        with pytest.raises(DeadlinePassed):
+            await transport.select(QUERY, Deadline.after(0.1))
+        await transport.close()
+        assert cancelled_ids(endpoint) == [dict(endpoint.received[0].form)["queryId"]]
+
+
+async def test_a_query_with_an_answer_too_large_is_cancelled_by_its_id() -> None:
+    async with asking(answering(b" " * 200_000), timeout_policy=BLAZEGRAPH) as (transport, endpoint):
+        with pytest.raises(AnswerCut):
+            await ask(transport)
+        await transport.close()
+        assert len(cancelled_ids(endpoint)) == 1
+
+
+@pytest.mark.parametrize("handler", [answering(), answering(b"", status=500)], ids=["answer", "error"])
+async def test_a_query_that_has_ended_is_not_cancelled_and_each_has_its_own_id(handler: Handler) -> None:
+    async with asking(handler, timeout_policy=BLAZEGRAPH) as (transport, endpoint):
+        for _ in range(2):
+            with suppress(Fault):
+                await ask(transport)
+        await transport.close()
+    assert cancelled_ids(endpoint) == []
+    assert len({dict(request.form)["queryId"] for request in endpoint.received}) == 2
+
+
+async def test_closing_waits_for_a_cancel_no_longer_than_it_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.transport.http._CANCEL_SECONDS", 0.05)
+    async with asking(Hanging(), timeout_policy=BLAZEGRAPH) as (transport, _):
+        with pytest.raises(DeadlinePassed):
+            await transport.select(QUERY, Deadline.after(0.05))
+        await transport.close()
+
+
+async def test_another_url_of_the_same_server_is_asked_in_the_same_way_and_no_other_server_is() -> None:
+    async with asking(answering(), graphs=("urn:g",), timeout_policy=TimeoutPolicy("timeout")) as (transport, endpoint):
+        parts = urlsplit(endpoint.url)
+        other = transport.at(parts._replace(path="/other").geturl())
+        try:
+            await ask(other)
+        finally:
+            await other.close()
+        (request,) = endpoint.received
+        assert (request.path, request.form[1:]) == ("/other", (("default-graph-uri", "urn:g"), ("timeout", "20")))
+        for elsewhere in ("http://127.0.0.1:1/sparql", f"https://{parts.netloc}/", f"http://localhost:{parts.port}/"):
+            with pytest.raises(ValueError, match="another server"):
+                transport.at(elsewhere)
