@@ -16,10 +16,10 @@ from gateway.errors import (
     NetworkFault,
     QueryRefused,
 )
+from gateway.flow.batch_size import BatchSize
 from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import Batches
 from gateway.sparql.client import Overflow
-from gateway.sparql.pace import BatchSize
 from gateway.sparql.results.rows import IriTerm, LiteralTerm, Row
 
 pytestmark = pytest.mark.anyio
