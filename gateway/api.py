@@ -21,7 +21,7 @@ import rdflib
 
 from gateway import resources
 from gateway.cache.store import CachedStore
-from gateway.cache.stored_schema import SchemaOfContent, StoredSchema
+from gateway.cache.stored_schema import FixedContentStore, StoredSchema
 from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
@@ -145,7 +145,7 @@ def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InPr
     below = SparqlStore(_in_process(graph, profile), profile)
     place = None if graph.place is None else graph.place / _reading_of(profile)
     labels = InProcessIndexSource(below.names, allowance_of(profile, _PAGE_SECONDS), place)
-    over = below if place is None else SchemaOfContent(below, StoredSchema(place), below.use_names)
+    over = below if place is None else FixedContentStore(below, StoredSchema(place), below.use_names)
     return IndexedStore(_cached(over, below.name_predicates, forever, 0), labels), labels
 
 

@@ -227,9 +227,9 @@ class CachedStore:
             worth=lambda answer: answer.refined,
         )
 
-    async def glance(self, call: Call) -> Schema:
+    async def quick_schema(self, call: Call) -> Schema:
         """Return what a short look shows, always looked at anew; see `schema`."""
-        return self._compared(await self._inner.glance(call))
+        return self._compared(await self._inner.quick_schema(call))
 
     async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph, always read anew: the engine keeps them.

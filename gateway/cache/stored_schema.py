@@ -62,7 +62,7 @@ class StoredSchema:
             _log.warning("the schema cannot be kept: %s", error)
 
 
-class SchemaOfContent(DelegatingStore):
+class FixedContentStore(DelegatingStore):
     """A graph store whose content never changes, so that its complete schema is read once.
 
     Args:
@@ -76,7 +76,7 @@ class SchemaOfContent(DelegatingStore):
         self._kept = kept
         self._use_names = use_names
         self.search = inner.search
-        self.glance = lambda call: self._read(inner.glance, call)
+        self.quick_schema = lambda call: self._read(inner.quick_schema, call)
         self.schema = lambda call: self._read(inner.schema, call)
 
     async def _read(self, read: Callable[[Call], Awaitable[Schema]], call: Call) -> Schema:

@@ -22,7 +22,7 @@ class DelegatingStore:
         self.mentions = inner.mentions
         self.node_metadata = inner.node_metadata
         self.edge_metadata = inner.edge_metadata
-        self.glance = inner.glance
+        self.quick_schema = inner.quick_schema
         self.schema = inner.schema
         self.named = inner.named
         self.forget = inner.forget

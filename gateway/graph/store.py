@@ -103,8 +103,8 @@ class GraphStore(Protocol):
         """Return the statements about each edge."""
         ...
 
-    async def glance(self, call: Call) -> Schema:
-        """Return what a short look shows of the types and edge predicates; all of them where the graph is small.
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the types and edge predicates that a short reading finds; all of them if the graph is small.
 
         Raises:
             Fault: The graph could not be asked.

@@ -138,10 +138,10 @@ class SparqlStore:
         """Return the statements about each edge."""
         return sendable.evidence_of(await self._evidence.about(edges, call))
 
-    async def glance(self, call: Call) -> Schema:
-        """Return what a short look shows of the types and edge predicates."""
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the types and edge predicates that a short reading finds."""
         await self._prepared(call)
-        return await self._schema.glance(call)
+        return await self._schema.quick_schema(call)
 
     async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph."""

@@ -206,7 +206,7 @@ class FakeStore:
         assertion = Assertion({"urn:p": (Literal(str(fetch.number)),)})
         return {edge: Evidence((assertion,), fetch.marks.get(edge, WHOLE)) for edge in edges}
 
-    async def glance(self, call: Call) -> Schema:
+    async def quick_schema(self, call: Call) -> Schema:
         """Return an empty schema."""
         return await self.schema(call)
 

@@ -71,7 +71,7 @@ class SchemaReader:
         self._names = NameFinder(client, nodes, name_predicates, profile)
         self._hubs = HubFinder(client, rule, nodes)
 
-    async def glance(self, call: Call) -> Schema:
+    async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
 
         Raises:
