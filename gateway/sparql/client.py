@@ -22,7 +22,8 @@ from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row, Rows
 from gateway.sparql.template import Parameter
 from gateway.telemetry import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
@@ -36,24 +37,6 @@ _ECHOED = 200
 
 _ECHOES_BYTES = 4 << 20
 """Memory for what it said."""
-
-_OF_ONE = (
-    "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
-    "`limits.query_rows`."
-)
-
-
-class Overflow(AnswerCut):
-    """There are more rows than one query may return.
-
-    Attributes:
-        rows: The rows that came; they are true, but not all.
-    """
-
-    def __init__(self, rows: Sequence[Row], *, about_one: bool = False) -> None:
-        what, next_step = ("One entity", _OF_ONE) if about_one else ("The answer", "Ask for fewer entities at once.")
-        super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
-        self.rows = rows
 
 
 def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
@@ -109,8 +92,8 @@ class SparqlClient:
 
     async def rows(
         self, name: str, call: Call, parameters: Mapping[str, Parameter], *, at_most: int | None = None
-    ) -> Sequence[Row]:
-        """Ask one question and return all rows of its answer.
+    ) -> Rows:
+        """Ask one question and return the rows of its answer.
 
         Args:
             name: The template.
@@ -119,7 +102,6 @@ class SparqlClient:
             at_most: Rows that may come; the profile's `query_rows` where not given.
 
         Raises:
-            Overflow: There are more rows.
             Fault: The endpoint did not give a whole answer.
         """
         if self._detector is not None:
@@ -142,9 +124,7 @@ class SparqlClient:
                 next_step="Try again later; if it stays, whoever runs this gateway should check the endpoint.",
             ) from error
 
-    async def _rows(
-        self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None
-    ) -> Sequence[Row]:
+    async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
@@ -152,10 +132,10 @@ class SparqlClient:
             send = partial(self._answer, self._transport_for(text), query, text, limit + 1, call, timer)
             rows = await self.flow.run(call, send, partial(self._probe, call))
         call.spend_rows(len(rows))
-        if len(rows) > limit:
-            call.tally.overflows += 1
-            raise Overflow(rows[:limit])
-        return rows
+        if len(rows) <= limit:
+            return Rows(rows)
+        call.tally.overflows += 1
+        return Rows(rows[:limit], is_cut=True)
 
     def _learn_row_cap(self, cut: AnswerCut) -> bool:
         """Ask for fewer rows than the cap that the endpoint has named; return whether that is news."""
@@ -232,7 +212,7 @@ class SparqlClient:
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = await self.rows("echo", call, {"nodes": list(together)})
+            rows = (await self.rows("echo", call, {"nodes": list(together)})).whole()
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:

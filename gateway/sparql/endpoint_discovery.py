@@ -17,7 +17,7 @@ from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.urls import without_query
 from gateway.sparql import template
-from gateway.sparql.results.rows import decode
+from gateway.sparql.results.decoder import decode
 from gateway.transport.base import ProbeResponse
 from gateway.transport.http import Http
 from gateway.transport.timeout_policy import TimeoutPolicy
