@@ -1,6 +1,6 @@
 """How many IDs one kind of query asks about, adapted to the answers.
 
-Batch sizes and why they adapt: field notes, ``sparql-endpoints.md`` 6.1 and 6.2, ``performance.md`` 1.1.
+Batch sizes and why they adapt: docs/notes/endpoints.md, "Batch sizes".
 """
 
 from __future__ import annotations
