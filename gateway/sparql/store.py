@@ -152,9 +152,9 @@ class SparqlStore:
         """Return the reader of all names."""
         return self._names
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
-        return await self._search.find(sought, types, call)
+        return await self._search.find(terms, types, call)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text."""
