@@ -1,6 +1,6 @@
 """Every template gives the same rows on every engine as in this process, over the same files.
 
-This is how an engine shows that answers a query wrongly with status 200 (field notes, `blazegraph.md`).
+This is how an engine shows that answers a query wrongly with status 200 (docs/notes/blazegraph.md).
 """
 
 import functools
@@ -20,7 +20,8 @@ from gateway.settings.profile import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.evidence.ways import WAYS
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Term, TripleTerm, decode, literal
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, TripleTerm, literal
 from gateway.sparql.search.text_index import INDEXES
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_plain_iri

@@ -159,7 +159,7 @@ class Gateway:
 
     async def oriented(self) -> None:
         """Wait until the schema was read in full, or as far as the profile allows; where it is not being read, not."""
-        await self._schema_cache.settled()
+        await self._schema_cache.wait_until_read()
 
     async def prepared(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read in full, as far as the profile allows, and the names for searches are.
@@ -169,7 +169,7 @@ class Gateway:
         """
         self._schema_cache.start()
         await progress(0, 1, "Reading types and predicates")
-        await self._schema_cache.settled()
+        await self._schema_cache.wait_until_read()
 
         async def told(read: int, total: int) -> None:
             await progress(read, total, f"Reading names of {total:,} entities")

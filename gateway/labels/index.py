@@ -78,11 +78,11 @@ class LabelIndex:
             worker.close()
             raise
 
-    async def find(self, sought: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
         """Find entities by their names.
 
         Args:
-            sought: What is looked for.
+            terms: What is looked for.
             types: Only entities with one of these types; empty for all.
             at_most: Hits at most.
             deadline: When the answer is wanted.
@@ -92,7 +92,7 @@ class LabelIndex:
             ClosedError: The index was closed.
             sqlite3.Error: The index is broken.
         """
-        found = await self._worker.run_until(deadline, _find, sought, types, at_most, not self.about.date)
+        found = await self._worker.run_until(deadline, _find, terms, types, at_most, not self.about.date)
         unfinished = not self.about.whole or bool(types and not self.about.typed)
         return Hits(
             found.hits,
@@ -144,9 +144,9 @@ def _write(
 
 
 def _find(
-    database: sqlite3.Connection, sought: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
+    database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
 ) -> IndexSearch:
-    return IndexSearch.of(database, sought, types, at_most, thorough=thorough)
+    return IndexSearch.of(database, terms, types, at_most, thorough=thorough)
 
 
 def _read(database: sqlite3.Connection, path: Path) -> About:

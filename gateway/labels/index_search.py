@@ -100,25 +100,25 @@ class IndexSearch:
 
     @classmethod
     def of(
-        cls, database: sqlite3.Connection, sought: SearchTerms, types: Sequence[Iri], at_most: int, *, thorough: bool
+        cls, database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, *, thorough: bool
     ) -> IndexSearch:
         """Search.
 
         Args:
             database: Has the index attached.
-            sought: What is looked for.
+            terms: What is looked for.
             types: Only entities with one of these types; empty for all.
             at_most: Names at most.
             thorough: Whether words inside words are looked for also where whole words were found.
         """
-        words = words_of(sought.text)
+        words = words_of(terms.text)
         shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))
         finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
         if finding._types is not None:
             if words:
                 finding._search(words[:_MOST_WORDS])
             else:
-                finding._symbols(sought.text)
+                finding._symbols(terms.text)
         return finding
 
     @property

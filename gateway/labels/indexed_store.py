@@ -63,27 +63,27 @@ class IndexedStore(DelegatingStore):
         super().__init__(inner)
         self._labels = labels
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
-        hits = await self._indexed(sought, types, call)
+        hits = await self._indexed(terms, types, call)
         if hits is not None and hits.exhaustive:
             return hits
         if hits is not None and hits.hits:
-            return await self._with_new_names(hits, sought, types, call)
+            return await self._with_new_names(hits, terms, types, call)
         is_coming = hits is None and self._labels.is_coming
-        found = await self._inner.search(sought, types, call)
+        found = await self._inner.search(terms, types, call)
         if not is_coming:
             return found
         return replace(found, exhaustive=False, warnings=(*found.warnings, _COMING))
 
-    async def _indexed(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits | None:
+    async def _indexed(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits | None:
         """Search the index; None where there is none."""
         for _ in range(_ATTEMPTS):
             index = await self._labels.index(call.deadline)
             if index is None:
                 return None
             try:
-                return await index.find(sought, types, _CANDIDATES, call.deadline)
+                return await index.find(terms, types, _CANDIDATES, call.deadline)
             except ClosedError:
                 _log.debug("a search found its label index closed, because another one took its place")
             except sqlite3.Error as error:
@@ -91,13 +91,13 @@ class IndexedStore(DelegatingStore):
                 self._labels.distrust(index)
         return None
 
-    async def _with_new_names(self, hits: Hits, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def _with_new_names(self, hits: Hits, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Add what has this very name by now, where an index that may have grown old knows nothing of that name."""
-        wanted = sought.text.strip().casefold()
+        wanted = terms.text.strip().casefold()
         if any(hit.text.casefold() == wanted for hit in hits.hits):
             return hits
         try:
-            new = await self._inner.named(sought.text, types, call)
+            new = await self._inner.named(terms.text, types, call)
         except Fault as fault:
             _log.info("names that are newer than the label index could not be looked up: %s", fault)
             return hits

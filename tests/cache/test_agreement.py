@@ -35,7 +35,7 @@ thorough = settings(
 
 @dataclass
 class Counted:
-    """A transport that remembers what was sent."""
+    """A transport that records what was sent."""
 
     inner: Transport
     sent: list[str] = field(default_factory=list)

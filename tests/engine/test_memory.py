@@ -5,8 +5,8 @@ import tracemalloc
 
 import pytest
 
-from gateway.cache.memory import Memory
-from gateway.cache.sizes import size_of
+from gateway.cache.memory import MemoryCache
+from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault
@@ -99,11 +99,11 @@ LONG = "\u4e00" * 100_000
     ids=["description", "name", "types", "mark of facts", "mark of a degree", "mark of an existence"],
 )
 def test_all_texts_of_an_answer_are_counted(answer: object) -> None:
-    assert size_of(answer) >= 2 * len(LONG)
+    assert memory_size(answer) >= 2 * len(LONG)
 
 
 def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
-    memory = Memory(MEGABYTE, 60.0, lambda: 0.0)
+    memory = MemoryCache(MEGABYTE, 60.0, lambda: 0.0)
     tracemalloc.start()
     try:
         for number in range(200):

@@ -236,7 +236,7 @@ async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(ans
     found = await search.find(SearchTerms("what", ("what",)), (), call())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
-    assert set(found.told) == {hit.iri for hit in found.hits}
+    assert set(found.details) == {hit.iri for hit in found.hits}
     assert not found.exhaustive
 
 

@@ -1,4 +1,4 @@
-"""Filters: what they mean, and what they leave of a topology (contract, "Traversal")."""
+"""Filters: what they mean, and what they leave of a topology (docs/contract.md, "Traversal")."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
-from gateway.engine.schema.known import KnownSchema
 from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.view import SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -53,7 +53,7 @@ class Filters:
 
 def resolve(
     arguments: TraversalArguments,
-    known: KnownSchema,
+    known: SchemaView,
     topology: Topology | None = None,
     labels: Mapping[Iri, str] = _NO_LABELS,
 ) -> Filters:
@@ -135,7 +135,7 @@ class NodeFilter:
         self._metadata_builder = metadata_builder
 
     async def apply(
-        self, topology: Topology, filters: Filters, min_mentions: int, known: KnownSchema, call: Call
+        self, topology: Topology, filters: Filters, min_mentions: int, known: SchemaView, call: Call
     ) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 

@@ -11,7 +11,7 @@ from gateway.engine.presentation.filters import FilteredTopology, TraversalArgum
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
 from gateway.engine.presentation.reference_shape import size_of_counts, size_of_summary
 from gateway.engine.schema.entity_type import UNKNOWN
-from gateway.engine.schema.known import KnownSchema
+from gateway.engine.schema.view import SchemaView
 from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Deadline
@@ -66,7 +66,7 @@ class HeaderBuilder:
         )
 
     def add_summary(
-        self, header: Header, topology: Topology, known: KnownSchema, limit: int, deadline: Deadline
+        self, header: Header, topology: Topology, known: SchemaView, limit: int, deadline: Deadline
     ) -> None:
         """Add the types and predicates, of which, with their labels, a third of the room that is left is the limit.
 
@@ -98,7 +98,7 @@ class HeaderBuilder:
         return PageGap(gap.cause, len(ids), ids[:_GAP_IDS], detail)
 
 
-def _types(topology: Topology, known: KnownSchema, deadline: Deadline) -> Counter[str]:
+def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
     """Return how many nodes have each type, as nodes show it."""
     # Many nodes have the same types.
     alike: Counter[tuple[Iri, ...] | None] = Counter(

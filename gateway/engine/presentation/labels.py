@@ -1,4 +1,4 @@
-"""Names for the opaque IDs of an answer, once each (contract, "Size": `labels`)."""
+"""Names for the opaque IDs of an answer, once each (`labels`: docs/tools.md, "Fields of every subgraph")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 
 from gateway.engine.presentation.page import Counts, Header, PageEdge, PageNode
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, PageValue, Properties
-from gateway.engine.schema.known import LONGEST_LABEL, KnownSchema
+from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -125,7 +125,7 @@ class Labeller:
         self._is_wanted = profile.names.on_stubs
         self._prefixes = prefixes
 
-    async def named(self, topology: Topology, known: KnownSchema, call: Call) -> tuple[Mapping[Iri, str], int]:
+    async def named(self, topology: Topology, known: SchemaView, call: Call) -> tuple[Mapping[Iri, str], int]:
         """Return the labels of a topology's types and predicates that the schema does not have, and how many failed."""
         if not self._is_wanted:
             return {}, 0
@@ -138,7 +138,7 @@ class Labeller:
         failed = sum(not fact.mark.whole for fact in facts.values())
         return {iri: fact.name for iri, fact in facts.items() if fact.name}, failed
 
-    async def labels(self, mentioned: MentionedIds, known: KnownSchema, call: Call) -> Labels:
+    async def labels(self, mentioned: MentionedIds, known: SchemaView, call: Call) -> Labels:
         """Return the names of what is mentioned; those that the schema does not have are fetched."""
         if not self._is_wanted:
             return Labels()

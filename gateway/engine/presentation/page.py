@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from gateway.engine.presentation.size import Shortener
 from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata
-from gateway.engine.schema.known import LONGEST_LABEL
+from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Edge, Iri
 

@@ -22,8 +22,8 @@ from gateway.engine.presentation.reference_shape import size_of_header, size_of_
 from gateway.engine.presentation.size_limit import limit_header, limit_page, max_bytes
 from gateway.engine.presentation.window import Window, edges_across, edges_within
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.known import LONGEST_LABEL, KnownSchema
 from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
@@ -76,7 +76,7 @@ class _Filtered:
     traversal: Traversal
     topology: FilteredTopology
     filters: Filters
-    known: KnownSchema
+    known: SchemaView
     limit: int
     warnings: Sequence[str]
     call: Call
@@ -120,8 +120,8 @@ class Presenter:
 
     async def _filtered(self, traversal: Traversal, call: Call) -> _Filtered:
         topology, arguments = traversal.topology, traversal.arguments
-        self._schema_cache.met(_types_met(topology, call), topology.predicates)
-        known = await self._schema_cache.known(call)
+        self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
+        known = await self._schema_cache.view(call)
         named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._subclasses, call)
         if unread:
@@ -194,7 +194,7 @@ class Presenter:
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])
 
-    def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: KnownSchema) -> None:
+    def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
         node.failed = not description.mark.whole
         node.unrefined = not (node.failed or description.refined)
         if not node.failed:
@@ -251,7 +251,7 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
     return page
 
 
-def _types_met(topology: Topology, call: Call) -> set[Iri]:
+def _types_seen(topology: Topology, call: Call) -> set[Iri]:
     """Return the types of all nodes but the seeds."""
     return {
         iri

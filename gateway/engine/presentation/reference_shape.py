@@ -1,6 +1,7 @@
 """Writes pages as the protocol's reference does: nodes and edges as lists of objects.
 
-No other module knows the keys of this shape. Sizes are those of what it writes.
+No other module knows the keys of this shape. Sizes are those of what it writes. The protocol's keys are bare and every
+other key has a colon, so they cannot collide (docs/contract.md, "Keys of metadata").
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def size_of_degraded(step: str, count: int) -> int:
 
 
 def notation(value: PageValue | PageAssertion) -> str:
-    """Return the text that gives values with parts their order: it has to be one order, whatever it is."""
+    """Return the text by which values that have parts are sorted; their order means nothing, but never changes."""
     return repr(_assertion(value) if isinstance(value, PageAssertion) else _value(value))
 
 

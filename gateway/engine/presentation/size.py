@@ -1,4 +1,4 @@
-"""How large an answer is, and how texts and lists are shortened (contract, "Size")."""
+"""How large an answer is, and how texts and lists are shortened (docs/contract.md, "Size")."""
 
 from __future__ import annotations
 

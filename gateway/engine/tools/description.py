@@ -17,7 +17,7 @@ from gateway.engine.presentation.reference_shape import entities_result, entity_
 from gateway.engine.presentation.size import size_of
 from gateway.engine.presentation.size_limit import limit_entities_page, limit_entity_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.known import KnownSchema, names_in_doubt
+from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import ranked
 from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
@@ -140,7 +140,7 @@ class EntityDescriber:
 
     async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-            known = await self._schema_cache.known(call)
+            known = await self._schema_cache.view(call)
             return await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
@@ -162,9 +162,9 @@ class EntityDescriber:
 
     async def _read(
         self, iris: Sequence[Iri], call: Call
-    ) -> tuple[KnownSchema, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
+    ) -> tuple[SchemaView, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
         """Return the schema, and what the graph says about each IRI; existence of those about which it says nothing."""
-        known = await self._schema_cache.known(call)
+        known = await self._schema_cache.view(call)
         with call.tally.stage("facts"):
             facts = await self._store.nodes(iris, call, names=False)
         with call.tally.stage("metadata"):
@@ -205,7 +205,7 @@ class EntityDescriber:
             notes.elsewhere.update(absent)
             notes.warnings.append(messages.not_here(self._prefixes.listed(absent), where))
 
-    def _entity(self, iri: Iri, facts: NodeFacts, description: Description, known: KnownSchema) -> PageNode:
+    def _entity(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> PageNode:
         types, named_by = known.chooser.all_of(facts), known.schema.names or ()
         return PageNode(
             iri,

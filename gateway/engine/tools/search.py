@@ -15,9 +15,9 @@ from gateway.engine.presentation.size import Shortener, size_of
 from gateway.engine.presentation.size_limit import limit_listing, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
-from gateway.engine.schema.known import KnownSchema, names_in_doubt
 from gateway.engine.schema.subclasses import Subclasses
 from gateway.engine.schema.term_lookup import Chosen
+from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import Ranked, ranked, weighted, weights_of
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
@@ -61,15 +61,15 @@ class EntitySearcher:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
-        sought = _sought(arguments.query)
+        terms = _search_terms(arguments.query)
         known, types = await self._known_types(arguments.node_types or (), call)
         wanted, more = await self._subclasses.widened("node_types", types.iris, call)
         with call.tally.stage("search"):
-            hits = await self._hits(sought, wanted, call) if wanted or not arguments.node_types else _NOTHING
+            hits = await self._hits(terms, wanted, call) if wanted or not arguments.node_types else _NOTHING
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             more.append(messages.names_left_out(len(hits.hits) - len(sendable)))
-        best = ranked(sendable, arguments.query, sought.words)
+        best = ranked(sendable, arguments.query, terms.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, call)
         weights = hits.weights
@@ -80,10 +80,10 @@ class EntitySearcher:
                 )
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with call.tally.stage("facts"):
-            facts = await self._facts_of([one.hit.iri for one in shown], hits.told, call)
-            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.told)}
+            facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
+            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
             gone = await self._gone(doubtful, call)
-            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.told}, call)
+            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(messages.entities_gone(len(gone)))
@@ -116,7 +116,7 @@ class EntitySearcher:
         limit_listing(answer, limit)
         return answer
 
-    def _doubts(self, known: KnownSchema) -> list[str]:
+    def _doubts(self, known: SchemaView) -> list[str]:
         """Return why names may be missing whatever was read."""
         doubts = []
         if names_in_doubt(known, self._profile):
@@ -125,29 +125,29 @@ class EntitySearcher:
             doubts.append(messages.OTHERS_MAY_MATCH)
         return doubts
 
-    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[KnownSchema, Chosen]:
+    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:
         """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""
-        known = await self._schema_cache.known(call)
+        known = await self._schema_cache.view(call)
         try:
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
         except InputError:
-            known = await self._schema_cache.known(call, doubted=True)
+            known = await self._schema_cache.view(call, unknown_term=True)
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
 
-    async def _hits(self, sought: SearchTerms, types: frozenset[str], call: Call) -> Hits:
+    async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
         # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:
             return _NOTHING
-        return await self._store.search(sought, wanted, call)
+        return await self._store.search(terms, wanted, call)
 
     async def _facts_of(
-        self, nodes: Sequence[Iri], told: Mapping[Iri, HitDetails], call: Call
+        self, nodes: Sequence[Iri], details: Mapping[Iri, HitDetails], call: Call
     ) -> Mapping[Iri, NodeFacts]:
-        """Return types, names and descriptions; the graph is asked for types alone where the names of all are told."""
-        ask = not all(node in told and told[node].name for node in nodes)
+        """Return types, names and descriptions; the graph is asked for types alone if the details have all names."""
+        ask = not all(node in details and details[node].name for node in nodes)
         facts = await self._store.nodes(nodes, call, names=ask, descriptions=ask)
-        return {node: _completed(facts[node], told.get(node, HitDetails())) for node in nodes}
+        return {node: _completed(facts[node], details.get(node, HitDetails())) for node in nodes}
 
     async def _gone(self, facts: Mapping[Iri, NodeFacts], call: Call) -> set[Iri]:
         """Return those of the entities that an index of another day knows, and the graph does not."""
@@ -169,7 +169,7 @@ class EntitySearcher:
         return [messages.nothing_said(named, where)] if gone else []
 
     async def _of_types(
-        self, best: Sequence[Ranked], types: frozenset[str], known: KnownSchema, call: Call
+        self, best: Sequence[Ranked], types: frozenset[str], known: SchemaView, call: Call
     ) -> list[Ranked]:
         with call.tally.stage("facts"):
             facts = await self._store.nodes([one.hit.iri for one in best], call, names=False)
@@ -178,7 +178,7 @@ class EntitySearcher:
                 raise fact.mark.fault
         return [one for one in best if not types.isdisjoint(known.chooser.filterable(facts[one.hit.iri]))]
 
-    def _entry(self, one: Ranked, facts: NodeFacts, known: KnownSchema) -> dict[str, str | None]:
+    def _entry(self, one: Ranked, facts: NodeFacts, known: SchemaView) -> dict[str, str | None]:
         hit = one.hit
         name = facts.name or ("" if hit.is_synonym else hit.text)
         shorter = Shortener(_NAME_LENGTH, 1)
@@ -192,15 +192,15 @@ class EntitySearcher:
         }
 
 
-def _sought(query: str) -> SearchTerms:
+def _search_terms(query: str) -> SearchTerms:
     words = words_of(query)
     if not words and not has_symbol(query):
         raise messages.nothing_to_search(quoted(query))
     return SearchTerms(query, tuple(words))
 
 
-def _completed(facts: NodeFacts, told: HitDetails) -> NodeFacts:
-    return replace(facts, name=facts.name or told.name, description=facts.description or told.description)
+def _completed(facts: NodeFacts, details: HitDetails) -> NodeFacts:
+    return replace(facts, name=facts.name or details.name, description=facts.description or details.description)
 
 
 def _first_sentence(text: str) -> str:
