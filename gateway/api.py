@@ -25,6 +25,9 @@ from gateway.cache.stored_schema import FixedContentStore, StoredSchema
 from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
+from gateway.flow.control import FlowControl
+from gateway.flow.quota import Quota
+from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.labels.building import OnProgress, allowance_of, no_progress
@@ -44,7 +47,6 @@ from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
-from gateway.transport.account import shared_account
 from gateway.transport.base import Transport
 from gateway.transport.credentials import Access, access_to, access_without_credentials
 from gateway.transport.files.loading import LoadedGraph, load_files
@@ -53,9 +55,8 @@ from gateway.transport.files.rdflib_graphs import load_rdflib
 from gateway.transport.files.stored_graph import open_stored
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.quota import Quota
 from gateway.transport.wikibase_api import WikibaseApi
-from gateway.wikibase.client import ApiClient
+from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
 from gateway.wikibase.search import ApiSearch
 from gateway.wikibase.store import WikibaseStore
@@ -265,7 +266,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
-    requests = ApiRequests(ApiClient(api, endpoint), language)
+    requests = ApiRequests(ApiClient(api, api_flow(endpoint)), language)
     return WikibaseStore(store, ApiSearch(requests, store))
 
 
@@ -288,7 +289,8 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     Args:
         url: The endpoint.
         profile: The profile.
-        clock: The clock of its quota; by default one that all processes of this machine share.
+        clock: The clock of its flow control; by default a monotonic one, and for the quota the system's, which all
+            processes share.
 
     Raises:
         ConfigurationError: The URL, or what the profile says about the way there, is wrong.
@@ -298,19 +300,19 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
-        concurrency=endpoint.concurrency,
         method=endpoint.method,
         timeout_policy=timeout_policy(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
         graphs=_graphs(endpoint),
-        quota=_quota(url, endpoint, access, clock or time.time),
+        flow=FlowControl(endpoint, _quota(url, endpoint, access, clock or time.time), clock=clock or time.monotonic),
     )
 
 
 def _quota(url: str, endpoint: EndpointSettings, access: Access, clock: Clock) -> Quota:
     if not endpoint.has_quota:
         return Quota(endpoint, clock=clock)
-    return Quota(endpoint, accounts=shared_account(url, access), clock=clock)
+    storage = shared_storage(url, access.headers.get("User-Agent", ""))
+    return Quota(endpoint, storage=storage, clock=clock)
 
 
 def _graphs(endpoint: EndpointSettings) -> Sequence[str]:
