@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from gateway.cli import render, subgraph
-from gateway.cli.layout import Whole
+from gateway.cli.layout import Unwrapped
 from gateway.cli.screen import Screen
 from gateway.engine.answers import (
     Answer,
@@ -55,7 +55,7 @@ class Session:
         """
         self._screen.show()
         self._screen.show(Text(f"{why} {_RULE}"[: len(_RULE)], style="dim"))
-        self._screen.show(Whole(Text(f"{tool}({_written(arguments)})", style="bold")))
+        self._screen.show(Unwrapped(Text(f"{tool}({_written(arguments)})", style="bold")))
         self._screen.show()
         result = await self._client.call_tool(tool, arguments)
         if result.is_error:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
-from gateway.cli.layout import STRONG, TYPE, Fields, Whole
+from gateway.cli.layout import STRONG, TYPE, KeyValues, Unwrapped
 from gateway.cli.render import WARNING
 from gateway.cli.screen import Screen
 from gateway.cli.text import clean, counted
@@ -23,7 +23,7 @@ def print_explained(screen: Screen, record: Record) -> None:
         screen.show()
         screen.show(_title(place, sent))
         # A line that is wrapped would break an IRI; what is shown can be sent again: SPARQL reads these escapes.
-        screen.show(Whole(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
+        screen.show(Unwrapped(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
 
 
 def _summary(record: Record) -> RenderableType:
@@ -44,7 +44,7 @@ def _summary(record: Record) -> RenderableType:
         ("Stages", " · ".join(f"{name} {value:,}" for name, value in stages.items())),
         ("Ended", ", ".join([record.outcome, *record.causes, *([record.error] if record.error else [])])),
     ]
-    return Fields([(title, [told]) for title, told in rows])
+    return KeyValues([(title, [told]) for title, told in rows])
 
 
 def _title(place: int, sent: Sent) -> Text:

@@ -33,7 +33,7 @@ _WORD = re.compile(r"\S+\s*|^\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Unwrapped:
     """Shows something without wrapping; the terminal wraps what is longer than its lines."""
 
     content: RenderableType
@@ -45,7 +45,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordWrapped:
     """Shows a text on lines that end between words; a word that is longer than a line stays whole."""
 
     content: Text
@@ -57,7 +57,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class IdTable:
     """A table, or where its IDs leave no room for the rest, each row on lines of its own.
 
     Attributes:
@@ -107,7 +107,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class KeyValues:
     """Keys, each with the lines of its value beside it.
 
     Attributes:

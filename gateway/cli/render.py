@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gateway.cli.layout import ID, STRONG, TYPE, Fields, Rows, Whole, Words
+from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
 from gateway.cli.text import clean, counted, line
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
 
@@ -53,7 +53,7 @@ def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: Sche
     if not terms:
         return [Text(f"No {title.lower()}s are known.")]
     more = [Text(f"… {counted(total - len(terms), f'more {title.lower()}')}")] if total > len(terms) else []
-    return [Rows(columns, rows, numeric=unit), *more]
+    return [IdTable(columns, rows, numeric=unit), *more]
 
 
 def _count(count: int | None) -> str:
@@ -82,7 +82,7 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     ]
     left = searched.found - len(answer.result)
     more = [Text(f"… {left:,} more: search for more words, or raise --limit.")] if left > 0 else []
-    return sections([Rows(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
+    return sections([IdTable(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
 
 
 def entity(answer: Entity) -> RenderableType:
@@ -112,7 +112,7 @@ def entities(answer: EntitiesResult) -> RenderableType:
 def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
     rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **metadata}.items()]
-    return Group(Whole(title), Fields(rows, indent=2))
+    return Group(Unwrapped(title), KeyValues(rows, indent=2))
 
 
 def _lines(value: Any) -> list[str]:
@@ -158,4 +158,4 @@ def sections(*parts: Sequence[RenderableType]) -> RenderableType:
     for section in parts:
         if section:
             shown += [Text(), *section] if shown else section
-    return Group(*(Words(part) if isinstance(part, Text) else part for part in shown))
+    return Group(*(WordWrapped(part) if isinstance(part, Text) else part for part in shown))

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from gateway.cli.layout import ID, STRONG, TYPE, Fields, Rows, Whole
+from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
 from gateway.cli.render import degraded, sections, warned
 from gateway.cli.text import clean, counted, listed, short_names
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
@@ -32,7 +32,7 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
     far: list[list[RenderableType]] = [
         [
             Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT),
-            *(Whole(_tree(root, forest, words)) for root in roots),
+            *(Unwrapped(_tree(root, forest, words)) for root in roots),
         ]
         for distance, roots in forest.lost.items()
     ]
@@ -42,7 +42,7 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
     ]
     return sections(
         _head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"),
-        [Whole(_tree(root, forest, words)) for root in forest.roots],
+        [Unwrapped(_tree(root, forest, words)) for root in forest.roots],
         *far,
         words.edges("Further edges" if forest.in_tree else "Edges", forest.other_edges),
         _foot(answer, words, [("Distances", " · ".join(levels))]),
@@ -60,7 +60,7 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
     rows = [(clean(node.id), words.types[node.entity_type], words.name(node)) for node in answer.nodes]
     return sections(
         _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
-        [Rows([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
+        [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
         _ways(answer),
         words.edges("Edges among them", answer.edges),
         _foot(answer, words, []),
@@ -77,7 +77,7 @@ def _ways(answer: IntersectionResult) -> list[RenderableType]:
         for path in paths:
             if len(path) > 1 and node.id not in answer.seeds:
                 steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
-                lines.append(Whole(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
+                lines.append(Unwrapped(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
     return [Text("How they hang together", style=STRONG), *lines] if lines else []
 
 
@@ -106,7 +106,7 @@ class _Words:
     def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:
         if not edges:
             return []
-        return [Text(title, style=STRONG), *(Whole(self._edge(edge)) for edge in edges)]
+        return [Text(title, style=STRONG), *(Unwrapped(self._edge(edge)) for edge in edges)]
 
     def _edge(self, edge: Edge) -> Text:
         return Text.assemble(
@@ -247,7 +247,7 @@ def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) ->
         ("Types", _tally(answer.schema_summary.entity_types_found, types, words.types)),
         ("Predicates", _tally(answer.schema_summary.predicates_found, predicates, words.predicates)),
     ]
-    parts: list[RenderableType] = [Fields([(title, [told]) for title, told in rows if told])]
+    parts: list[RenderableType] = [KeyValues([(title, [told]) for title, told in rows if told])]
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
