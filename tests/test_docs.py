@@ -262,7 +262,7 @@ def test_every_cause_of_an_incomplete_answer_has_a_row() -> None:
 
 def steps() -> Iterator[str]:
     """Find every key that the engine gives to `degraded`: by subscript, by `_count`, or by a property."""
-    for path in (ROOT / "gateway" / "engine").glob("*.py"):
+    for path in (ROOT / "gateway" / "engine").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Subscript(value=ast.Name(id="degraded"), slice=ast.Constant(value=str(step))):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway import errors
 from gateway.engine.traversal.gaps import CAUSES, cause_of
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, quoted
-from gateway.sparql.client import Overflow
+from gateway.sparql.results.rows import Overflow
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 

@@ -20,7 +20,8 @@ from gateway.settings.profile import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.evidence.ways import WAYS
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Term, TripleTerm, decode, literal
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, TripleTerm, literal
 from gateway.sparql.search.text_index import INDEXES
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_plain_iri

@@ -9,7 +9,8 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql import template
 from gateway.sparql.pace import Pace
-from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 from gateway.transport.base import ProbeResponse, Remote, Transport
 

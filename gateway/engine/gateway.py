@@ -148,7 +148,7 @@ class Gateway:
 
     async def oriented(self) -> None:
         """Wait until the schema is read in full, or as far as the profile allows; return at once if nobody reads it."""
-        await self._schema_cache.settled()
+        await self._schema_cache.wait_until_read()
 
     async def prepared(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
@@ -158,7 +158,7 @@ class Gateway:
         """
         self._schema_cache.start()
         await progress(0, 1, "Reading types and predicates")
-        await self._schema_cache.settled()
+        await self._schema_cache.wait_until_read()
 
         async def report(read: int, total: int) -> None:
             await progress(read, total, f"Reading names of {total:,} entities")

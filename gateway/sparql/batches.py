@@ -15,9 +15,9 @@ from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.values import Mark
-from gateway.sparql.client import Overflow, SparqlClient, refused_iri
+from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.pace import BatchSize
-from gateway.sparql.results.rows import Row
+from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
@@ -74,7 +74,7 @@ class Batches(Generic[Key, Answer]):
         tally: Counts the splits.
     """
 
-    ask: Callable[[Sequence[Key]], Awaitable[Sequence[Row]]]
+    ask: Callable[[Sequence[Key]], Awaitable[Rows]]
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
     size: BatchSize
     at_once: int = 4
@@ -139,26 +139,33 @@ class Batches(Generic[Key, Answer]):
             return self._failed(batch, failures[-1])
         begun = self.clock()
         try:
-            rows = await self.ask(batch)
-            answers = self._read(batch, rows, Mark())
+            rows, is_cut = (await self.ask(batch)).part()
+            answers = None if is_cut else self._read(batch, rows, Mark())
         except Fault as fault:
             return await self._after(fault, batch, failures)
+        if answers is None:
+            return await self._after_cut(batch, rows, failures)
         failures.clear()
         self.size.worked(len(batch), len(rows), self.clock() - begun)
         return answers
 
     async def _after(self, fault: Fault, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
         """Do what a fault leaves to be done about a batch."""
-        if isinstance(fault, Overflow):
-            if len(batch) == 1:
-                return self._read_cut(batch, fault)
-            self.size.failed(len(batch))
-            return await self._each(await self.split(batch), failures)
         if fault.smaller:
             return await self._in_parts(batch, fault, failures)
         if isinstance(fault, QueryRefused | _ForeignRowsError):
             return await self._without_the_refused(batch, fault, failures)
         return self._failed(batch, fault)
+
+    async def _after_cut(self, batch: Sequence[Key], rows: Sequence[Row], failures: list[Fault]) -> dict[Key, Answer]:
+        """Ask about fewer at once where not all rows came; one key has those that came, under a mark that says so."""
+        if len(batch) > 1:
+            self.size.failed(len(batch))
+            return await self._each(await self.split(batch), failures)
+        try:
+            return self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
+        except _ForeignRowsError as fault:
+            return self._failed(batch, fault)
 
     async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
         """Ask about fewer at once what was too much, as long as some of it succeeds."""
@@ -198,13 +205,6 @@ class Batches(Generic[Key, Answer]):
             return self.read(batch, rows, mark)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise _ForeignRowsError from error
-
-    def _read_cut(self, batch: Sequence[Key], cut: Overflow) -> dict[Key, Answer]:
-        mark = Mark(Overflow((), about_one=True), at_least=len(cut.rows) + 1)
-        try:
-            return self._read(batch, cut.rows, mark)
-        except _ForeignRowsError as fault:
-            return self._failed(batch, fault)
 
     def _failed(self, keys: Sequence[Key], fault: Fault) -> dict[Key, Answer]:
         return self.read(keys, (), Mark(fault))

@@ -25,7 +25,8 @@ from gateway.sparql.again import retrying
 from gateway.sparql.breaker import Breaker, probed
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.pace import Pace
-from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row, Rows
 from gateway.sparql.template import Parameter
 from gateway.telemetry import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
@@ -42,24 +43,6 @@ _ECHOES_BYTES = 4 << 20
 
 _PAUSE = 0.2
 """Seconds before a query is sent again, at first."""
-
-_OF_ONE = (
-    "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
-    "`limits.query_rows`."
-)
-
-
-class Overflow(AnswerCut):
-    """There are more rows than one query may return.
-
-    Attributes:
-        rows: The rows that came; they are true, but not all.
-    """
-
-    def __init__(self, rows: Sequence[Row], *, about_one: bool = False) -> None:
-        what, next_step = ("One entity", _OF_ONE) if about_one else ("The answer", "Ask for fewer entities at once.")
-        super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
-        self.rows = rows
 
 
 def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
@@ -118,8 +101,8 @@ class SparqlClient:
 
     async def rows(
         self, name: str, call: Call, parameters: Mapping[str, Parameter], *, at_most: int | None = None
-    ) -> Sequence[Row]:
-        """Ask one question and return all rows of its answer.
+    ) -> Rows:
+        """Ask one question and return the rows of its answer.
 
         Args:
             name: The template.
@@ -128,7 +111,6 @@ class SparqlClient:
             at_most: Rows that may come; the profile's `query_rows` where not given.
 
         Raises:
-            Overflow: There are more rows.
             Fault: The endpoint did not give a whole answer.
         """
         if self._detector is not None:
@@ -151,9 +133,7 @@ class SparqlClient:
                 raise
             raise self._too_late() from error
 
-    async def _rows(
-        self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None
-    ) -> Sequence[Row]:
+    async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
@@ -166,10 +146,10 @@ class SparqlClient:
         with call.tally.asking(name, query) as asking:
             rows = await trying(self._once, self._transport_for(text), query, read, call, asking)
         call.spend_rows(len(rows))
-        if len(rows) > limit:
-            call.tally.overflows += 1
-            raise Overflow(rows[:limit])
-        return rows
+        if len(rows) <= limit:
+            return Rows(rows)
+        call.tally.overflows += 1
+        return Rows(rows[:limit], is_cut=True)
 
     @property
     def _is_silent(self) -> bool:
@@ -283,7 +263,7 @@ class SparqlClient:
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = await self.rows("echo", call, {"nodes": list(together)})
+            rows = (await self.rows("echo", call, {"nodes": list(together)})).whole()
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:

@@ -15,7 +15,7 @@ from gateway.errors import Fault, NoQueryEndpoint
 from gateway.graph.deadline import Deadline
 from gateway.settings.urls import without_query
 from gateway.sparql import template
-from gateway.sparql.results.rows import decode
+from gateway.sparql.results.decoder import decode
 from gateway.transport.base import ProbeResponse
 from gateway.transport.http import Http
 from gateway.transport.quota import Quota

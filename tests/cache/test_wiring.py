@@ -91,7 +91,7 @@ async def test_names_that_were_being_read_when_other_predicates_became_names_are
     try:
         first = asyncio.create_task(name())
         await held.wait()
-        assert (await store.glance(call())).names == (f"{X}title",)
+        assert (await store.quick_schema(call())).names == (f"{X}title",)
         go_on.set()
         assert await first == ""
         assert await name() == "Person number 0"

@@ -13,7 +13,7 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.results.rows import decode
+from gateway.sparql.results.decoder import decode
 from gateway.sparql.store import SparqlStore
 from gateway.transport.http import Http
 from tests.faults.catalogue import CATALOGUE, DETECTABLE, UNDETECTABLE

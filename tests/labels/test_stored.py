@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 GRAPH = "".join(f'<urn:n{n}> a <urn:T{n % 3}> ; <{LABEL}> "name {n}" ; <urn:p> <urn:n{n + 1}> .\n' for n in range(60))
 LARGE = Profile(orientation=OrientationSettings(glance_triples=20))
-"""Under it, this graph is too large for a glance."""
+"""Under it, this graph is too large for the quick reading."""
 
 
 @pytest.fixture

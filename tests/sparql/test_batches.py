@@ -18,9 +18,9 @@ from gateway.errors import (
 )
 from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import Batches
-from gateway.sparql.client import Overflow
 from gateway.sparql.pace import BatchSize
-from gateway.sparql.results.rows import IriTerm, LiteralTerm, Row
+from gateway.sparql.results.rows import Overflow, Row, Rows
+from gateway.sparql.results.terms import IriTerm, LiteralTerm
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ class Endpoint:
     limit: int = 1000
     asked: list[list[str]] = field(default_factory=list)
 
-    async def ask(self, batch: Sequence[str]) -> Sequence[Row]:
+    async def ask(self, batch: Sequence[str]) -> Rows:
         """Answer one batch."""
         self.asked.append(list(batch))
         await anyio.lowlevel.checkpoint()
@@ -62,14 +62,14 @@ class Endpoint:
             raise QueryRefused("The engine refused a query.")
         found = [row(key, number) for key in batch for number in range(self.rows.get(key, 1))]
         if len(found) > self.limit:
-            raise Overflow(found[: self.limit])
-        return found
+            return Rows(found[: self.limit], is_cut=True)
+        return Rows(found)
 
-    def failing(self, *faults: Fault | None) -> Callable[[Sequence[str]], Awaitable[Sequence[Row]]]:
+    def failing(self, *faults: Fault | None) -> Callable[[Sequence[str]], Awaitable[Rows]]:
         """Return a way to ask that meets these faults in this order, and none after them."""
         left = list(faults)
 
-        async def ask(batch: Sequence[str]) -> Sequence[Row]:
+        async def ask(batch: Sequence[str]) -> Rows:
             fault = left.pop(0) if left else None
             if fault is not None:
                 self.asked.append(list(batch))
@@ -134,11 +134,11 @@ async def test_several_batches_are_under_way_at_once() -> None:
     begun = [anyio.Event(), anyio.Event()]
     keys = plain(2)
 
-    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+    async def ask(batch: Sequence[str]) -> Rows:
         begun[keys.index(batch[0])].set()
         for event in begun:
             await event.wait()
-        return [row(batch[0], 0)]
+        return Rows([row(batch[0], 0)])
 
     with anyio.fail_after(10):
         assert len(await Batches(ask, read, BatchSize.fixed(1)).run(keys)) == 2
@@ -246,7 +246,7 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
     good, illegal, strange = ("a:s", "a:p", "a:o"), ("a:s", "a p", "a:o"), ("a:s", "a:p", "a:\u00e9")
     endpoint = Endpoint(refused=frozenset({" ".join(strange)}))
 
-    async def ask(batch: Sequence[tuple[str, ...]]) -> Sequence[Row]:
+    async def ask(batch: Sequence[tuple[str, ...]]) -> Rows:
         return await endpoint.ask([" ".join(triple) for triple in batch])
 
     def read_triples(
@@ -274,8 +274,8 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
 async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> None:
     keys = plain(2)
 
-    async def ask(batch: Sequence[str]) -> Sequence[Row]:
-        return [row(batch[0], 0), stray]
+    async def ask(batch: Sequence[str]) -> Rows:
+        return Rows([row(batch[0], 0), stray])
 
     answers = await Batches(ask, read, BatchSize.fixed(2)).run(keys)
     assert answers.keys() == set(keys)
@@ -283,7 +283,7 @@ async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> No
 
 
 async def test_a_mistake_of_ours_is_not_hidden_in_a_mark() -> None:
-    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+    async def ask(batch: Sequence[str]) -> Rows:
         raise ZeroDivisionError(batch)
 
     with pytest.raises(ExceptionGroup) as caught:
@@ -362,7 +362,7 @@ async def test_a_batch_that_the_endpoint_gives_up_on_is_asked_in_parts_and_its_s
     keys = plain(100)
     asked: list[int] = []
 
-    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+    async def ask(batch: Sequence[str]) -> Rows:
         asked.append(len(batch))
         if len(batch) > 30:
             raise GaveUp("It ran into its own time limit.")
@@ -379,7 +379,7 @@ async def test_one_id_that_is_too_much_alone_is_the_only_one_marked() -> None:
     keys = plain(64)
     endpoint = Endpoint()
 
-    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+    async def ask(batch: Sequence[str]) -> Rows:
         if keys[40] in batch:
             raise GaveUp("It ran into its own time limit.")
         return await endpoint.ask(batch)
@@ -393,7 +393,7 @@ async def test_an_endpoint_that_gives_up_on_everything_is_not_asked_about_each_i
     keys = plain(1_000)
     asked: list[int] = []
 
-    async def ask(batch: Sequence[str]) -> Sequence[Row]:
+    async def ask(batch: Sequence[str]) -> Rows:
         asked.append(len(batch))
         raise GaveUp("It ran into its own time limit.")
 

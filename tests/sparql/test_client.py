@@ -23,8 +23,9 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import LimitSettings, Profile
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.pace import Pace
+from gateway.sparql.results.rows import Overflow
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +83,7 @@ def client(transport: Scripted, endpoint: EndpointSettings | None = None, **limi
 async def test_a_fault_that_may_pass_is_met_by_asking_again(fault: Fault) -> None:
     transport = Scripted([fault, fault])
     spent = call()
-    assert len(await client(transport).rows("existing", spent, NODES)) == 1
+    assert len((await client(transport).rows("existing", spent, NODES)).whole()) == 1
     assert len(set(transport.sent)) == 1
     assert spent.sent == len(transport.sent) == 3
 
@@ -135,9 +136,12 @@ async def test_a_pause_longer_than_the_call_is_not_waited_for() -> None:
 async def test_a_row_cap_that_the_endpoint_tells_is_kept_below_from_then_on() -> None:
     transport = Scripted([AnswerCut("Cut.", row_cap=1_000)], rows=5_000)
     learning = client(transport, query_rows=50_000)
-    with pytest.raises(Overflow) as caught:
-        await learning.rows("existing", call(), NODES)
-    assert len(caught.value.rows) == learning.query_rows == 900
+    answer = await learning.rows("existing", call(), NODES)
+    rows, is_cut = answer.part()
+    assert is_cut
+    assert len(rows) == learning.query_rows == 900
+    with pytest.raises(Overflow):
+        answer.whole()
     assert [query.rsplit(None, 1)[1] for query in transport.sent] == ["50001", "901"]
 
 
@@ -165,7 +169,7 @@ async def test_an_endpoint_that_answers_the_probe_is_not_left_alone() -> None:
     for _ in range(3):
         with pytest.raises(EndpointFault):
             await asking.rows("existing", call(), NODES)
-    assert len(await asking.rows("existing", call(), NODES)) == 1
+    assert len((await asking.rows("existing", call(), NODES)).whole()) == 1
     assert transport.probes == 1
 
 
@@ -219,4 +223,4 @@ async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint
             await asking.rows("existing", call(), NODES)
     with pytest.raises(DeadlinePassed):
         await asking.rows("existing", Call(Deadline.after(1.0, lambda: now), 10, 1_000, 1_000), NODES)
-    assert len(await asking.rows("existing", call(), NODES)) == 1
+    assert len((await asking.rows("existing", call(), NODES)).whole()) == 1

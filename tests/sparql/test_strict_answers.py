@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, EndpointFault
-from gateway.sparql.results import rows as results
-from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results import decoder
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.sparql.results.surrogates import without_halves
 from tests.examples import examples
 
@@ -126,13 +127,13 @@ def test_the_order_of_the_parts_does_not_matter(answer: str) -> None:
 def test_rows_are_decoded_once_whatever_lists_stand_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:
     behind = "".join(f',"x{number}":[]' for number in range(7))
     decoded: list[int] = []
-    really = results._decoded  # noqa: SLF001 - how often it decodes is what a caller waits for
+    really = decoder._decoded  # noqa: SLF001 - how often it decodes is what a caller waits for
 
     def counted(text: memoryview, most_quotes: int) -> object:
         decoded.append(len(text))
         return really(text, most_quotes)
 
-    monkeypatch.setattr(results, "_decoded", counted)
+    monkeypatch.setattr(decoder, "_decoded", counted)
     assert len(decode(f'{{{HEAD},"results":{{"bindings":[{ROW}]{behind}}}}}'.encode(), ("s", "o"))) == 1
     assert decoded == [len(ROW) + 2]
     decoded.clear()

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.sparql.results import rows as results
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.terms import LiteralTerm, literal
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import (
     JsonScalar,
@@ -44,9 +45,9 @@ def as_the_engine_keeps_it(value: str, datatype: str) -> Literal:
     cast("pyoxigraph.QuerySolutions", engine.query("SELECT ?v { ?s ?p ?v }")).serialize(
         output, pyoxigraph.QueryResultsFormat.JSON
     )
-    (row,) = results.decode(output.getvalue())
-    assert isinstance(row["v"], results.LiteralTerm)
-    return results.literal(row["v"])
+    (row,) = decode(output.getvalue())
+    assert isinstance(row["v"], LiteralTerm)
+    return literal(row["v"])
 
 
 def exactly(value: object) -> tuple[type, object]:

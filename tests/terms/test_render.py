@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql.results import rows as results
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.terms import IriTerm, LiteralTerm, Term
 from gateway.terms import render
 from gateway.terms.iri import is_iri
 from tests.examples import examples
@@ -36,12 +37,12 @@ ONE_STRING_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[tbnrf"\'\\]|\\u[0-9A-Fa-f]{4}|
 ENGINE = pyoxigraph.Store()
 
 
-def the_only_binding(query: str) -> results.Term:
+def the_only_binding(query: str) -> Term:
     """Run a query whose answer must be one row with the one variable ?x."""
     answer = cast("pyoxigraph.QuerySolutions", ENGINE.query(query))
     output = io.BytesIO()
     answer.serialize(output, pyoxigraph.QueryResultsFormat.JSON)
-    (row,) = results.decode(output.getvalue())
+    (row,) = decode(output.getvalue())
     assert row.keys() == {"x"}
     return row["x"]
 
@@ -61,7 +62,7 @@ def test_an_accepted_iri_comes_back_identical_or_the_engine_refuses_the_query(ir
         binding = the_only_binding(f"SELECT ({render.iri(iri)} AS ?x) {{}}")
     except SyntaxError:
         return
-    assert binding == results.IriTerm(iri)
+    assert binding == IriTerm(iri)
 
 
 @given(IRI)
@@ -130,12 +131,12 @@ def test_a_look_alike_of_a_delimiter_changes_no_query(character: str) -> None:
         binding = the_only_binding(f"SELECT ({render.iri(iri)} AS ?x) {{}}")
     except (InputError, SyntaxError):
         return
-    assert binding == results.IriTerm(iri)
+    assert binding == IriTerm(iri)
 
 
 def test_a_percent_escape_is_sent_as_it_is_written() -> None:
     iri = "http://e.org/a%3E%20b"
-    assert the_only_binding(f"SELECT ({render.iri(iri)} AS ?x) {{}}") == results.IriTerm(iri)
+    assert the_only_binding(f"SELECT ({render.iri(iri)} AS ?x) {{}}") == IriTerm(iri)
 
 
 @given(TEXT)
@@ -145,7 +146,7 @@ def test_a_percent_escape_is_sent_as_it_is_written() -> None:
 @settings(deadline=None, max_examples=examples(200))
 def test_a_string_comes_back_identical_from_the_embedded_engine(text: str) -> None:
     binding = the_only_binding(f"SELECT ({render.string(text)} AS ?x) {{}}")
-    assert binding == results.LiteralTerm(text)
+    assert binding == LiteralTerm(text)
 
 
 @given(TEXT)

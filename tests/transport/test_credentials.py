@@ -24,7 +24,8 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile
-from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from tests.servers.loopback import HOST, free_port

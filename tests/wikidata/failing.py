@@ -40,7 +40,7 @@ class WithoutPredicateNames(Failing):
 class WithoutSchema(Failing):
     """A store whose schema a short look shows nothing of."""
 
-    async def glance(self, _: Call) -> Schema:
+    async def quick_schema(self, _: Call) -> Schema:
         """Return nothing."""
         return Schema(reason="nothing was read")
 

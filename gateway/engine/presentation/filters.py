@@ -10,8 +10,8 @@ from functools import cached_property
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.presentation.metadata import MetadataWriter
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
-from gateway.engine.schema.known import KnownSchema
 from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.view import SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -52,7 +52,7 @@ class Filters:
 
 def resolve(
     arguments: TraversalArguments,
-    known: KnownSchema,
+    known: SchemaView,
     topology: Topology | None = None,
     labels: Mapping[Iri, str] = _NO_LABELS,
 ) -> Filters:
@@ -134,7 +134,7 @@ class NodeFilter:
         self._writer = writer
 
     async def apply(
-        self, topology: Topology, filters: Filters, min_mentions: int, known: KnownSchema, call: Call
+        self, topology: Topology, filters: Filters, min_mentions: int, known: SchemaView, call: Call
     ) -> Filtered:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 

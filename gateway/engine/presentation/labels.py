@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from gateway.engine.presentation.size import Id
-from gateway.engine.schema.known import LONGEST_LABEL, KnownSchema
+from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -107,7 +107,7 @@ class Labeller:
         self._is_wanted = profile.names.on_stubs
         self._prefixes = prefixes
 
-    async def named(self, topology: Topology, known: KnownSchema, call: Call) -> tuple[Mapping[Iri, str], int]:
+    async def named(self, topology: Topology, known: SchemaView, call: Call) -> tuple[Mapping[Iri, str], int]:
         """Return the labels of a topology's types and predicates that the schema does not tell, and how many failed."""
         if not self._is_wanted:
             return {}, 0
@@ -120,7 +120,7 @@ class Labeller:
         failed = sum(not fact.mark.whole for fact in facts.values())
         return {iri: fact.name for iri, fact in facts.items() if fact.name}, failed
 
-    async def labels(self, mentioned: MentionedIds, known: KnownSchema, call: Call) -> Labels:
+    async def labels(self, mentioned: MentionedIds, known: SchemaView, call: Call) -> Labels:
         """Return the names of what is mentioned; what the schema does not tell is asked for."""
         if not self._is_wanted:
             return Labels()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.engine.presentation.size import SHORTER, Shortener, largest_page, size_of
-from gateway.engine.schema.known import LONGEST_LABEL
+from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, Iri
 

@@ -24,8 +24,8 @@ from gateway.engine.presentation.size import BYTES_PER_TOKEN, size_of
 from gateway.engine.presentation.size_limit import cut_to
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.entity_type import UNKNOWN
-from gateway.engine.schema.known import LONGEST_LABEL, KnownSchema
 from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import DeadlinePassed
@@ -143,9 +143,9 @@ class Presenter:
 
     async def _filtered(
         self, topology: Topology, arguments: TraversalArguments, call: Call
-    ) -> tuple[Filtered, Filters, KnownSchema, int]:
+    ) -> tuple[Filtered, Filters, SchemaView, int]:
         """Return what the filters leave, the filters, the schema, and how many labels could not be read for them."""
-        self._schema_cache.met(
+        self._schema_cache.observe(
             {
                 iri
                 for node, facts in call.call_deadline.checking(topology.facts.items())
@@ -154,7 +154,7 @@ class Presenter:
             },
             topology.predicates,
         )
-        known = await self._schema_cache.known(call)
+        known = await self._schema_cache.view(call)
         named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._subclasses, call)
         if unread:
@@ -163,7 +163,7 @@ class Presenter:
         return kept, filters, known, unread
 
     def _page(
-        self, kept: Filtered, arguments: TraversalArguments, known: KnownSchema, room: int, deadline: Deadline
+        self, kept: Filtered, arguments: TraversalArguments, known: SchemaView, room: int, deadline: Deadline
     ) -> tuple[Page, Sequence[Iri], Sequence[Edge]]:
         """Return the page without metadata, and its nodes and edges: no more of them than could fit."""
         stop = len(kept.nodes) if arguments.limit is None else arguments.offset + arguments.limit
@@ -200,7 +200,7 @@ class Presenter:
         always = {"seeds", "node_count", "edge_count", "complete"}
         return {key: value for key, value in head.items() if value or key in always}
 
-    def _summary(self, topology: Topology, known: KnownSchema, room: int, deadline: Deadline) -> Json:
+    def _summary(self, topology: Topology, known: SchemaView, room: int, deadline: Deadline) -> Json:
         """Return `schema_summary`, of which, with its labels, a third of the room is the limit.
 
         Where there are more types and predicates than that, the most frequent are listed and the totals told.
@@ -243,7 +243,7 @@ class Presenter:
             detail += ": " + ", ".join(f"{in_prose(name)} has {_counted(degrees[name])}" for name in shown)
         return {"cause": gap.cause, "count": len(ids), "ids": shown, "detail": detail}
 
-    def _stub(self, node: Iri, topology: Topology, known: KnownSchema) -> Json:
+    def _stub(self, node: Iri, topology: Topology, known: SchemaView) -> Json:
         facts = topology.facts[node]
         stub: Json = {"id": self._prefixes.shorten(node), "entity_type": known.chooser.shown(facts)}
         if facts.name:
@@ -267,7 +267,7 @@ class Presenter:
         edges: Sequence[Edge],
         filters: Filters,
         topology: Topology,
-        known: KnownSchema,
+        known: SchemaView,
         room: int,
         call: Call,
     ) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from gateway.engine.schema.known import KnownSchema, with_all_of, with_met
+from gateway.engine.schema.view import SchemaView, with_all_of, with_met
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
@@ -48,7 +48,7 @@ class SchemaStorage(Protocol):
 
 
 class SchemaCache:
-    """Keeps the schema, and has it read: first at a glance, then in full, while calls go on.
+    """Keeps the schema, and has it read: first in a quick look, then in full, while calls go on.
 
     Args:
         store: The graph.
@@ -71,7 +71,7 @@ class SchemaCache:
         self._prefixes = prefixes
         self._clock = clock
         self._storage = storage
-        self._known: KnownSchema | None = None
+        self._known: SchemaView | None = None
         self._reading: asyncio.Task[None] | None = None
         self._patient_until = 0.0
         self._something = asyncio.Event()
@@ -86,7 +86,7 @@ class SchemaCache:
         self._listeners: list[Callable[[], None]] = []
 
     @property
-    def latest(self) -> KnownSchema | None:
+    def latest(self) -> SchemaView | None:
         """What is known now; None before anything was read."""
         return self._known
 
@@ -107,23 +107,23 @@ class SchemaCache:
         # Whoever gives up waiting does not stop what was to go on without them.
         self._is_wanted = True
 
-    async def known(self, call: Call, *, doubted: bool = False, wanted: bool = False) -> KnownSchema:
+    async def view(self, call: Call, *, unknown_term: bool = False, in_full: bool = False) -> SchemaView:
         """Return the schema.
 
         It is read on an allowance of its own, so that a large graph does not use up the caller's. The caller waits
-        for a first glance, and for the rest no longer than the profile's patience; a large graph is read in full only
-        for who wants its schema, for a server (`start`), or where the profile says for how long. A schema that cannot
-        be read is empty and says why, and that is not kept for long.
+        for the first reading, and for the rest no longer than the profile's patience. A large graph is read in full
+        only for a caller that asks for its schema, for a server (`start`), or where the profile says for how long. A
+        schema that cannot be read is empty and says why, and is soon read again.
 
         Args:
             call: The call that asks.
-            doubted: Whether a caller names what is not in it: the graph may have changed, so it is read again,
+            unknown_term: Whether a caller names what is not in it: the graph may have changed, so it is read again,
                 though not more than once a minute.
-            wanted: Whether the caller asks for nothing else, so that a fault of before is no answer.
+            in_full: Whether the caller asks for nothing else, so that a fault of before is no answer.
         """
-        self._wants_all = self._wants_all or wanted
+        self._wants_all = self._wants_all or in_full
         with call.tally.stage("schema"):
-            if self._is_to_be_read(doubted=doubted, wanted=wanted):
+            if self._is_to_be_read(unknown_term=unknown_term, in_full=in_full):
                 self._begin(call.tally)
             if self._reading is not None:
                 await self._wait(self._reading, call)
@@ -132,7 +132,7 @@ class SchemaCache:
         fault = deadline_passed()
         return self._derived(Schema(reason=fault.wrong), fault, read=0.0, until=0.0)
 
-    def met(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> None:
+    def observe(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> None:
         """Learn what the nodes and edges of an answer have.
 
         A term that is not listed shows that the graph has changed since it was enumerated, so that the lists are
@@ -164,7 +164,7 @@ class SchemaCache:
         if self._is_outdated and self._clock() - known.read > _RETRY_SECONDS:
             self._begin(Tally("schema", self._clock))
 
-    async def settled(self) -> None:
+    async def wait_until_read(self) -> None:
         """Wait until the reading that is under way has ended, one way or the other."""
         if self._reading is not None:
             await asyncio.wait({self._reading})
@@ -175,7 +175,7 @@ class SchemaCache:
             self._reading.cancel()
             await asyncio.wait([self._reading])
 
-    def _is_to_be_read(self, *, doubted: bool, wanted: bool) -> bool:
+    def _is_to_be_read(self, *, unknown_term: bool, in_full: bool) -> bool:
         known, now = self._known, self._clock()
         if known is None:
             return True
@@ -183,7 +183,7 @@ class SchemaCache:
         if self._goes_on and not self._has_tried_all and not known.schema.exact and known.fault is None:
             return True
         passing = known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent)
-        return now > known.until or (doubted and now - known.read > _RETRY_SECONDS) or (wanted and passing)
+        return now > known.until or (unknown_term and now - known.read > _RETRY_SECONDS) or (in_full and passing)
 
     def _begin(self, tally: Tally) -> None:
         """Begin to read, unless that is under way; until it is read, what an earlier run knew is known."""
@@ -233,7 +233,7 @@ class SchemaCache:
         """Read the schema, and make known what is known at each step."""
         limits, goes_on = self._profile.limits, self._goes_on
         try:
-            seen = await self._store.glance(self._allowance(limits.schema_seconds, _REQUESTS, tally))
+            seen = await self._store.quick_schema(self._allowance(limits.schema_seconds, _REQUESTS, tally))
         except (DeadlinePassed, BudgetSpent) as fault:
             # It is slow, or large beyond measure; what a call cannot wait for may still be read behind its back.
             self._could_not_read(fault)
@@ -281,7 +281,7 @@ class SchemaCache:
 
     @property
     def _goes_on(self) -> bool:
-        """Whether a graph that is too large for a glance is read in full."""
+        """Whether a graph that is too large for the quick reading is read in full."""
         is_larger = self._profile.limits.scan_rows > self._profile.orientation.glance_triples
         return self._wants_all and self._seconds > 0 and is_larger
 
@@ -334,11 +334,11 @@ class SchemaCache:
             lasts = min(lasts, _LONGEST_RETRY_SECONDS)
         self._publish(self._derived(schema, None, read=now, until=now + lasts))
 
-    def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> KnownSchema:
+    def _derived(self, schema: Schema, fault: Fault | None, *, read: float, until: float) -> SchemaView:
         # The operator's word is about triples that were not read; it ends where terms are known to be missing.
         vouched = self._profile.orientation.vouched and fault is None and not self._is_disproved and not schema.is_cut
         comprehensive = schema.exact or vouched
-        return KnownSchema.of(
+        return SchemaView.of(
             schema,
             self._profile.types.preferred,
             self._prefixes,
@@ -349,7 +349,7 @@ class SchemaCache:
             until=until,
         )
 
-    def _publish(self, known: KnownSchema) -> None:
+    def _publish(self, known: SchemaView) -> None:
         before, self._known = self._known, known
         self._something.set()
         if before is None or (before.schema, before.comprehensive) != (known.schema, known.comprehensive):

@@ -13,7 +13,7 @@ from gateway.engine.presentation.metadata import MetadataWriter
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, max_bytes
 from gateway.engine.presentation.size import shorteners, size_of
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.known import KnownSchema, names_in_doubt
+from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import ranked
 from gateway.engine.traversal.gaps import UNTRUSTED
 from gateway.engine.traversal.redirects import Redirects
@@ -142,7 +142,7 @@ class EntityDescriber:
 
     async def _labels(self, records: Sequence[Json], call: Call) -> Labels:
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-            return await self._labeller.labels(_mentioned(records), await self._schema_cache.known(call), call)
+            return await self._labeller.labels(_mentioned(records), await self._schema_cache.view(call), call)
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[dict[Iri, Any], _Notes]:
         """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
@@ -164,9 +164,9 @@ class EntityDescriber:
 
     async def _read(
         self, iris: Sequence[Iri], call: Call
-    ) -> tuple[KnownSchema, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
+    ) -> tuple[SchemaView, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
         """Return the schema, and what the graph says about each IRI; existence of those about which it says nothing."""
-        known = await self._schema_cache.known(call)
+        known = await self._schema_cache.view(call)
         with call.tally.stage("facts"):
             facts = await self._store.nodes(iris, call, names=False)
         with call.tally.stage("metadata"):
@@ -215,7 +215,7 @@ class EntityDescriber:
             notes.elsewhere.update(absent)
             notes.warnings.append(f"{self._prefixes.listed(absent)} is not in this graph; it may be in {where}.")
 
-    def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: KnownSchema) -> Json:
+    def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> Json:
         return {
             "id": self._prefixes.shorten(iri),
             "entity_type": known.chooser.shown(facts),

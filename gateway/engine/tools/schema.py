@@ -10,7 +10,7 @@ from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.presenter import max_bytes
 from gateway.engine.presentation.size import size_of
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.known import KnownSchema, labels_of
+from gateway.engine.schema.view import SchemaView, labels_of
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.graph.call import Call
 from gateway.graph.values import Basis, Schema
@@ -36,7 +36,7 @@ class SchemaDescriber:
             Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
                 are not comprehensive.
         """
-        known = await self._schema_cache.known(call, wanted=True)
+        known = await self._schema_cache.view(call, in_full=True)
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
         return self._fitting(known, explain=arguments.explain)
@@ -46,7 +46,7 @@ class SchemaDescriber:
         known = self._schema_cache.latest
         return None if known is None or known.fault is not None else self._fitting(known, explain=False)
 
-    def _fitting(self, known: KnownSchema, *, explain: bool) -> SchemaResult:
+    def _fitting(self, known: SchemaView, *, explain: bool) -> SchemaResult:
         limit, _ = max_bytes(self._profile.size, None, explain=explain)
         described = (self._with(known, count) for count in LISTED)
         answer = next(described)
@@ -54,7 +54,7 @@ class SchemaDescriber:
             answer = smaller
         return answer
 
-    def _with(self, known: KnownSchema, count: int) -> SchemaResult:
+    def _with(self, known: SchemaView, count: int) -> SchemaResult:
         """Return the schema with so many types and predicates listed."""
         schema = known.schema
         types, predicates = schema.types[:count], schema.predicates[:count]

@@ -14,9 +14,9 @@ from gateway.engine.presentation.presenter import max_bytes
 from gateway.engine.presentation.size import Shortener, size_of
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
-from gateway.engine.schema.known import KnownSchema, names_in_doubt
 from gateway.engine.schema.subclasses import Subclasses
 from gateway.engine.schema.term_lookup import Chosen
+from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import Ranked, ranked, weighted, weights_of
 from gateway.engine.traversal.gaps import NOT_SENDABLE, UNTRUSTED
 from gateway.errors import InputError, quoted
@@ -121,7 +121,7 @@ class EntitySearcher:
             }
         )
 
-    def _doubts(self, known: KnownSchema) -> list[str]:
+    def _doubts(self, known: SchemaView) -> list[str]:
         """Return why names may be missing whatever was read."""
         doubts = []
         if names_in_doubt(known, self._profile):
@@ -130,13 +130,13 @@ class EntitySearcher:
             doubts.append(_NOT_TRUSTED)
         return doubts
 
-    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[KnownSchema, Chosen]:
+    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:
         """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""
-        known = await self._schema_cache.known(call)
+        known = await self._schema_cache.view(call)
         try:
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
         except InputError:
-            known = await self._schema_cache.known(call, doubted=True)
+            known = await self._schema_cache.view(call, unknown_term=True)
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
 
     async def _hits(self, sought: SearchTerms, types: frozenset[str], call: Call) -> Hits:
@@ -174,7 +174,7 @@ class EntitySearcher:
         return [f"Nothing is said here about {named}; it may be in {where}."] if gone else []
 
     async def _of_types(
-        self, best: Sequence[Ranked], types: frozenset[str], known: KnownSchema, call: Call
+        self, best: Sequence[Ranked], types: frozenset[str], known: SchemaView, call: Call
     ) -> list[Ranked]:
         with call.tally.stage("facts"):
             facts = await self._store.nodes([one.hit.iri for one in best], call, names=False)
@@ -183,7 +183,7 @@ class EntitySearcher:
                 raise fact.mark.fault
         return [one for one in best if not types.isdisjoint(known.chooser.filterable(facts[one.hit.iri]))]
 
-    def _entry(self, one: Ranked, facts: NodeFacts, known: KnownSchema) -> dict[str, str | None]:
+    def _entry(self, one: Ranked, facts: NodeFacts, known: SchemaView) -> dict[str, str | None]:
         hit = one.hit
         name = facts.name or ("" if hit.is_synonym else hit.text)
         shorter = Shortener(_NAME_LENGTH, 1)

@@ -56,11 +56,11 @@ class Traverser:
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         # A misspelt filter fails before the graph is asked for anything.
-        known = await self._schema_cache.known(call)
+        known = await self._schema_cache.view(call)
         try:
             resolve(arguments, known)
         except InputError:
-            resolve(arguments, await self._schema_cache.known(call, doubted=True))
+            resolve(arguments, await self._schema_cache.view(call, unknown_term=True))
         followed = await self._redirects.followed(seeds, call)
         seeds = followed.seeds
         if isinstance(arguments, IntersectSubgraphs):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gateway.errors import EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.rows import edge_of
 from gateway.sparql.template import Parameter
@@ -25,7 +25,8 @@ class EdgePages:
         edges: dict[Edge, None] = {}
         try:
             await self._read(node, edges, call)
-            rows = await self._client.rows("edge_counts", call, {"node": [node], **self._rule.parameters})
+            answer = await self._client.rows("edge_counts", call, {"node": [node], **self._rule.parameters})
+            rows = answer.whole()
             counts = {row["kind"].value: int(row["count"].value) for row in rows}
             # An engine whose order is not its comparison would skip edges between two pages: the sum tells.
             loops = sum(edge.subject == edge.object for edge in edges)
@@ -44,10 +45,7 @@ class EdgePages:
         after: list[Edge] = []
         while True:
             parameters: Mapping[str, Parameter] = {"node": [node], "after": after, **self._rule.parameters}
-            try:
-                rows, more = await self._client.rows("edges_page", call, parameters), False
-            except Overflow as page:
-                rows, more = page.rows, True
+            rows, more = (await self._client.rows("edges_page", call, parameters)).part()
             before = len(edges)
             edges.update(dict.fromkeys(edge_of(row) for row in rows))
             if not more:

@@ -17,7 +17,8 @@ from gateway.graph.values import Iri, Mark, Reach
 from gateway.sparql.batches import batched
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.results.rows import Row, is_iri
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import is_iri
 from gateway.terms.bounded_map import BoundedMap
 
 _REMEMBERED_BYTES = 4 << 20

@@ -9,12 +9,13 @@ from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
 from gateway.sparql.batches import Batches, batched
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.pages import EdgePages
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Row, edge_of, is_iri
+from gateway.sparql.results.rows import Overflow, Row, edge_of
+from gateway.sparql.results.terms import BlankTerm, IriTerm, is_iri
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25

@@ -22,7 +22,7 @@ class Dialect:
         """Tell whether the engine takes LATERAL (SPARQL 1.2 community group, SEP-0006)."""
         if self._lateral is None:
             try:
-                rows = await self._client.rows("lateral/probe", call, {})
+                rows = (await self._client.rows("lateral/probe", call, {})).whole()
             except QueryRefused:
                 self._lateral = False
             except Fault:

@@ -75,7 +75,7 @@ class WaysInUse:
             return set()
 
     async def _uses(self, template: str, call: Call) -> set[str]:
-        rows = await self._client.rows(template, call, {})
+        rows = (await self._client.rows(template, call, {})).whole()
         if not all("way" in row for row in rows):
             raise EndpointFault("The endpoint's rows are not about what the query asked for.")
         return {row["way"].value for row in rows}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
 from gateway.sparql.evidence.ways import SAYING_NOTHING, Way
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Row, Term, edge_of, is_iri, value
+from gateway.sparql.results.rows import Row, edge_of
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, is_iri, value
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
 

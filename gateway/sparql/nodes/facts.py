@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.graph.values import Iri, Mark, NodeFacts
-from gateway.sparql.results.rows import IriTerm, LiteralTerm, Row, literal
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import IriTerm, LiteralTerm, literal
 from gateway.terms.iri import is_skolem
 from gateway.terms.literals import Literal, in_best_language
 

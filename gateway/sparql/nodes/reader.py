@@ -24,7 +24,8 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.facts import FactsReader
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
-from gateway.sparql.results.rows import Row, Term, is_blank, value
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import Term, is_blank, value
 from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
 from gateway.terms.known_iris import REIFICATION

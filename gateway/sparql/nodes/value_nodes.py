@@ -10,7 +10,8 @@ from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
 from gateway.sparql.batches import Batches, batched
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.results.rows import IriTerm, Row, value
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import IriTerm, value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 

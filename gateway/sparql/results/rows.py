@@ -1,244 +1,57 @@
-"""SPARQL JSON bytes become rows here, and only here (SPARQL 1.1 Query Results JSON Format).
-
-A row is believed only when the whole body parsed. `gateway.transport.marks` has what engines leave in a broken one.
-"""
+"""The rows of one answer, with whether they are all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
+from gateway.errors import AnswerCut
+from gateway.graph.values import Edge
+from gateway.sparql.results.terms import Term
 
-from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
-from gateway.graph.values import Edge, Resource
-from gateway.sparql.results.envelope import Envelope, envelope_of
-from gateway.sparql.results.repeated_names import has_repeated_names
-from gateway.sparql.results.surrogates import without_halves
-from gateway.terms.known_iris import RDF, XSD
-from gateway.terms.literals import Literal
-from gateway.transport import marks
-from gateway.transport.json_names import RepeatedNameError
-
-if TYPE_CHECKING:
-    _Unread = Any
-else:
-    _Unread = msgspec.Raw
-
-
-class _Term(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
-    """A bound RDF term; the collector need not look at it, because it is part of no cycle."""
-
-
-class IriTerm(_Term, frozen=True, gc=False, tag="uri"):
-    """A bound IRI."""
-
-    value: str
-
-
-class BlankTerm(_Term, frozen=True, gc=False, tag="bnode"):
-    """A bound blank node; its label means something within one answer."""
-
-    value: str
-
-
-class LiteralTerm(_Term, frozen=True, gc=False, tag="literal"):
-    """A bound literal.
-
-    Attributes:
-        value: Its lexical form.
-        datatype: The IRI of its datatype, where the engine tells one.
-        language: Its language tag, as the engine keeps it.
-    """
-
-    value: str
-    datatype: str | None = None
-    language: str | None = msgspec.field(default=None, name="xml:lang")
-
-
-class TypedLiteralTerm(LiteralTerm, frozen=True, gc=False, tag="typed-literal"):
-    """A bound literal as some engines still call it."""
-
-
-class TripleTerm(_Term, frozen=True, gc=False, tag="triple"):
-    """A bound triple (RDF 1.2).
-
-    Attributes:
-        value: Its three terms as JSON, which nobody here reads.
-    """
-
-    value: _Unread
-
-
-Term = IriTerm | BlankTerm | LiteralTerm | TypedLiteralTerm | TripleTerm
 Row = dict[str, Term]
+"""Bound terms by variable."""
+
+_OF_ONE = (
+    "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
+    "`limits.query_rows`."
+)
 
 
-_QUOTES_OF_A_TERM = 10
-"""Quotation marks in the JSON of a term: its variable, `type` and `value`."""
-_QUOTES_OF_A_FURTHER_NAME = 4
+class Overflow(AnswerCut):
+    """There are more rows than one query may return."""
 
-_MANY_BYTES = 1 << 23
-"""Bytes of rows from which their quotation marks are counted before they are decoded."""
-
-_MOST_QUOTES = 1_000_000
-_MOST_QUOTES_OF_A_TERM = 40
-"""Quotation marks in a long answer: at most so many, or so many for each term that the query asks for.
-
-A decoded term takes up to 300 bytes, so this bounds the memory of an answer and the time that the event loop stands.
-"""
-
-_any_rows = msgspec.json.Decoder(list[Row])
-_rows = msgspec.json.Decoder(list[Annotated[Row, msgspec.Meta(min_length=1)]])
-"""Refuses the first row without a term: one row of an answer may have none, and 64 MB have 20 million of them."""
-
-_FEW_BYTES = 1 << 14
-"""Of rows, any of which may be without a term."""
-
-_PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
-_LESS = "Ask for fewer seeds or hops, or try again later."
-_START = 64
-_LEADING = b"\xef\xbb\xbf \t\r\n"
-"""What may stand before a JSON object."""
+    def __init__(self, *, about_one: bool = False) -> None:
+        what, next_step = ("One entity", _OF_ONE) if about_one else ("The answer", "Ask for fewer entities at once.")
+        super().__init__(f"{what} has more rows than one query may return.", next_step=next_step)
 
 
-class _Skipped(msgspec.Struct):
-    """Any JSON object, of which nothing is read."""
+class Rows:
+    """The rows of one answer.
 
-
-def decode(body: bytes, variables: Sequence[str] = (), at_most: int = 0) -> list[Row]:
-    """Parse a whole answer.
-
-    Args:
-        body: SPARQL JSON.
-        variables: What the query projects, which the answer must know.
-        at_most: The rows that the query asks for, where these are many.
-
-    Raises:
-        EndpointFault: The body is no whole SPARQL JSON answer to such a query; `BrokenAnswer` where it began as one,
-            `GaveUp` where the engine says why it ends.
-        AnswerCut: The engine itself says that there are more rows (QLever does), or there are far more than asked for.
+    This is no sequence: a reader asks for the whole or accepts a part, so it cannot overlook that rows are missing.
     """
-    most_quotes = max(_MOST_QUOTES, _MOST_QUOTES_OF_A_TERM * at_most * len(variables))
-    envelope, rows = _parsed(body, most_quotes)
-    if isinstance(rows, EndpointFault):
-        # Raised here and not where it was caught: the error of a parser holds the whole body.
-        raise rows
-    if envelope is None or not envelope.variables.issuperset(variables):
-        raise _no_answer()
-    if envelope.total is not None and envelope.total > len(rows):
-        raise AnswerCut("The endpoint sent only a part of an answer and said so.", next_step=_LESS)
-    return rows
 
+    __slots__ = ("_is_cut", "_rows")
 
-def _parsed(body: bytes, most_quotes: int) -> tuple[Envelope | None, list[Row] | EndpointFault]:
-    try:
-        envelope = envelope_of(body)
-    except RepeatedNameError:
-        fault = _other(body)
-        return None, fault if isinstance(fault, BrokenAnswer | GaveUp) else _repeated()
-    rows = None if envelope is None else _decoded(memoryview(body)[envelope.start : envelope.end], most_quotes)
-    return (envelope, rows) if rows is not None else (None, _other(body))
+    def __init__(self, rows: Sequence[Row], *, is_cut: bool = False) -> None:
+        self._rows = rows
+        self._is_cut = is_cut
 
+    def whole(self) -> Sequence[Row]:
+        """Return all rows.
 
-def _decoded(text: memoryview, most_quotes: int) -> list[Row] | EndpointFault | None:
-    """Return the rows of a list of them; None where it is not one whole JSON list."""
-    if len(text) > _MANY_BYTES and bytes(text).count(b'"') > most_quotes:
-        return AnswerCut("One answer has more rows than were asked for.", next_step=_LESS)
-    try:
-        rows = (_rows if len(text) > _FEW_BYTES else _any_rows).decode(text)
-    except msgspec.ValidationError:
-        # JSON, and something else than rows of terms. A kind of term that nobody here knows is no answer either: it
-        # would be left out without a word.
-        return _no_answer()
-    except (ValueError, RecursionError):
-        mended = without_halves(bytes(text))
-        return None if mended is None else _decoded(memoryview(mended), most_quotes)
-    return _repeated() if has_repeated_names(text, rows, _quotes_of) else rows
+        Raises:
+            Overflow: There are more than came.
+        """
+        if self._is_cut:
+            raise Overflow
+        return self._rows
 
-
-def _quotes_of(rows: Sequence[Row]) -> int:
-    """Return how many quotation marks the JSON of some rows has, if it says nothing more than they do."""
-    further = sum(
-        [
-            (term.datatype is not None) + (term.language is not None)
-            for row in rows
-            for term in row.values()
-            if isinstance(term, LiteralTerm)
-        ]
-    )
-    return _QUOTES_OF_A_TERM * sum(map(len, rows)) + _QUOTES_OF_A_FURTHER_NAME * further
-
-
-def _other(body: bytes) -> EndpointFault:
-    """Say what a body is that has no rows."""
-    try:
-        msgspec.json.decode(body.decode("utf-8-sig"), type=_Skipped)
-    except msgspec.ValidationError:
-        return _no_answer()
-    except (ValueError, RecursionError):
-        return _unreadable(body)
-    return _no_answer()
-
-
-def _unreadable(body: bytes) -> EndpointFault:
-    """Say what a body is that does not parse."""
-    if marks.gave_up_at_the_end(body):
-        return GaveUp(
-            "The endpoint gave up in the middle of an answer.",
-            next_step=_LESS,
-        )
-    if body[:_START].lstrip(_LEADING)[:1] in {b"", b"{"}:
-        return BrokenAnswer(
-            "The endpoint's answer is no whole SPARQL JSON: it broke off, or was damaged on its way.",
-            next_step=_LESS,
-        )
-    return _no_answer()
-
-
-def _repeated() -> EndpointFault:
-    return EndpointFault(
-        "The endpoint's answer is no whole SPARQL JSON: a name occurs twice in one object.",
-        next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",
-    )
-
-
-def _no_answer() -> EndpointFault:
-    return EndpointFault(
-        "The endpoint's answer is no whole SPARQL JSON.",
-        next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",
-    )
-
-
-def is_iri(term: Term | None) -> bool:
-    """Tell whether a variable is bound to an IRI."""
-    return isinstance(term, IriTerm)
-
-
-def is_blank(term: Term | None) -> bool:
-    """Tell whether a variable is bound to a blank node."""
-    return isinstance(term, BlankTerm)
+    def part(self) -> tuple[Sequence[Row], bool]:
+        """Return the rows that came, and whether there are more."""
+        return self._rows, self._is_cut
 
 
 def edge_of(row: Row) -> Edge:
     """Return the triple that a row's ?s, ?p and ?o are."""
     return Edge(row["s"].value, row["p"].value, row["o"].value)
-
-
-def literal(term: LiteralTerm) -> Literal:
-    """Return a bound literal, its datatype left away where it says no more than that this is text."""
-    datatype = term.datatype
-    return Literal(
-        term.value,
-        "" if datatype is None or datatype in _PLAIN_TYPES else datatype,
-        (term.language or "").lower(),
-    )
-
-
-def value(term: Term) -> Literal | Resource | None:
-    """Return a bound literal or IRI; None for a blank node or a triple term, which have no value of their own."""
-    if isinstance(term, LiteralTerm):
-        return literal(term)
-    if isinstance(term, IriTerm):
-        return Resource(term.value)
-    return None

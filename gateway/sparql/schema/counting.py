@@ -9,9 +9,10 @@ from gateway.errors import EndpointFault, Fault, quoted
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.results.rows import Row, is_iri
+from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import is_iri
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
 from gateway.terms.known_iris import is_entity_type
@@ -137,13 +138,9 @@ class Counter:
         self, template: str, variable: str, limit: int, call: Call, parameters: Mapping[str, Parameter]
     ) -> tuple[dict[Iri, int], bool]:
         """Run one scan and return counts by IRI, and whether it read everything."""
-        rows: Sequence[Row]
-        try:
-            rows, whole = await self._client.rows(template, call, {**parameters, "scan": limit + 1}), True
-        except Overflow as cut:
-            rows, whole = cut.rows, False
+        rows, is_cut = (await self._client.rows(template, call, {**parameters, "scan": limit + 1})).part()
         counts = counts_in(rows, variable)
-        return counts, whole and sum(int(row["count"].value) for row in rows) <= limit
+        return counts, not is_cut and sum(int(row["count"].value) for row in rows) <= limit
 
 
 def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:

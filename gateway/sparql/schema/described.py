@@ -13,9 +13,10 @@ from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.results.rows import Row, decode
+from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import OWL, is_entity_type
@@ -118,9 +119,7 @@ class DescriptionReader:
     ) -> tuple[Sequence[Row], bool]:
         """Ask, and make do with less where the endpoint cannot answer; tell whether the rows are not all."""
         try:
-            return await self._client.rows(name, call, given or {}, at_most=_MOST), False
-        except Overflow as cut:
-            return cut.rows, True
+            return (await self._client.rows(name, call, given or {}, at_most=_MOST)).part()
         except Fault:
             return (), True
 

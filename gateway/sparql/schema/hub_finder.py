@@ -7,7 +7,7 @@ from collections import Counter
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.schema.counting import counts_in
@@ -48,10 +48,8 @@ class HubFinder:
             "least": _LEAST,
         }
         try:
-            try:
-                rows = await self._client.rows("schema/pointed_to", call, given, at_most=_HUBS)
-            except Overflow as cut:
-                rows = cut.rows
+            # The largest come first, so those that came are enough.
+            rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=_HUBS)).part()
             hubs = counts_in(rows, "o")
             facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
         except Fault:

@@ -10,7 +10,7 @@ from gateway.errors import EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.schema.own_names import Text, own_names
@@ -66,8 +66,8 @@ class NameFinder:
 
     async def _used(self, predicates: tuple[Iri, ...], call: Call) -> tuple[Iri, ...] | None:
         try:
-            rows = await self._client.rows("schema/used_names", call, {"predicates": predicates})
-            used = {row["p"].value for row in rows}
+            answer = await self._client.rows("schema/used_names", call, {"predicates": predicates})
+            used = {row["p"].value for row in answer.whole()}
         except (Fault, KeyError):
             return None
         return tuple(iri for iri in predicates if iri in used)
@@ -93,10 +93,8 @@ class NameFinder:
 
     async def _drawn(self, place: int, call: Call) -> Sequence[Iri]:
         """Return some subjects of the triples after a place, as far apart as possible."""
-        try:
-            rows = await self._client.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})
-        except Overflow as cut:
-            rows = cut.rows
+        # Any subjects will do.
+        rows, _ = (await self._client.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})).part()
         try:
             subjects = [row["s"].value for row in rows]
         except KeyError as error:

@@ -14,7 +14,7 @@ from gateway.graph.call import Call
 from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.nodes.name_predicates import NamePredicates
@@ -71,7 +71,7 @@ class SchemaReader:
         self._names = NameFinder(client, nodes, name_predicates, profile)
         self._hubs = HubFinder(client, rule, nodes)
 
-    async def glance(self, call: Call) -> Schema:
+    async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
 
         Raises:
@@ -138,9 +138,7 @@ class SchemaReader:
         if not self._client.is_remote or self._profile.endpoint.graphs != "default":
             return ""
         try:
-            rows = await self._client.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)
-        except Overflow:
-            return _IN_NAMED_GRAPHS
+            rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)).part()
         except QueryRefused:
             # An engine without named graphs refuses to be asked for them.
             return ""
@@ -218,7 +216,7 @@ class SchemaReader:
         """Tell whether a graph whose triples were not counted in time has few of them all the same."""
         try:
             with call.within(_SIZE_SECONDS):
-                (row,) = await self._client.rows("check/triples", call, {"most": _SMALL + 1})
+                (row,) = (await self._client.rows("check/triples", call, {"most": _SMALL + 1})).whole()
             return int(row["count"].value) <= _SMALL
         except (Fault, KeyError, ValueError):
             return False
@@ -228,7 +226,7 @@ class SchemaReader:
         if not TRAITS[await self._client.engine(call)].counts_at_once:
             return None
         try:
-            (row,) = await self._client.rows("check/triples", call, {"most": _UNBOUNDED})
+            (row,) = (await self._client.rows("check/triples", call, {"most": _UNBOUNDED})).whole()
             return int(row["count"].value)
         except (Fault, KeyError, ValueError):
             return None

@@ -14,9 +14,8 @@ from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.results.rows import Row
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
@@ -90,7 +89,8 @@ class Sampler:
             return Counter()
         given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES, **self._rule.ends}
         try:
-            return self._edges(counts_in(await self._client.rows("schema/of_classes", call, given), "p"))
+            answer = await self._client.rows("schema/of_classes", call, given)
+            return self._edges(counts_in(answer.whole(), "p"))
         except Fault:
             return Counter()
 
@@ -114,12 +114,7 @@ class Sampler:
 
     async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
         given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
-        rows: Sequence[Row]
-        is_cut = False
-        try:
-            rows = await self._client.rows(template, call, given)
-        except Overflow as cut:
-            rows, is_cut = cut.rows, True
+        rows, is_cut = (await self._client.rows(template, call, given)).part()
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
         predicates: dict[Iri, int] = {}
         try:

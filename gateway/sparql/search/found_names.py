@@ -9,7 +9,7 @@ from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.profile import Profile
-from gateway.sparql.client import Overflow, SparqlClient
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
@@ -76,7 +76,4 @@ class FoundNames:
     async def _rows(
         self, template: str, parameters: Mapping[str, Parameter], most: int, call: Call
     ) -> tuple[Sequence[Row], bool]:
-        try:
-            return await self._client.rows(template, call, parameters, at_most=most), False
-        except Overflow as cut:
-            return cut.rows, True
+        return (await self._client.rows(template, call, parameters, at_most=most)).part()

@@ -44,9 +44,9 @@ class LetterClasses:
     async def _probe(self, call: Call) -> bool:
         (pattern,) = patterns([_WORD])
         try:
-            rows = await self._client.rows(
+            answer = await self._client.rows(
                 "search/folding", call, {"pattern": pattern, "matching": _MATCHING, "others": _OTHERS}
             )
         except QueryRefused:
             return False
-        return len(rows) == 1
+        return len(answer.whole()) == 1

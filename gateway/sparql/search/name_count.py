@@ -37,10 +37,10 @@ class NameCount:
         return self._known[bound]
 
     async def _count(self, bound: int, call: Call) -> int:
-        rows = await self._client.rows(
+        answer = await self._client.rows(
             "search/size", call, {"predicates": list(self._name_predicates.all), "most": bound + 1}
         )
         try:
-            return sum(int(row["count"].value) for row in rows)
+            return sum(int(row["count"].value) for row in answer.whole())
         except (KeyError, ValueError) as error:
             raise EndpointFault("The endpoint's rows lack what the query asked for.") from error

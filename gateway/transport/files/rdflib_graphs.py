@@ -1,55 +1,70 @@
-"""Copies rdflib graphs into an Oxigraph store. Apart from files, which are loaded without the import of rdflib."""
+"""Copies rdflib graphs into an Oxigraph store."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-import oxrdflib
 import pyoxigraph
 import rdflib
 
 from gateway.errors import ConfigurationError
 from gateway.transport.files.loading import LoadedGraph, short_hash
 
+_Triple = tuple[object, object, object]
+
 
 def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
-    """Copy an rdflib Graph or Dataset; what changes in it later is not seen.
+    """Copy an rdflib Graph or Dataset; named graphs are merged, and later changes are not seen.
 
     Raises:
         ConfigurationError: It holds a term that is no RDF.
     """
     engine = pyoxigraph.Store()
-    graph = LoadedGraph(engine)
-    triples: Iterable[tuple[object, object, object]]
-    if isinstance(source, rdflib.Dataset):
-        triples = ((subject, predicate, value) for subject, predicate, value, _ in source.quads())
-    else:
-        triples = iter(source)
-    target = as_dataset(engine).default_graph
     try:
-        for triple in triples:
-            target.add(triple)
+        engine.extend(_quad(triple) for triple in _triples(source))
     except ValueError as error:
         raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
     except TypeError as error:
         raise ConfigurationError(
             "The rdflib graph holds a triple that is no RDF: a literal is its subject, or no IRI its predicate."
         ) from error
-    graph.prefixes.append(("the rdflib graph", _prefixes_in_use(source, target)))
-    graph.version = short_hash(hashlib.sha256("\n".join(sorted(map(str, graph.engine))).encode()))
-    return graph
+    version = short_hash(hashlib.sha256("\n".join(sorted(map(str, engine))).encode()))
+    return LoadedGraph(engine, [("the rdflib graph", _prefixes_in_use(source))], version)
 
 
-def as_dataset(engine: pyoxigraph.Store) -> rdflib.Dataset:
-    """Return a store as rdflib sees it."""
-    return rdflib.Dataset(store=oxrdflib.OxigraphStore(store=engine))
+def _triples(source: rdflib.Graph) -> Iterator[_Triple]:
+    quads: Iterable[tuple[object, ...]] = source.quads() if isinstance(source, rdflib.Dataset) else source
+    return ((subject, predicate, value) for subject, predicate, value, *_ in quads)
 
 
-def _prefixes_in_use(source: rdflib.Graph, copy: rdflib.Graph) -> dict[str, str]:
-    """Return the prefixes that the holder bound, and of rdflib's own ones those that a predicate or type needs."""
+def _quad(triple: _Triple) -> pyoxigraph.Quad:
+    subject, predicate, value = map(_term, triple)
+    # Oxigraph raises TypeError where a kind of term may not stand.
+    return pyoxigraph.Quad(subject, predicate, value)  # type: ignore[arg-type]
+
+
+def _term(term: object) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal:
+    match term:
+        case rdflib.URIRef():
+            return pyoxigraph.NamedNode(term)
+        case rdflib.BNode():
+            return pyoxigraph.BlankNode(term)
+        case rdflib.Literal():
+            datatype = pyoxigraph.NamedNode(term.datatype) if term.datatype else None
+            return pyoxigraph.Literal(term, language=term.language, datatype=datatype)
+        case _:
+            raise ValueError(f"Unexpected rdflib term: {term!r}")
+
+
+def _prefixes_in_use(source: rdflib.Graph) -> dict[str, str]:
+    """Return the prefixes that the graph binds itself, and those of rdflib's own that a predicate or type needs."""
     usual = {(name, str(namespace)) for name, namespace in rdflib.Graph().namespaces()}
-    used = {str(term) for term in copy.predicates()} | {str(term) for term in copy.objects(None, rdflib.RDF.type)}
+    used = {
+        str(term)
+        for _, predicate, value in _triples(source)
+        for term in ((predicate, value) if predicate == rdflib.RDF.type else (predicate,))
+    }
     return {
         name: str(namespace)
         for name, namespace in source.namespaces()

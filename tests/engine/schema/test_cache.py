@@ -10,7 +10,7 @@ import pytest
 
 from gateway.cache.stored_schema import StoredSchema
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.known import KnownSchema
+from gateway.engine.schema.view import SchemaView
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault, NetworkFault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline, deadline_passed
@@ -45,7 +45,7 @@ class Schemas:
     before_whole: Callable[[], Awaitable[None]] = at_once
     enumerations: int = 0
 
-    async def glance(self, call: Call) -> Schema:
+    async def quick_schema(self, call: Call) -> Schema:
         """Return what a first look shows, or raise."""
         self.budgets.append(call)
         self.asked.set()
@@ -86,7 +86,7 @@ class Shelf:
 
     async def read(self, seconds: float = 30.0) -> Schema:
         """Ask for the schema as a call does."""
-        return (await self.schema_cache.known(self.call(seconds))).schema
+        return (await self.schema_cache.view(self.call(seconds))).schema
 
     @property
     def readings(self) -> int:
@@ -122,7 +122,7 @@ async def test_a_schema_that_was_read_lasts_for_its_hours(schema: Schema) -> Non
 )
 async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minute(fault: Fault) -> None:
     storage = Shelf(Schemas(fault), orientation=OrientationSettings(enumeration_seconds=0))
-    known = await storage.schema_cache.known(storage.call())
+    known = await storage.schema_cache.view(storage.call())
     assert known.fault is fault
     assert known.schema == Schema(reason=fault.wrong)
     storage.now += 59
@@ -130,7 +130,7 @@ async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minu
     assert storage.readings == 1
     storage.store.answer = EXACT
     storage.now += 2
-    again = await storage.schema_cache.known(storage.call())
+    again = await storage.schema_cache.view(storage.call())
     assert storage.readings == 2
     assert again.fault is None
     assert again.schema == EXACT
@@ -138,7 +138,7 @@ async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minu
 
 async def test_an_empty_schema_after_a_failure_refuses_no_filter() -> None:
     storage = Shelf(Schemas(EndpointFault("Down.")))
-    known = await storage.schema_cache.known(storage.call())
+    known = await storage.schema_cache.view(storage.call())
     chosen = known.types.choose("node_types", ["Drug"])
     assert chosen.iris == frozenset()
     assert len(chosen.warnings) == 1
@@ -176,7 +176,7 @@ async def test_a_first_call_that_is_cancelled_leaves_the_reading_going_on_for_th
 async def test_the_reading_has_an_allowance_of_its_own() -> None:
     storage = Shelf(Schemas(EXACT), LimitSettings(schema_seconds=7.0, scan_rows=123))
     call = storage.call()
-    await storage.schema_cache.known(call)
+    await storage.schema_cache.view(call)
     (allowance,) = storage.store.budgets
     assert (call.requests, call.rows, call.sent) == (200, 500_000, 0)
     assert allowance is not call
@@ -186,7 +186,7 @@ async def test_the_reading_has_an_allowance_of_its_own() -> None:
 async def test_a_call_waits_for_the_reading_no_longer_than_it_has_left() -> None:
     never = asyncio.Event()
     storage = Shelf(Schemas(EXACT, before=lambda: _wait(never)))
-    known = await storage.schema_cache.known(storage.call(seconds=0.01))
+    known = await storage.schema_cache.view(storage.call(seconds=0.01))
     assert isinstance(known.fault, DeadlinePassed)
     assert known.schema.types == ()
     assert not known.comprehensive
@@ -223,7 +223,7 @@ async def test_a_large_graph_is_read_in_full_for_who_wants_its_schema_and_for_no
     assert await storage.read() == PARTIAL
     assert await storage.read() == PARTIAL
     assert (storage.readings, storage.store.enumerations) == (1, 0)
-    assert (await storage.schema_cache.known(storage.call(), wanted=True)).schema == EXACT
+    assert (await storage.schema_cache.view(storage.call(), in_full=True)).schema == EXACT
     assert storage.store.enumerations == 1
 
 
@@ -236,15 +236,15 @@ async def test_a_large_graph_is_read_in_full_for_a_server() -> None:
 async def test_a_graph_that_could_not_be_read_in_full_is_not_read_again_for_every_call() -> None:
     storage = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=OrientationSettings(patience_seconds=60.0))
     for _ in range(3):
-        await storage.schema_cache.known(storage.call(), wanted=True)
+        await storage.schema_cache.view(storage.call(), in_full=True)
     assert storage.store.enumerations == 1
 
 
-async def test_a_graph_that_is_too_slow_for_a_glance_is_read_in_full_behind_the_back_of_the_calls() -> None:
+async def test_a_graph_that_is_too_slow_for_the_quick_reading_is_read_in_full_behind_the_back_of_the_calls() -> None:
     storage = Shelf(
         Schemas(deadline_passed()), orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=60.0)
     )
-    known = await storage.schema_cache.known(storage.call())
+    known = await storage.schema_cache.view(storage.call())
     assert (known.schema, known.fault) == (EXACT, None)
 
 
@@ -253,7 +253,7 @@ async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None
         Schemas(PARTIAL, whole=deadline_passed()),
         orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=60.0),
     )
-    known = await storage.schema_cache.known(storage.call())
+    known = await storage.schema_cache.view(storage.call())
     assert known.fault is None
     assert (known.schema.types, known.comprehensive) == (PARTIAL.types, False)
     assert "in full failed" in known.schema.reason
@@ -263,14 +263,14 @@ async def test_what_an_endpoint_that_is_not_trusted_counted_is_not_called_comple
     profile = Profile(endpoint=EndpointSettings(trusted=False))
     store = Schemas(EXACT)
     schema_cache = SchemaCache(cast("GraphStore", store), profile, PrefixMap(PREFIXES), lambda: 1_000.0)
-    known = await schema_cache.known(Call(Deadline.after(30), 200, 500_000, 200_000))
+    known = await schema_cache.view(Call(Deadline.after(30), 200, 500_000, 200_000))
     assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
     assert "without a sign" in known.schema.reason
 
 
 async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> None:
     storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
-    assert (await storage.schema_cache.known(storage.call())).comprehensive
+    assert (await storage.schema_cache.view(storage.call())).comprehensive
 
 
 async def test_a_list_of_which_terms_are_known_to_be_missing_is_vouched_for_no_more() -> None:
@@ -285,9 +285,9 @@ async def test_a_list_of_which_terms_are_known_to_be_missing_is_vouched_for_no_m
 async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it(vouched: bool) -> None:
     storage = Shelf(Schemas(EXACT), orientation=OrientationSettings(enumeration_seconds=600, vouched=vouched))
     await storage.read()
-    storage.schema_cache.met([f"{X}T"], [f"{X}p"])
+    storage.schema_cache.observe([f"{X}T"], [f"{X}p"])
     assert _latest(storage).comprehensive
-    storage.schema_cache.met([f"{X}T", f"{X}New"], [f"{X}p", f"{X}q"])
+    storage.schema_cache.observe([f"{X}T", f"{X}New"], [f"{X}p", f"{X}q"])
     known = _latest(storage)
     assert not known.comprehensive
     assert [term.iri for term in known.schema.types] == [f"{X}T", f"{X}New"]
@@ -297,7 +297,7 @@ async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it
     # It is read again, though not at once: whoever loads data changes it many times a minute.
     assert storage.readings == 1
     storage.now += 61
-    storage.schema_cache.met([f"{X}Newer"], [])
+    storage.schema_cache.observe([f"{X}Newer"], [])
     assert await storage.read() == EXACT
     assert _latest(storage).comprehensive
     assert storage.readings == 2
@@ -307,11 +307,11 @@ async def test_what_a_traversal_has_disproved_is_vouched_for_no_more_whatever_is
     storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
     await storage.read()
     assert _latest(storage).comprehensive
-    storage.schema_cache.met([f"{X}New"], [])
+    storage.schema_cache.observe([f"{X}New"], [])
     for answer in (PARTIAL, EndpointFault("Down.")):
         storage.store.answer = answer
         storage.now += 61
-        known = await storage.schema_cache.known(storage.call(), doubted=True)
+        known = await storage.schema_cache.view(storage.call(), unknown_term=True)
         assert storage.schema_cache.is_reading is False
         assert not known.comprehensive
         assert f"{X}New" in {term.iri for term in known.schema.types}
@@ -322,7 +322,7 @@ async def test_an_old_schema_that_cannot_be_read_again_is_kept_but_is_complete_n
     await storage.read()
     storage.store.answer = EndpointFault("Down.")
     storage.now += HOUR + 1
-    known = await storage.schema_cache.known(storage.call())
+    known = await storage.schema_cache.view(storage.call())
     assert (known.schema.types, known.comprehensive, known.fault) == (EXACT.types, False, None)
     assert "Down" in known.schema.reason
 
@@ -348,7 +348,7 @@ async def test_what_an_earlier_run_knew_is_known_at_once_and_complete_only_when_
     go_on = asyncio.Event()
     store = Schemas(PARTIAL, whole=enumerated, before=lambda: _wait(go_on))
     later = Shelf(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0), kept=kept)
-    known = await later.schema_cache.known(later.call())
+    known = await later.schema_cache.view(later.call())
     assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
     assert "2023-11-14" in known.schema.reason
     go_on.set()
@@ -385,7 +385,7 @@ async def test_samples_of_several_runs_add_up(tmp_path: Path) -> None:
     assert not _latest(later).comprehensive
 
 
-def _latest(storage: Shelf) -> KnownSchema:
+def _latest(storage: Shelf) -> SchemaView:
     assert storage.schema_cache.latest is not None
     return storage.schema_cache.latest
 
@@ -444,7 +444,7 @@ async def test_an_old_list_of_a_graph_that_has_grown_is_complete_no_more_where_i
     await storage.read()
     storage.store.answer = replace(PARTIAL, types=(Term(f"{X}New", None),))
     storage.now += HOUR + 1
-    known = await storage.schema_cache.known(storage.call())
+    known = await storage.schema_cache.view(storage.call())
     assert not known.comprehensive
     assert {term.iri for term in known.schema.types} == {f"{X}T", f"{X}New"}
     assert await storage.read() == known.schema
@@ -473,6 +473,6 @@ async def test_a_reading_that_fails_as_it_never_should_is_a_fault_and_not_begun_
         raise KeyError("?p")
 
     storage = Shelf(Schemas(EXACT, before=broken))
-    assert "should not" in str((await storage.schema_cache.known(storage.call())).fault)
+    assert "should not" in str((await storage.schema_cache.view(storage.call())).fault)
     await storage.read()
     assert storage.readings == 1

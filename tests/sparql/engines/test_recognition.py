@@ -20,7 +20,7 @@ def seen(text: str = "", status: int = 200, **headers: str) -> ProbeResponse:
 
 
 @pytest.mark.parametrize(
-    ("glimpse", "engine", "version"),
+    ("response", "engine", "version"),
     [
         (seen("Service Description: /ds", 404, fuseki_request_id="1"), "fuseki", ""),
         (seen(server="Virtuoso/07.20.3229 (Linux) x86_64-pc-linux-gnu  "), "virtuoso", "07.20.3229"),
@@ -40,7 +40,7 @@ def test_an_engine_is_recognised_by_what_it_shows(response: ProbeResponse, engin
 
 
 @pytest.mark.parametrize(
-    "glimpse",
+    "response",
     [
         seen(),
         seen("<html>Powered by Virtuoso, Fuseki, Blazegraph and GraphDB</html>", server="nginx/1.25"),

@@ -1,242 +1,25 @@
-import json
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
-from gateway.graph.values import Resource
-from gateway.sparql.results.rows import (
-    BlankTerm,
-    IriTerm,
-    LiteralTerm,
-    TripleTerm,
-    TypedLiteralTerm,
-    decode,
-    is_blank,
-    is_iri,
-    literal,
-    value,
-)
-from gateway.terms.known_iris import RDF, XSD
-from gateway.terms.literals import Literal
+from gateway.sparql.results.rows import Overflow, Row, Rows
+from gateway.sparql.results.terms import IriTerm
 
-IRI = {"type": "uri", "value": "http://example.org/a"}
-BLANK = {"type": "bnode", "value": "b0"}
-TEXT = {"type": "literal", "value": "caf\u00e9 \U0001f600", "xml:lang": "en-US"}
-IRI_TERM = IriTerm("http://example.org/a")
-BLANK_TERM = BlankTerm("b0")
-TEXT_TERM = LiteralTerm("caf\u00e9 \U0001f600", language="en-US")
-JSON_ROWS = [{"s": IRI, "o": TEXT}, {"s": BLANK}, {}]
-ROWS = [{"s": IRI_TERM, "o": TEXT_TERM}, {"s": BLANK_TERM}, {}]
+SOME: list[Row] = [{"n": IriTerm("urn:one")}]
 
 
-def body(rows: object) -> bytes:
-    return json.dumps({"head": {"vars": ["s", "o"]}, "results": {"bindings": rows}}).encode()
+def test_all_rows_of_a_whole_answer_are_returned() -> None:
+    assert Rows(SOME).whole() == SOME
 
 
-WHOLE = body(JSON_ROWS)
-BEGUN = WHOLE[: WHOLE.index(b"]}}") - 4]
-
-FUSEKI = (
-    b"\n##  Query cancelled due to timeout during execution   ##"
-    b"\n##  ****          Incomplete results           ****   ##\n"
-)
-OXIGRAPH = b"The SPARQL operation has been cancelled"
-BLAZEGRAPH = (
-    b"SPARQL-QUERY: queryStr=SELECT ?s ?p ?o WHERE { VALUES ?s { "
-    + b"<http://example.org/a> " * 300
-    + b"} ?s ?p ?o }\njava.util.concurrent.TimeoutException\n"
-    + b"\tat java.base/java.util.concurrent.FutureTask.get(FutureTask.java:204)\n" * 20
-)
-BLAZEGRAPH_DEADLINE = b"Query deadline is expired.\n\t... 3 more\n"
-QLEVER = b"\n !!!!>># An error has occurred while exporting the query result. The error message was:\nout of memory\n"
-HTML = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>10.0.0.7:9999</body></html>"
+def test_a_cut_answer_cannot_be_taken_for_a_whole_one() -> None:
+    with pytest.raises(Overflow):
+        Rows(SOME, is_cut=True).whole()
 
 
-def test_a_whole_body_becomes_its_rows() -> None:
-    assert decode(WHOLE) == ROWS
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_part_says_whether_rows_are_missing(is_cut: bool) -> None:
+    assert Rows(SOME, is_cut=is_cut).part() == (SOME, is_cut)
 
 
-def test_a_body_without_rows_is_an_answer() -> None:
-    assert decode(body([])) == []
-
-
-def test_layout_order_and_further_keys_do_not_matter() -> None:
-    assert (
-        decode(
-            json.dumps(
-                {"y": [], "results": {"x": 1, "bindings": JSON_ROWS}, "head": {"vars": [], "link": []}}, indent=4
-            ).encode()
-        )
-        == ROWS
-    )
-    assert decode(b"\xef\xbb\xbf" + WHOLE) == ROWS
-    assert decode(WHOLE + b"\r\n \n") == ROWS
-
-
-def test_a_body_cut_at_any_byte_is_no_answer() -> None:
-    for end in range(len(WHOLE)):
-        with pytest.raises(EndpointFault):
-            decode(WHOLE[:end])
-
-
-@pytest.mark.parametrize(
-    "marker",
-    [FUSEKI, OXIGRAPH, BLAZEGRAPH, BLAZEGRAPH_DEADLINE, QLEVER],
-    ids=["fuseki", "oxigraph", "blazegraph", "deadline", "qlever"],
-)
-@pytest.mark.parametrize("rows", [BEGUN, WHOLE, b'{"head":{"vars":["s"]},"results":{"bindings":[', b""])
-def test_an_engine_that_gave_up_after_some_rows_is_told_as_that(rows: bytes, marker: bytes) -> None:
-    with pytest.raises(GaveUp, match="gave up in the middle") as caught:
-        decode(rows + marker)
-    assert caught.value.next_step
-    assert caught.value.smaller
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        HTML,
-        b"null",
-        b"true",
-        b"5",
-        b'"text"',
-        b"[]",
-        b"{}",
-        b'{"head":{},"boolean":true}',
-        b'{"results":null}',
-        b'{"results":[]}',
-        b'{"results":"bindings"}',
-        b'{"results":{}}',
-        b'{"results":{"bindings":null}}',
-        b'{"results":{"bindings":{}}}',
-        b'{"results":{"bindings":"rows"}}',
-        b'{"results":{"bindings":[null]}}',
-        b'{"results":{"bindings":[[]]}}',
-        b'{"results":{"bindings":[{},5]}}',
-        b's\tp\to\n<a:a>\t<a:b>\t"c"\n',
-        b"<?xml version='1.0'?><sparql/>",
-        b'{"results":{"bindings":' + b"9" * 5000 + b"}}",
-        b"\xff\xfe\xfa",
-        b"\x1f\x8b\x08\x00compressed",
-    ],
-)
-def test_anything_else_is_no_answer(answer: bytes) -> None:
-    with pytest.raises(EndpointFault, match="no whole SPARQL JSON") as caught:
-        decode(answer)
-    assert type(caught.value) is EndpointFault
-    assert "URL" in caught.value.next_step
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"",
-        b" ",
-        BEGUN,
-        b"\xef\xbb\xbf\r\n" + BEGUN,
-        WHOLE + WHOLE,
-        WHOLE + b"x",
-        WHOLE.replace(b"caf", b"\xe9\xe9\xe9"),
-        BEGUN + b"SPARQL-QUERY: queryStr=SELECT\njava.lang.NullPointerException",
-    ],
-)
-def test_an_answer_that_began_and_does_not_parse_is_broken_and_may_be_asked_for_again(answer: bytes) -> None:
-    with pytest.raises(BrokenAnswer, match="broke off") as caught:
-        decode(answer)
-    assert caught.value.again
-    assert "URL" not in caught.value.next_step
-
-
-@pytest.mark.parametrize("sent", [0, 1, 3])
-def test_fewer_rows_than_the_engine_says_there_are_is_a_cut_answer(sent: int) -> None:
-    answer = {
-        "head": {"vars": ["s", "o"]},
-        "results": {"bindings": JSON_ROWS[:sent]},
-        "meta": {"result-size-total": sent},
-    }
-    assert len(decode(json.dumps(answer).encode())) == sent
-    answer["meta"] = {"result-size-total": sent + 1}
-    with pytest.raises(AnswerCut) as caught:
-        decode(json.dumps(answer).encode())
-    assert caught.value.next_step
-
-
-@pytest.mark.parametrize("opening", [b"[", b'{"results":', b'{"results":{"bindings":['])
-def test_a_body_nested_beyond_reason_is_no_answer(opening: bytes) -> None:
-    with pytest.raises(EndpointFault):
-        decode(opening * 200_000)
-
-
-@given(st.binary(max_size=60))
-@settings(deadline=None)
-def test_no_bytes_make_any_other_error(answer: bytes) -> None:
-    for whole in (answer, BEGUN + answer, WHOLE + answer):
-        try:
-            rows = decode(whole)
-        except EndpointFault:
-            continue
-        assert rows == ROWS
-
-
-@pytest.mark.parametrize("answer", [HTML, BEGUN + BLAZEGRAPH, BEGUN + FUSEKI])
-def test_nothing_of_a_broken_body_reaches_the_reader(answer: bytes) -> None:
-    with pytest.raises(EndpointFault) as caught:
-        decode(answer)
-    assert not any(part in str(caught.value) for part in ("10.0.0.7", "java", "SELECT", "##", "<"))
-
-
-@pytest.mark.parametrize(
-    "binding",
-    [
-        "text",
-        5,
-        None,
-        [],
-        {},
-        {"type": "uri"},
-        {"value": "x"},
-        {"type": "uri", "value": 5},
-        {"type": [], "value": "x"},
-        {"type": "iri", "value": "x"},
-    ],
-)
-def test_a_binding_that_is_none_makes_the_body_no_answer(binding: object) -> None:
-    with pytest.raises(EndpointFault):
-        decode(body([{"s": IRI}, {"s": binding}]))
-
-
-def test_a_triple_term_is_a_binding_though_it_has_no_value_of_its_own() -> None:
-    term = {"type": "triple", "value": {"subject": IRI, "predicate": IRI, "object": TEXT}}
-    (row,) = decode(body([{"s": term}]))
-    assert isinstance(row["s"], TripleTerm)
-    assert json.loads(bytes(row["s"].value)) == term["value"]
-    assert value(row["s"]) is None
-
-
-def test_a_variable_is_an_iri_a_blank_node_or_neither() -> None:
-    assert [is_iri(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [True, False, False, False]
-    assert [is_blank(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [False, True, False, False]
-
-
-def test_language_tags_are_folded_whatever_the_engine_keeps() -> None:
-    assert literal(TEXT_TERM) == Literal("caf\u00e9 \U0001f600", language="en-us")
-
-
-@pytest.mark.parametrize("datatype", [f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString", ""])
-def test_a_datatype_that_only_says_text_is_left_away(datatype: str) -> None:
-    assert literal(LiteralTerm("x", datatype)) == Literal("x")
-    assert literal(LiteralTerm("x", datatype, "DE")) == Literal("x", language="de")
-
-
-@pytest.mark.parametrize("kind", ["literal", "typed-literal"])
-def test_a_typed_literal_is_read_under_both_of_its_names(kind: str) -> None:
-    (row,) = decode(body([{"n": {"type": kind, "value": "5", "datatype": f"{XSD}integer"}}]))
-    assert isinstance(row["n"], TypedLiteralTerm if kind == "typed-literal" else LiteralTerm)
-    assert value(row["n"]) == Literal("5", f"{XSD}integer")
-
-
-def test_an_iri_is_a_resource_and_a_blank_node_has_no_value_of_its_own() -> None:
-    assert value(IRI_TERM) == Resource("http://example.org/a")
-    assert value(BLANK_TERM) is None
+def test_rows_cannot_be_read_without_saying_which() -> None:
+    for name in ("__iter__", "__len__", "__getitem__", "__dict__"):
+        assert not hasattr(Rows(SOME), name)

@@ -26,7 +26,7 @@ LARGE = "\n".join(
     f"x:p{number % 5} x:n{(7 * number) % NODES} ."
     for number in range(NODES)
 )
-"""More triples than a glance reads in these tests, which is 100."""
+"""More triples than the quick reading takes in these tests, which is 100."""
 
 SAMPLED = OrientationSettings(glance_triples=100, enumeration_seconds=0)
 
@@ -68,7 +68,7 @@ def oracle(turtle: str, excepted: frozenset[str]) -> tuple[Counter[str], Counter
 
 
 async def test_a_small_graph_is_counted_at_the_first_look() -> None:
-    schema = await store("x:a a x:T ; x:p x:b, x:c ; rdfs:label 'A' . x:b x:q 5 .").glance(call())
+    schema = await store("x:a a x:T ; x:p x:b, x:c ; rdfs:label 'A' . x:b x:q 5 .").quick_schema(call())
     assert schema.exact
     assert schema.basis.methods == ("enumerated",)
     assert schema.basis.triples == 5
@@ -76,7 +76,7 @@ async def test_a_small_graph_is_counted_at_the_first_look() -> None:
 
 
 async def test_a_large_graph_is_sampled_at_the_first_look_and_claims_nothing() -> None:
-    schema = await store(LARGE).glance(call())
+    schema = await store(LARGE).quick_schema(call())
     assert not schema.exact
     assert "only" in schema.reason
     assert "sampled" in schema.basis.methods
@@ -118,7 +118,7 @@ async def test_what_is_described_is_listed_only_where_the_graph_uses_it() -> Non
     x:other <{VOID}property> x:linked ; <{VOID}triples> 12 . x:one x:linked x:n2 .
     x:third <{VOID}property> x:note .
     """
-    schema = await store(LARGE + described).glance(call())
+    schema = await store(LARGE + described).quick_schema(call())
     types, predicates = counts(schema)
     assert {"Rare", "Published"} <= types.keys()
     assert types["Published"] is None or types["Published"] == 7
@@ -129,13 +129,13 @@ async def test_what_is_described_is_listed_only_where_the_graph_uses_it() -> Non
     assert {"published", "declared", "sampled"} == set(schema.basis.methods)
 
 
-async def test_a_glance_that_finds_the_engine_slow_for_all_triples_falls_back_on_samples() -> None:
+async def test_a_quick_reading_that_finds_the_engine_slow_for_all_triples_falls_back_on_samples() -> None:
     async def hook(query: str) -> None:
         if "LIMIT 101" in query:
             raise GaveUp("Too long.")
 
     watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
-    schema = await watched.glance(call())
+    schema = await watched.quick_schema(call())
     assert not schema.exact
     assert schema.types
 
@@ -149,19 +149,19 @@ async def test_a_small_graph_of_a_busy_engine_is_counted_all_the_same() -> None:
             busy = False
             raise GaveUp("Too busy.")
 
-    schema = await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(call())
+    schema = await SparqlStore(Watched(engine(LARGE), hook), Profile()).quick_schema(call())
     assert schema.exact
     assert counts(schema)[0].keys() == {"T0", "T1", "T2"}
 
 
-async def test_a_glance_of_which_no_sample_comes_says_why() -> None:
+async def test_a_quick_reading_of_which_no_sample_comes_says_why() -> None:
     async def hook(query: str) -> None:
         if "OFFSET" in query or "LIMIT 101" in query:
             raise GaveUp("Too long.")
 
     watched = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED))
     with pytest.raises(GaveUp):
-        await watched.glance(call())
+        await watched.quick_schema(call())
 
 
 async def test_a_graph_that_is_changed_while_it_is_counted_is_not_called_counted() -> None:
@@ -185,7 +185,7 @@ async def test_a_small_graph_that_cannot_be_counted_is_a_fault_and_no_empty_list
             raise EndpointFault("Down.")
 
     with pytest.raises(EndpointFault, match="Down"):
-        await SparqlStore(Watched(engine(LARGE), hook), Profile()).glance(call())
+        await SparqlStore(Watched(engine(LARGE), hook), Profile()).quick_schema(call())
 
 
 async def test_an_enumeration_that_runs_out_of_time_is_not_exact() -> None:
@@ -215,16 +215,16 @@ async def test_lists_that_are_cut_or_left_out_or_not_read_are_known_to_lack_term
     many = "\n".join(f"x:a x:p{number} x:b ." for number in range(40))
     rows = {"query_rows": 10}
     assert (await store(many, limits=rows).schema(call())).is_cut
-    assert (await store(many, OrientationSettings(glance_triples=10), limits=rows).glance(call())).is_cut
+    assert (await store(many, OrientationSettings(glance_triples=10), limits=rows).quick_schema(call())).is_cut
     assert (await _unchecked("x:a x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").schema(call())).is_cut
     assert not (await store(LARGE, limits={"scan_rows": 100}).schema(call())).is_cut
-    assert not (await store(LARGE).glance(call())).is_cut
+    assert not (await store(LARGE).quick_schema(call())).is_cut
 
     async def hook(query: str) -> None:
         if "?kind" in query:
             raise EndpointFault("Down.")
 
-    assert (await SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(call())).is_cut
+    assert (await SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).quick_schema(call())).is_cut
 
 
 async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_the_size() -> None:
@@ -233,7 +233,7 @@ async def test_a_sample_is_no_larger_than_the_graph_of_which_the_engine_knows_th
         endpoint=EndpointSettings(engine="qlever"),
     )
     read = SparqlStore(Watched(engine("\n".join(f"x:a x:p x:b{number} ." for number in range(20))), _nothing), profile)
-    schema = await read.glance(call())
+    schema = await read.quick_schema(call())
     assert (schema.basis.sampled, schema.basis.triples) == (20, 20)
     assert "only 20 triples" in schema.reason
 
@@ -265,7 +265,7 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
         f"x:n{one} a x:T{other} ; x:p{two} x:n{other} ; x:q{other} 'text' ." for one, two, other in triples
     )
     there = store(turtle, OrientationSettings(glance_triples=most))
-    for schema in (await there.glance(call()), await there.schema(call())):
+    for schema in (await there.quick_schema(call()), await there.schema(call())):
         if schema.exact:
             assert counts(schema) == oracle(turtle, frozenset())
         else:
@@ -275,7 +275,7 @@ async def test_what_is_called_exact_is_all_there_is(triples: list[tuple[int, int
 
 
 async def test_an_allow_list_of_namespaces_holds_for_samples_too() -> None:
-    schema = await store(LARGE, edges=EdgeSettings(allowed=(f"{X}p1",))).glance(call())
+    schema = await store(LARGE, edges=EdgeSettings(allowed=(f"{X}p1",))).quick_schema(call())
     assert counts(schema)[1].keys() == {"p1"}
 
 
@@ -287,7 +287,7 @@ def _unchecked(turtle: str, triples: str) -> SparqlStore:
 
 
 async def test_a_predicate_that_no_query_can_name_leaves_the_others_and_the_list_is_not_complete() -> None:
-    schema = await _unchecked("x:a a x:T ; x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").glance(call())
+    schema = await _unchecked("x:a a x:T ; x:p x:b .", f"<{X}a> <{X}has part> <{X}c> .").quick_schema(call())
     assert counts(schema) == ({"T": 1}, {"p": 1})
     assert not schema.exact
     # It is text of the graph, so it is counted and not shown.
@@ -309,14 +309,14 @@ async def test_a_sample_of_a_graph_with_such_terms_shows_the_others() -> None:
     kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
     declared = "<http://www.w3.org/2002/07/owl#Class>"
     triples = f"<{X}n1> {kind} <{X}no type> .\n<{X}no class> {kind} {declared} .\n<{X}n1> <{X}has part> <{X}n2> ."
-    schema = await _unchecked(LARGE, triples).glance(call())
+    schema = await _unchecked(LARGE, triples).quick_schema(call())
     assert {"T0", "T1", "T2"} <= counts(schema)[0].keys()
 
 
 async def test_a_predicate_that_no_query_can_name_is_not_taken_for_the_one_of_names() -> None:
     triples = "\n".join(f'<{X}n{number}> <{X}full name> "Somebody {number}" .' for number in range(9))
     store = _unchecked("x:n1 a x:T ; x:p x:n2 .", triples)
-    await store.glance(call())
+    await store.quick_schema(call())
     facts = await store.nodes([f"{X}n1"], call(), names=True)
     assert facts[f"{X}n1"].types == (f"{X}T",)
 
@@ -331,7 +331,7 @@ class _Resolving(Watched):
 
 async def test_a_list_without_a_predicate_that_the_engine_reads_as_another_is_not_complete() -> None:
     transport = _Resolving(engine("x:a a x:T ; x:p x:b ; <https://example.org/x/../x/q> x:c ."), _nothing)
-    schema = await SparqlStore(transport, Profile()).glance(call())
+    schema = await SparqlStore(transport, Profile()).quick_schema(call())
     assert counts(schema) == ({"T": 1}, {"p": 1})
     assert not schema.exact
 
@@ -346,7 +346,7 @@ async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.
     # To look for evidence first is no part of reading the schema.
     profile = Profile(evidence=EvidenceSettings(ways=()))
     read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), profile)
-    assert (await read.glance(call())).basis.read_at == 1_700_000_000.0
+    assert (await read.quick_schema(call())).basis.read_at == 1_700_000_000.0
     now[0] = 1_800_000_000.0
     assert (await read.schema(call())).basis.read_at == 1_800_000_000.0
 
@@ -359,7 +359,7 @@ async def test_nothing_is_asked_any_more_once_a_first_look_has_failed() -> None:
             raise EndpointFault("Down.")
 
     before = asyncio.all_tasks()
-    look = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).glance(call(1e9))
+    look = SparqlStore(Watched(engine(LARGE), hook), Profile(orientation=SAMPLED)).quick_schema(call(1e9))
     with pytest.raises(EndpointFault):
         await look
     assert asyncio.all_tasks() == before

@@ -17,7 +17,7 @@ from gateway.settings.files import FileSettings
 from gateway.transport.files.loading import LoadedGraph, format_of, load_files
 from gateway.transport.files.parser import FileParser
 from gateway.transport.files.parser_frames import RefusedError, Request
-from gateway.transport.files.rdflib_graphs import as_dataset, load_rdflib
+from gateway.transport.files.rdflib_graphs import load_rdflib
 from tests.examples import examples
 
 EX = "http://example.org/"
@@ -197,14 +197,6 @@ def test_annotations_of_rdf_1_2_are_loaded(write: Write) -> None:
     engine = load_files([path]).engine
     assert engine.query("PREFIX : <http://x/> ASK { :a :p :b {| :since 2020 |} }")
     assert not engine.query("PREFIX : <http://x/> ASK { :a :p :b {| :since 2021 |} }")
-
-
-def test_rdflib_sees_the_triples_that_the_engine_answers_from(write: Write) -> None:
-    loaded = load_files([write("graph.ttl", TURTLE)])
-    dataset = as_dataset(loaded.engine)
-    assert (NS.a, NS.knows, NS.b) in dataset.default_graph
-    dataset.default_graph.add((NS.b, NS.knows, NS.a))
-    assert loaded.engine.query(f"ASK {{ <{EX}b> <{EX}knows> <{EX}a> }}")
 
 
 # Several files

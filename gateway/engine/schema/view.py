@@ -22,7 +22,7 @@ _MOST_MET = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSchema:
+class SchemaView:
     """A schema and what is derived from it.
 
     Attributes:
@@ -92,12 +92,12 @@ class KnownSchema:
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
 
 
-def names_in_doubt(known: KnownSchema, profile: Profile) -> bool:
+def names_in_doubt(known: SchemaView, profile: Profile) -> bool:
     """Tell whether the predicates that carry names could not be found out, so that names may be missing or wrong."""
     return known.schema.names is None and "name" not in profile.roles.model_fields_set
 
 
-def labels_of(known: KnownSchema, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
+def labels_of(known: SchemaView, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
     """Return the labels of some types and predicates by canonical ID, sorted."""
     return dict(
         sorted((prefixes.shorten(iri), known.labels[iri][:LONGEST_LABEL]) for iri in set(iris) if iri in known.labels)
