@@ -41,7 +41,7 @@ from gateway.settings.urls import is_of_own_network
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
-from gateway.telemetry import Record
+from gateway.telemetry.record import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.account import shared_account

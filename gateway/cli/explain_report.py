@@ -12,7 +12,7 @@ from gateway.cli.render import WARNING
 from gateway.cli.screen import Screen
 from gateway.cli.text import clean, counted
 from gateway.escaping import printable
-from gateway.telemetry import Record, Sent
+from gateway.telemetry.record import Record, Sent
 
 
 def print_explained(screen: Screen, record: Record) -> None:

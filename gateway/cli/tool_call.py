@@ -29,7 +29,7 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
 from gateway.graph.call import Progress
-from gateway.telemetry import Record
+from gateway.telemetry.record import Record
 
 
 def call_tool(request: ToolRequest) -> None:

@@ -42,7 +42,8 @@ from gateway.graph.call import Call, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.store import GraphStore
 from gateway.settings.profile import Profile
-from gateway.telemetry import Record, Tally
+from gateway.telemetry.record import Record
+from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
@@ -323,7 +324,7 @@ class Gateway:
             # Time outside the other stages counts as presentation.
             with tally.stage("presentation"):
                 arguments = parse(model, given, explain=explain)
-                tally.keeps_queries = arguments.explain
+                tally.with_queries = arguments.explain
                 answer = await answerer(arguments, self._call(tally, progress))
         except BaseException as error:
             self._on_record(tally.failed(error))

@@ -34,7 +34,7 @@ from gateway.server import tools
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener, OpenGateway
 from gateway.server.tools_changed import Context, ToolsChangedNotifier
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 
 _log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.pace import BatchSize
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.template import Parameter
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
 
 

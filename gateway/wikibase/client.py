@@ -13,7 +13,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql.again import retrying
 from gateway.sparql.breaker import Breaker, probed
 from gateway.sparql.pace import Pace
-from gateway.telemetry import QueryTimer
+from gateway.telemetry.query_timer import QueryTimer
 from gateway.transport.wikibase_api import ApiAnswer, query_of
 
 Field = tuple[str, str]

@@ -23,7 +23,7 @@ from gateway.errors import ConfigurationError
 from gateway.server.app import serving
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.profile import LimitSettings, Profile
-from gateway.telemetry import LOGGER
+from gateway.telemetry.log import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 
 pytestmark = pytest.mark.anyio
