@@ -50,7 +50,7 @@ from gateway.transport.credentials import Access, access_to, access_without_cred
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
 from gateway.transport.files.rdflib_graphs import load_rdflib
-from gateway.transport.files.stored_graph import open_kept
+from gateway.transport.files.stored_graph import open_stored
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.quota import Quota
@@ -279,7 +279,7 @@ def _loaded(
     paths = [Path(source)] if isinstance(source, str | Path) else [Path(entry) for entry in source]
     if store is None or not paths:
         return load_files(paths, progress, limits)
-    return open_kept(paths, Path(store), progress, limits)
+    return open_stored(paths, Path(store), progress, limits)
 
 
 def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:

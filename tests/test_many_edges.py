@@ -1,4 +1,4 @@
-"""A node with more edges than one query may return is fetched whole (contract, "Traversal", Hubs)."""
+"""A node with more edges than one query may return is fetched whole (docs/contract.md, "Hubs")."""
 
 import pytest
 

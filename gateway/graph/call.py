@@ -1,6 +1,6 @@
 """One tool call: what it may spend, what it has cost, and whom it tells how far it is.
 
-Limits: contract, "Saying what is missing", Budgets.
+Limits: docs/contract.md, "Completeness".
 """
 
 from __future__ import annotations

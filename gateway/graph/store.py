@@ -1,4 +1,4 @@
-"""The port itself: the batched primitives that the engine is built on (design, "The port")."""
+"""The port: the batched primitives that the engine calls (docs/architecture.md, "The port and its marks")."""
 
 from __future__ import annotations
 

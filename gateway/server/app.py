@@ -1,7 +1,7 @@
 """The MCP server of a gateway: lists the tools, calls them, and returns errors as text that a model can act on.
 
 It uses the low-level server of the SDK, because the convenience server changes argument names, texts and structured
-content (decision record 0004; field notes, ``mcp.md`` 1.4).
+content (decision record 0004; docs/notes/mcp.md, "The convenience server").
 """
 
 from __future__ import annotations

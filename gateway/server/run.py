@@ -73,7 +73,7 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
             json_response=False,
             max_request_body_size=MOST_BYTES,
             max_sessions=_MOST_SESSIONS,
-            # The default of the SDK switches the check off for some hosts (mcp.md 1.7).
+            # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
             transport_security=_security(host),
         )
         http = Http(

@@ -1,6 +1,6 @@
 """How fast one endpoint is asked: the size of batches, queries at once, pauses. Learnt, and kept for the process.
 
-Batch sizes and why they adapt: field notes, ``sparql-endpoints.md`` 6.1 and 6.2, ``performance.md`` 1.1.
+Batch sizes and why they adapt: docs/notes/endpoints.md, "Batch sizes".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Queries sent to a SPARQL endpoint over HTTP, as the SPARQL 1.1 Protocol section 2.1 has it.
 
-Why a form POST: field notes, ``sparql-endpoints.md`` 6.7 (a GET is cut near 10 kB by one engine, a raw POST hangs
-another). A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
+Why a form POST: docs/notes/endpoints.md, "HTTP requests" (one engine cuts a GET near 10 kB and hangs on a raw POST).
+A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Queries run in this process, by the Oxigraph engine under an rdflib Dataset.
 
-Why at the engine and not through ``Dataset.query``: field notes, ``embedded.md`` 1, and decision record 0002. The
+Why not through ``Dataset.query``: docs/notes/embedded-engines.md, "Queries", and decision record 0002. The
 engine has no time-out and no cancel: a query is stopped by an output that refuses further bytes, in a daemon thread,
 and its slot is free again when the thread has really ended.
 """

@@ -1,7 +1,8 @@
 """What an endpoint grants one client: query time, errors, and silence where it asked for that.
 
 The model is the throttling of the Wikidata query service, as its source has it (wikimedia/wikidata-query-rdf at
-c010618, ``throttling/ThrottlingFilter.java`` and ``ThrottlingState.java``; field notes, ``sparql-endpoints.md`` 1.3):
+c010618, ``throttling/ThrottlingFilter.java`` and ``ThrottlingState.java``;
+docs/notes/wikimedia.md, "The quota of the query service"):
 
 - A request is charged when it has ended, with its time, and with one error where its status was 400 or more. While
   either bucket is empty, requests are refused with 429; who goes on all the same is banned with 403.

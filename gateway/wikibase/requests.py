@@ -1,6 +1,6 @@
 """What is asked of the API of a Wikibase: parameters as its documentation has them, and what came, as hits.
 
-The limits are those of a client without an account (field notes, ``sparql-endpoints.md`` 1.3 and 3): 50 entities at
+The limits are those of a client without an account (docs/notes/wikimedia.md, "The API of a Wikibase"): 50 entities at
 once, and no entity by the beginning of a name beyond the first 100 (`search-continue` ends at 50 in Wikibase's
 ``SearchEntities.php``).
 """
