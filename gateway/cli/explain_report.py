@@ -1,4 +1,4 @@
-"""What a call cost, at a terminal: counts, times, and every query as it was sent."""
+"""Prints the cost of a call: counts, times, and each query as it was sent."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gateway.telemetry.record import Record, Sent
 
 
 def print_explained(screen: Screen, record: Record) -> None:
-    """Show a record below an answer."""
+    """Print the record of a call below its answer."""
     screen.show()
     screen.show(_summary(record))
     for place, sent in enumerate(record.sent, 1):
         screen.show()
         screen.show(_title(place, sent))
-        # A line that is wrapped would break an IRI; what is shown can be sent again: SPARQL reads these escapes.
+        # Wrapping would break IRIs. The text can be sent again, because SPARQL reads these escapes.
         screen.show(Unwrapped(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
 
 
@@ -44,10 +44,10 @@ def _summary(record: Record) -> RenderableType:
         ("Stages", " · ".join(f"{name} {value:,}" for name, value in stages.items())),
         ("Ended", ", ".join([record.outcome, *record.causes, *([record.error] if record.error else [])])),
     ]
-    return KeyValues([(title, [told]) for title, told in rows])
+    return KeyValues([(title, [text]) for title, text in rows])
 
 
 def _title(place: int, sent: Sent) -> Text:
-    came = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
-    title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (came, TYPE))
+    size = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
+    title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (size, TYPE))
     return title.append(f"  {sent.fault}", style=WARNING) if sent.fault else title

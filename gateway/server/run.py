@@ -14,7 +14,7 @@ from gateway.server.app import mcp_server
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import HttpGuard
-from gateway.server.json_lines import MOST_BYTES
+from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.settings.urls import is_loopback
 
@@ -71,7 +71,7 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
             # A client of the handshake era needs sessions to cancel, and streams to receive progress.
             stateless_http=False,
             json_response=False,
-            max_request_body_size=MOST_BYTES,
+            max_request_body_size=MAX_BYTES,
             max_sessions=_MOST_SESSIONS,
             # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
             transport_security=_security(host),
