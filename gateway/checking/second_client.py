@@ -56,20 +56,20 @@ class SecondClient:
             NotAnsweredError: No answer came in time, or none that is SPARQL JSON.
         """
         try:
-            async with self._http.quota.asking(Deadline.after(seconds)) as asked, asyncio.timeout(seconds):
+            async with self._http.flow.sending(Deadline.after(seconds)) as request, asyncio.timeout(seconds):
                 try:
                     answer = await _in_daemon_thread(lambda: self._answer(query, seconds))
                 except NotAnsweredError:
-                    asked.answered(failed=True)
+                    request.answered(failed=True)
                     raise
-                asked.answered(failed=False)
+                request.answered(failed=False)
         except TimeoutError:
             raise NotAnsweredError(f"SPARQLWrapper had no answer within {seconds:.0f} s") from None
         except Fault as fault:
             raise NotAnsweredError(fault.wrong) from None
         except NotAnsweredError as error:
             if error.fault is not None:
-                self._http.quota.heard(error.fault)
+                self._http.flow.quota.obey(error.fault)
             raise
         return _rows(answer)
 

@@ -44,7 +44,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             await bar.show_call(read, total, f"Reading names of {total:,} entities")
 
         try:
-            built = make_label_index(url, profile, store=options.store, afresh=rebuild, told=report)
+            built = make_label_index(url, profile, store=options.store, restart=rebuild, on_progress=report)
             about, place = asyncio.run(built)
             schema = asyncio.run(_read_schema(url, profile, options)) if rebuild else None
         except (Fault, KeyboardInterrupt):
