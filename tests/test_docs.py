@@ -33,7 +33,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.profile_files import built_in
 from gateway.sparql import template
-from gateway.telemetry import Record
+from gateway.telemetry.record import Record
 from tests import generated_docs
 
 ROOT: Final = Path(__file__).resolve().parents[1]
