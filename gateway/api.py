@@ -22,7 +22,7 @@ import rdflib
 from gateway import resources
 from gateway.cache.store import CachedStore
 from gateway.cache.stored_schema import FixedContentStore, StoredSchema
-from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
+from gateway.engine.gateway import Gateway, NamesRead, OnRecord, drop_record, no_names
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
@@ -44,7 +44,7 @@ from gateway.settings.storage import Identity, check_private, folder_for_all
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
-from gateway.telemetry import Record
+from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
 from gateway.transport.credentials import Access, access_to, access_without_credentials
@@ -85,7 +85,7 @@ def open_gateway(
     keep_schema: bool = False,
     contact: str | None = None,
     progress: Progress | None = None,
-    on_record: OnRecord = ignored,
+    on_record: OnRecord = drop_record,
     clock: Clock | None = None,
 ) -> Gateway:
     """Open a gateway over a graph.
@@ -153,7 +153,7 @@ class _Graph:
     store: GraphStore
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
-    names_read: ReadNames = read_already
+    names_read: NamesRead = no_names
 
 
 def _endpoint_graph(
@@ -178,7 +178,7 @@ def _loaded_graph(
     return _Graph(profile, over, graph.prefixes, names_read=names_read)
 
 
-def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> tuple[GraphStore, ReadNames]:
+def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> tuple[GraphStore, NamesRead]:
     """Return the store that `open_gateway` puts over a graph in this process, and what waits for its label index.
 
     Args:
@@ -191,7 +191,7 @@ def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -
     over = _cached(over, profile.cache.model_copy(update={"ttl_seconds": math.inf}), 0)
     names = below.name_reader()
     if names is None:
-        return over, read_already
+        return over, no_names
     labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
     return IndexedStore(over, labels), labels.built
 
