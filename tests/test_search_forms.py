@@ -26,7 +26,7 @@ from gateway.terms.words import every_word_of, words_of
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import PREFIXES, ROOM, X, engine
 from tests.examples import examples
-from tests.labels.making import Listed, allowance
+from tests.labels.small_indexes import Listed, allowance
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
