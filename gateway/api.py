@@ -25,6 +25,9 @@ from gateway.cache.stored_schema import FixedContentStore, StoredSchema
 from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
+from gateway.flow.control import FlowControl
+from gateway.flow.quota import Quota
+from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.labels.building import OnProgress, allowance_of, no_progress
@@ -43,7 +46,6 @@ from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
-from gateway.transport.account import shared_account
 from gateway.transport.base import Transport
 from gateway.transport.credentials import Access, access_to, access_without_credentials
 from gateway.transport.files.loading import LoadedGraph, load_files
@@ -52,9 +54,8 @@ from gateway.transport.files.rdflib_graphs import load_rdflib
 from gateway.transport.files.stored_graph import open_stored
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.quota import Quota
 from gateway.transport.wikibase_api import WikibaseApi
-from gateway.wikibase.client import ApiClient
+from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
 from gateway.wikibase.search import ApiSearch
 from gateway.wikibase.store import WikibaseStore
@@ -282,7 +283,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
-    requests = ApiRequests(ApiClient(api, endpoint), language)
+    requests = ApiRequests(ApiClient(api, api_flow(endpoint)), language)
     return WikibaseStore(store, ApiSearch(requests, store))
 
 
@@ -305,7 +306,8 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     Args:
         url: The endpoint.
         profile: The profile.
-        clock: The clock of its quota; by default one that all processes of this machine share.
+        clock: The clock of its flow control; by default a monotonic one, and for the quota the system's, which all
+            processes share.
 
     Raises:
         ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
@@ -315,19 +317,19 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
-        concurrency=endpoint.concurrency,
         method=endpoint.method,
         timeout_policy=timeout_policy(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
         graphs=endpoint.named_graphs,
-        quota=_quota(url, endpoint, access, clock or time.time),
+        flow=FlowControl(endpoint, _quota(url, endpoint, access, clock or time.time), clock=clock or time.monotonic),
     )
 
 
 def _quota(url: str, endpoint: EndpointSettings, access: Access, clock: Clock) -> Quota:
     if not endpoint.has_quota:
         return Quota(endpoint, clock=clock)
-    return Quota(endpoint, accounts=shared_account(url, access), clock=clock)
+    storage = shared_storage(url, access.headers.get("User-Agent", ""))
+    return Quota(endpoint, storage=storage, clock=clock)
 
 
 def _cached(

@@ -10,12 +10,12 @@ from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree, Existence, Mark, NodeFacts
 from gateway.settings.profile import Profile, SnapshotSettings
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.prefixes import PrefixMap
@@ -48,7 +48,7 @@ def test_what_is_remembered_is_bounded_and_what_is_known_stays_right() -> None:
 
 
 async def test_how_iris_are_read_is_remembered_in_few_bytes() -> None:
-    client = SparqlClient(in_process(), Profile(), Pace(Profile().endpoint))
+    client = SparqlClient(in_process(), Profile(), FlowControl(Profile().endpoint))
     padding = "x" * 20_000
     await client.rewritten([f"{DOUBTFUL}first"], allowance())
     gc.collect()
