@@ -22,7 +22,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
 from tests.cache.fake_store import FakeStore
 from tests.engine.small import PREFIXES, X, engine
-from tests.labels.making import Listed, allowance
+from tests.labels.small_indexes import Listed, allowance
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = pytest.mark.anyio
