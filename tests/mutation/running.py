@@ -49,6 +49,11 @@ class Covering:
     tests: Mapping[tuple[str, int], Sequence[str]]
     seconds: Mapping[str, float]
 
+    def of(self, mutant: Mutant) -> Sequence[str]:
+        """Return the tests of a line, or of the line before it that has any: not every line of a call is traced."""
+        lines = range(mutant.line, mutant.function - 1, -1)
+        return next((tests for line in lines if (tests := self.tests.get((mutant.file, line)))), ())
+
 
 def copied(checkout: Path, folder: Path) -> Path:
     """Copy what the tests of a checkout need, and return the copy."""
@@ -85,7 +90,7 @@ def covering(copy: Path, targets: Sequence[str]) -> Covering:
 
 def outcome(copy: Path, mutant: Mutant, covering: Covering) -> Outcome:
     """Return what became of a mutant; the copy is afterwards as it was."""
-    tests = covering.tests.get((mutant.file, mutant.line), ())
+    tests = covering.of(mutant)
     if not tests:
         return "not covered"
     place = copy / mutant.file
