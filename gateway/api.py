@@ -90,6 +90,7 @@ def open_gateway(
     progress: Progress | None = None,
     on_record: OnRecord = ignored,
     clock: Clock | None = None,
+    wall_clock: Clock = time.time,
 ) -> Gateway:
     """Open a gateway over a graph.
 
@@ -109,6 +110,7 @@ def open_gateway(
         progress: Told while files load.
         on_record: Told what each call cost, when it has ended; it must not raise.
         clock: Seconds, for every deadline and pause, where the event loop has a time of its own: a test's.
+        wall_clock: Seconds since the epoch, for the dates in answers.
 
     Returns:
         A gateway; close it, or use it as an asynchronous context manager.
@@ -126,21 +128,21 @@ def open_gateway(
     if url:
         transport = transport_to(url, settings, clock)
         settings = _decent(settings, url)
-        over = store_over(transport, settings, clock or time.monotonic)
+        over = store_over(transport, settings, clock or time.monotonic, wall_clock)
         kept = _kept(url, settings, store)
         storage = StoredSchema(kept.place) if keep_schema else None
         return _over(IndexedStore(over, StoredIndexSource(kept)), settings, given, [], on_record, storage, clock)
     settings = _oriented_at_once(_without_api(settings))
     graph = _loaded(source, progress, store, settings.files)
-    over, labels = _over_loaded(graph, settings)
+    over, labels = _over_loaded(graph, settings, wall_clock)
     return _over(over, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.made)
 
 
-def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InProcessIndexSource]:
+def _over_loaded(graph: LoadedGraph, profile: Profile, wall_clock: Clock) -> tuple[GraphStore, InProcessIndexSource]:
     """Return the store of a graph in this process, and its label index."""
     # What is loaded never changes, so what was read of it is believed for ever.
     forever = profile.cache.model_copy(update={"ttl_seconds": math.inf})
-    below = SparqlStore(_in_process(graph, profile), profile)
+    below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     place = None if graph.place is None else graph.place / _reading_of(profile)
     labels = InProcessIndexSource(below.name_reader(), allowance_of(profile, _PAGE_SECONDS), place)
     over = below if place is None else FixedContentStore(below, StoredSchema(place))
@@ -247,13 +249,15 @@ def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Tran
     return EndpointDiscovery(connect(url, profile, clock))
 
 
-def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:
+def store_over(
+    transport: Transport, profile: Profile, clock: Clock = time.monotonic, wall_clock: Clock = time.time
+) -> GraphStore:
     """Return the store that `open_gateway` puts over the way to an endpoint.
 
     Raises:
         ConfigurationError: What the profile says about the API for names is wrong.
     """
-    below = SparqlStore(transport, profile, clock=clock)
+    below = SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock)
     return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
 
 

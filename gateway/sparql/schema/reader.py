@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp, QueryRefused
 from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema, Term
 from gateway.settings.profile import Profile
@@ -60,11 +60,18 @@ class SchemaReader:
     """Reads the schema of a graph."""
 
     def __init__(
-        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, name_predicates: NamePredicates, profile: Profile
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        nodes: NodeReader,
+        name_predicates: NamePredicates,
+        profile: Profile,
+        wall_clock: Clock,
     ) -> None:
         self._client = client
         self._nodes = nodes
         self._profile = profile
+        self._wall_clock = wall_clock
         self._counter = Counter(client, rule, profile)
         self._sampler = Sampler(client, rule, profile)
         self._descriptions = DescriptionReader(client, rule, profile)
@@ -83,7 +90,7 @@ class SchemaReader:
         limit = min(limits.scan_rows, self._profile.orientation.glance_triples)
         clock = call.deadline.clock
         end = clock() + _GLANCE_SECONDS
-        began = time.time()
+        began = self._wall_clock()
         async with self._sampler.drawing(replace(call)) as drawing:
             totals, whole = await self._totals_in_time(limit, _TOTALS_SECONDS, call)
             if not whole and not totals and await self._is_small(call):
@@ -101,7 +108,7 @@ class SchemaReader:
             Fault: The graph could not be asked.
         """
         limit = self._profile.limits.scan_rows
-        began = time.time()
+        began = self._wall_clock()
         totals, whole = await self._counter.totals(limit, call)
         schema = await self._counted(totals, limit, call, began, whole=whole, partly=True)
         if schema.exact and (await self._counter.totals(limit, call))[0] != totals:
@@ -178,7 +185,7 @@ class SchemaReader:
         triples = counting.result()
         # A window that goes beyond the last triple has fewer than it could.
         read = sample.triples if triples is None else min(sample.triples, triples)
-        basis = Basis(tuple(methods), time.time(), read, triples)
+        basis = Basis(tuple(methods), self._wall_clock(), read, triples)
         reason = _ONLY.format(read)
         with beside.within(max(_LABELS_SECONDS, end - call.deadline.clock())):
             labelled = await self._labelled(found, basis, reason, beside)
@@ -199,7 +206,7 @@ class SchemaReader:
             sample = Sample.of([sample, await self._sampler.at_random(call)])
         names = await self._names.find(call)
         found = Described(_uncounted(sample.types), _uncounted(sample.predicates))
-        basis = Basis(("sampled",), time.time(), sample.triples, None)
+        basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
         labelled = await self._labelled(found, basis, _ONLY.format(sample.triples), call)
         return replace(labelled, names=names, is_cut=labelled.is_cut or sample.is_cut)
 
