@@ -17,6 +17,7 @@ import pyoxigraph
 from typing_extensions import Buffer
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 
 _log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class InProcess:
         self._max_bytes = max_bytes
         self._slots = asyncio.Semaphore(workers)
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
         deadline.check()
         try:

@@ -25,9 +25,9 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
+from gateway.flow.ban import banned, seconds_of_ban
 from gateway.transport import marks
 from gateway.transport.advice import CREDENTIALS, LATER, OPERATOR
-from gateway.transport.ban import banned, seconds_of_ban
 
 JSON = "application/sparql-results+json"
 
