@@ -151,7 +151,7 @@ class Gateway:
 
     def known_schema(self) -> SchemaResult | None:
         """Return what `describe_schema` would answer now, without asking the graph; None while nothing is known."""
-        return self._schema_describer.known()
+        return self._schema_describer.latest()
 
     def on_schema(self, listener: Callable[[], None]) -> None:
         """Have a function called, in the event loop, whenever `describe_schema` would answer something else."""
