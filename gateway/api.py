@@ -37,9 +37,10 @@ from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
+from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.private_folder import check_private
 from gateway.settings.profile import CacheSettings, Profile
-from gateway.settings.storage import Identity, check_private, folder_for_all
 from gateway.settings.urls import is_of_own_network
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
@@ -223,8 +224,8 @@ async def make_label_index(
 
 
 def _stored_index(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
-    folder = folder_for_all() if store is None else Path(store)
-    stored = StoredIndex.of(Identity.of(url, profile), folder)
+    folder = default_store() if store is None else Path(store)
+    stored = StoredIndex.of(GraphIdentity.of(url, profile), folder)
     check_private(folder, stored.folder)
     return stored
 

@@ -17,8 +17,8 @@ from gateway.graph.call import Call
 from gateway.graph.delegating_store import DelegatingStore
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Schema
-from gateway.settings import storage as keeping
 from gateway.settings.bounded_read import read_at_most
+from gateway.settings.private_folder import write_file
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class StoredSchema:
     """A file with one schema; no call fails because of it.
 
     Args:
-        folder: The folder of the graph; see `gateway.settings.storage.place_for`.
+        folder: The folder of the graph; see `gateway.settings.graph_identity.graph_folder`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -62,7 +62,7 @@ class StoredSchema:
     def save(self, schema: Schema) -> None:
         """Store a schema in place of the one before."""
         try:
-            keeping.write(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
+            write_file(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
         except ConfigurationError as error:
             _log.warning("the schema cannot be stored: %s", error)
 
