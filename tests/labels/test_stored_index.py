@@ -17,7 +17,7 @@ from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.profile import Profile
 from tests.examples import examples
-from tests.labels.making import Listed, allowance, found
+from tests.labels.small_indexes import Listed, allowance, found
 
 pytestmark = pytest.mark.anyio
 
