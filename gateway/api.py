@@ -41,7 +41,6 @@ from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import CacheSettings, Profile
 from gateway.settings.storage import Identity, check_private, folder_for_all
 from gateway.settings.urls import is_of_own_network
-from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
@@ -125,7 +124,7 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        transport = transport_to(url, settings, clock)
+        transport = connect(url, settings, clock)
         settings = _decent(settings, url)
         over = store_over(transport, settings, clock or time.monotonic)
         stored = _stored_index(url, settings, store)
@@ -209,7 +208,7 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
-    over = SparqlStore(transport_to(endpoint, profile), profile)
+    over = SparqlStore(connect(endpoint, profile), profile)
     stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
@@ -237,15 +236,6 @@ def load(
     """
     graph = _loaded(source, progress, store, profile.files)
     return _in_process(graph, profile), graph.prefixes
-
-
-def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
-    """Return the way to an endpoint that `open_gateway` takes, for whoever watches what passes on it.
-
-    Raises:
-        ConfigurationError: The URL is none, or the profile's credentials are not for it.
-    """
-    return EndpointDiscovery(connect(url, profile, clock))
 
 
 def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:

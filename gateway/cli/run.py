@@ -37,7 +37,7 @@ from gateway.cli.waiting import Waiting
 from gateway.engine.answers import Answer, SchemaResult, SearchResult
 from gateway.engine.gateway import Gateway, OnRecord, ignored
 from gateway.engine.presentation.size import compact_json
-from gateway.errors import ConfigurationError, Fault, GatewayError, InputError, NoQueryEndpoint
+from gateway.errors import ConfigurationError, Fault, GatewayError, InputError
 from gateway.graph.call import Progress
 from gateway.settings.load import DEFAULT, load_profile, with_contact
 from gateway.settings.profile import Profile
@@ -61,9 +61,7 @@ def do(request: Request) -> int:
     except (InputError, ConfigurationError):
         raise
     except GatewayError as error:
-        # What takes no queries was looked at, and the log has said which URL does; `check` looks by itself.
-        is_logged = isinstance(error, NoQueryEndpoint) and not isinstance(request, CheckCommand)
-        url = "" if is_logged or isinstance(request, DemoCommand) else _endpoint_of(request.common)
+        url = "" if isinstance(request, DemoCommand) else _endpoint_of(request.common)
         if not url:
             raise
         raise GatewayError(str(error), valid=f"The configured URL is {without_query(url)}") from error
