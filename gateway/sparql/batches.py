@@ -19,7 +19,7 @@ from gateway.graph.values import Mark
 from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.template import Parameter
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
 
 

@@ -17,23 +17,23 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """What the server is asked to serve, in place of serving it."""
     calls: Calls = []
 
-    async def types(opening: GatewayOpener) -> int:
+    async def types(opener: GatewayOpener) -> int:
         async def ignore(*_: object) -> None:
             """Tell nobody."""
 
-        async with opening:
+        async with opener:
             try:
-                schema = await (await opening.gateway(ignore)).call("describe_schema", {}, ignore)
+                schema = await (await opener.gateway(ignore)).call("describe_schema", {}, ignore)
             except GatewayError:
                 return 0
         assert isinstance(schema, SchemaResult)
         return schema.entity_types_total
 
-    async def stdio(opening: GatewayOpener, _stop: asyncio.Event) -> None:
-        calls.append(("stdio", await types(opening)))
+    async def stdio(opener: GatewayOpener, _stop: asyncio.Event) -> None:
+        calls.append(("stdio", await types(opener)))
 
-    async def http(opening: GatewayOpener, host: str, port: int, _stop: asyncio.Event) -> None:
-        calls.append(("http", await types(opening), host, port))
+    async def http(opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event) -> None:
+        calls.append(("http", await types(opener), host, port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
     monkeypatch.setattr(gateway.server.run, "serve_http", http)
@@ -76,7 +76,7 @@ def test_http_says_where_it_listens_and_for_whom(run: Run, served: Calls) -> Non
     assert ran.err.count("\n") == 1
 
 
-def test_a_port_in_use_is_told_before_a_graph_is_loaded(run: Run, served: Calls) -> None:
+def test_a_port_in_use_is_reported_before_a_graph_is_loaded(run: Run, served: Calls) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = run("serve", "--http", "--port", str(port), "--graph", "not-even-there.ttl")
@@ -98,7 +98,7 @@ def test_a_port_in_use_is_told_before_a_graph_is_loaded(run: Run, served: Calls)
         (["--prefix", "x"], "--prefix 'x' is wrong"),
     ],
 )
-def test_what_is_wrong_with_the_command_line_is_told_before_anything_is_served(
+def test_an_error_in_the_command_line_is_reported_before_anything_is_served(
     run: Run, served: Calls, arguments: list[str], said: str
 ) -> None:
     ran = run("serve", *arguments)

@@ -20,10 +20,10 @@ from gateway import resources
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
-from gateway.server.app import serving
+from gateway.server.app import mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.profile import LimitSettings, Profile
-from gateway.telemetry import LOGGER
+from gateway.telemetry.log import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 
 pytestmark = pytest.mark.anyio
@@ -114,9 +114,9 @@ async def described(client: Client) -> str:
 
 async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(era: ConnectMode) -> None:
     gate, listener = Gate(), Listener()
-    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(description="Pills."), gate.make) as opening:
-        opening.start()
-        async with Client(serving(opening), mode=era, message_handler=listener.take) as client:
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(description="Pills."), gate.make) as opener:
+        opener.start()
+        async with Client(mcp_server(opener), mode=era, message_handler=listener.take) as client:
             assert client.server_capabilities is not None
             assert client.server_capabilities.tools is not None
             assert client.server_capabilities.tools.list_changed is True
@@ -131,42 +131,42 @@ async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(
     assert "Drug" in after
 
 
-async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: ConnectMode) -> None:
+async def test_an_early_call_waits_and_reports_the_progress_of_the_load(era: ConnectMode) -> None:
     gate = Gate()
-    told: list[tuple[float, float | None, str | None]] = []
+    reports: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
+        reports.append((progress, total, message))
         gate.open()
 
-    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opening:
-        opening.start()
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
+        opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(serving(opening), mode=era) as client:
+        async with Client(mcp_server(opener), mode=era) as client:
             answer = await client.call_tool(
                 "bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1}, progress_callback=note
             )
     assert not answer.is_error
     assert (answer.structured_content or {})["node_count"] == 16
-    assert told[:1] == [(0.43, 1, "The graph is loading: 43% of it is read.")]
-    assert [progress for progress, _, _ in told] == sorted(progress for progress, _, _ in told)
-    assert told[-1][:2] == (2, 2)
+    assert reports[:1] == [(0.43, 1, "The graph is loading: 43% of it is read.")]
+    assert [progress for progress, _, _ in reports] == sorted(progress for progress, _, _ in reports)
+    assert reports[-1][:2] == (2, 2)
 
 
 async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode) -> None:
     gate = Gate()
     hasty = Profile(limits=LimitSettings(deadline_seconds=0.05, schema_seconds=0.05))
-    async with asyncio.timeout(SECONDS), GatewayOpener(hasty, gate.make) as opening:
-        opening.start()
+    async with asyncio.timeout(SECONDS), GatewayOpener(hasty, gate.make) as opener:
+        opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(serving(opening), mode=era) as client:
+        async with Client(mcp_server(opener), mode=era) as client:
             early = await client.call_tool("describe_schema", {})
             gate.open()
     assert early.is_error
     assert text_of(early) == "The graph is still loading: 43% of it is read. Call again in a while."
 
 
-async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
+async def test_a_failed_load_is_reported_by_every_tool_and_at_once_in_the_log(
     era: ConnectMode, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, LOGGER)
@@ -179,8 +179,8 @@ async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
     ]
     async with (
         asyncio.timeout(SECONDS),
-        GatewayOpener(Profile(), gate.make) as opening,
-        Client(serving(opening), mode=era) as client,
+        GatewayOpener(Profile(), gate.make) as opener,
+        Client(mcp_server(opener), mode=era) as client,
     ):
         gate.open()
         texts = [text_of(await client.call_tool(tool, arguments)) for tool, arguments in questions]
@@ -193,12 +193,12 @@ async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
     assert all("error=GatewayError" in line for line in lines)
 
 
-async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_defect_while_the_graph_opens_is_reported_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
     gate = Gate(ZeroDivisionError("secret"))
     async with (
         asyncio.timeout(SECONDS),
-        GatewayOpener(Profile(), gate.make) as opening,
-        Client(serving(opening)) as client,
+        GatewayOpener(Profile(), gate.make) as opener,
+        Client(mcp_server(opener)) as client,
     ):
         gate.open()
         text = text_of(await client.call_tool("describe_schema", {}))
@@ -207,19 +207,19 @@ async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest
     assert "secret" in caplog.text
 
 
-async def test_a_load_that_nobody_waits_for_stops(era: ConnectMode) -> None:
+async def test_a_load_stops_when_the_server_ends(era: ConnectMode) -> None:
     gate = Gate()
-    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opening:
-        opening.start()
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
+        opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(serving(opening), mode=era) as client:
+        async with Client(mcp_server(opener), mode=era) as client:
             await client.list_tools()
-        closing = asyncio.create_task(opening.close())
+        closing = asyncio.create_task(opener.close())
         await asyncio.sleep(0)
         gate.open()
         await closing
         assert gate.has_ended.is_set()
-        late = await asyncio.gather(opening.gateway(_ignore), return_exceptions=True)
+        late = await asyncio.gather(opener.gateway(_ignore), return_exceptions=True)
     assert "ending" in str(late[0])
 
 
@@ -294,7 +294,7 @@ async def test_a_client_is_answered_while_a_file_loads(wire: Wire, era: ConnectM
 
 
 @pytest.mark.server
-async def test_a_file_that_is_no_graph_is_told_by_the_tools_of_a_running_server(
+async def test_a_file_that_is_no_graph_is_reported_by_the_tools_of_a_running_server(
     wire: Wire, era: ConnectMode, tmp_path: Path
 ) -> None:
     path = tmp_path / "graph.ttl"
