@@ -15,6 +15,7 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.engine.answers import SchemaResult, SearchResult
 from gateway.settings.profile import OrientationSettings, Profile
+from tests.wall_clock import fixed_wall_clock
 
 pytestmark = pytest.mark.anyio
 
@@ -37,13 +38,13 @@ def store(tmp_path: Path) -> Path:
 
 
 def stored(store: Path, pattern: str) -> list[Path]:
-    return sorted(store.glob(f"*/graph/derived-*/*/{pattern}"))
+    return sorted(store.glob(f"*/graph/store-*/derived/*/{pattern}"))
 
 
 def derived(store: Path) -> Path:
-    """Return the folder of what is made of the one store, which need not exist."""
-    (manifest,) = store.glob("*/graph/manifest.json")
-    return manifest.with_name(json.loads(manifest.read_bytes())["store"].replace("store-", "derived-"))
+    """Return the folder for what is derived from the one stored graph; it need not exist."""
+    (manifest,) = store.glob("*/graph/store-*/manifest.json")
+    return manifest.with_name("derived")
 
 
 def write(path: Path, text: str) -> None:
@@ -53,7 +54,7 @@ def write(path: Path, text: str) -> None:
 async def asked(
     graph: Path, store: Path | None, query: str = "nmae 7", profile: Profile | None = None
 ) -> tuple[SchemaResult, SearchResult]:
-    async with open_gateway(graph, store=store, profile=profile) as gateway:
+    async with open_gateway(graph, store=store, profile=profile, wall_clock=fixed_wall_clock) as gateway:
         await gateway.prepared()
         return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
 
