@@ -146,11 +146,11 @@ class Gateway:
         """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""
         self._schema_cache.on_change(listener)
 
-    async def oriented(self) -> None:
+    async def wait_for_schema(self) -> None:
         """Wait until the schema is read in full, or as far as the profile allows; return at once if nobody reads it."""
         await self._schema_cache.wait_until_read()
 
-    async def prepared(self, progress: Progress = no_progress) -> None:
+    async def wait_until_ready(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
 
         Args:
