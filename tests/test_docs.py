@@ -340,6 +340,20 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+UNCLEAR: Final = re.compile(
+    r"\b(?:is|are) told\b|\bone's own\b|\bslips? of the finger\b|\bwithout a word\b|\bwhoever\b", re.IGNORECASE
+)
+"""Phrases that readers of the documentation stumbled over."""
+
+HISTORY: Final = (DOCS / "decisions", ROOT / "CHANGELOG.md")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])
+def test_no_page_has_a_phrase_that_readers_stumbled_over(path: Path) -> None:
+    if not any(path.is_relative_to(history) for history in HISTORY):
+        assert not UNCLEAR.findall(path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])
 def test_every_relative_link_leads_somewhere(path: Path) -> None:
     text = _FENCE.sub("", path.read_text(encoding="utf-8"))
