@@ -61,6 +61,11 @@ class PrefixConflict:
         )
 
 
+def is_prefix(name: str, namespace: str) -> bool:
+    """Return whether a name can be a prefix, and its namespace is an IRI."""
+    return is_iri(namespace) and not any(character in name for character in ":/<> ")
+
+
 def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, str], list[PrefixConflict]]:
     """Return the prefixes of all sources, by precedence, and the conflicts: the first binding of a name wins.
 
