@@ -43,7 +43,6 @@ from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import CacheSettings, Profile
-from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
@@ -166,7 +165,7 @@ def _endpoint_graph(
     *,
     keep_schema: bool,
 ) -> _Graph:
-    transport = transport_to(url, profile, clock)
+    transport = connect(url, profile, clock)
     profile = profile_for_endpoint(profile, url)
     below = store_over(transport, profile, clock or time.monotonic, wall_clock)
     stored = _stored_index(url, profile, store)
@@ -233,7 +232,7 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
-    graph = store_over(transport_to(endpoint, profile), without_search_api(profile))
+    graph = store_over(connect(endpoint, profile), without_search_api(profile))
     stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
@@ -263,15 +262,6 @@ def load(
     """
     graph = _loaded(source, progress, store, profile.files)
     return _in_process(graph, profile), graph.prefixes
-
-
-def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
-    """Return the transport to an endpoint that `open_gateway` uses, for callers that wrap it.
-
-    Raises:
-        ConfigurationError: The URL is wrong, or the profile's credentials are not for it.
-    """
-    return EndpointDiscovery(connect(url, profile, clock))
 
 
 def store_over(
