@@ -10,6 +10,7 @@ import pyoxigraph
 from gateway.checking import probes
 from gateway.checking.claims import Claim, Claims, Report, not_determined
 from gateway.checking.comparison import Comparer
+from gateway.checking.endpoint_discovery import find_query_endpoint
 from gateway.checking.prober import SECONDS_EACH, Prober
 from gateway.checking.probes import determined
 from gateway.checking.second_client import SecondClient
@@ -21,7 +22,6 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName, Graphs
 from gateway.settings.profile import Profile
 from gateway.settings.urls import without_query
-from gateway.sparql.endpoint_discovery import find_query_endpoint
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.transport.advice import OPERATOR
@@ -75,7 +75,7 @@ async def _check_reachable(http: Http, prober: Prober) -> None:
         found = await find_query_endpoint(http, Deadline.after(prober.seconds_each))
         if found is not None and found != http.url:
             raise NoQueryEndpoint(fault.wrong, next_step=f"The query endpoint is {found}") from None
-        raise
+        raise NoQueryEndpoint(fault.wrong, next_step=OPERATOR) from None
 
 
 async def check_graph(transport: InProcess, place: str, profile: Profile) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -12,6 +13,7 @@ from gateway.errors import (
     DeadlinePassed,
     EndpointFault,
     Fault,
+    NoQueryEndpoint,
     QueryRefused,
     quoted,
 )
@@ -31,6 +33,8 @@ from gateway.terms.iri import composed, may_be_rewritten
 from gateway.transport.base import OverGraphs, Remote, Transport
 
 _log = logging.getLogger(__name__)
+
+_SHORT_QUERY_SECONDS = 2.0
 
 _ECHOED = 200
 """IRIs in one query that asks how the engine reads them."""
@@ -70,6 +74,8 @@ class SparqlClient:
         self._transport = transport
         self._over_all_graphs: Transport | None = None
         self._detector = detector
+        self._takes_queries: bool | None = None
+        self._trying = asyncio.Lock()
         self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_ECHOES_BYTES)
 
     @property
@@ -165,7 +171,14 @@ class SparqlClient:
     ) -> Sequence[Row]:
         """Send a query once and decode its answer."""
         with timer.sending():
-            body = await transport.select(query, call.deadline, call.spend_request)
+            try:
+                body = await transport.select(query, call.deadline, call.spend_request)
+            except NoQueryEndpoint:
+                if not await self._has_taken_short_query(call.deadline):
+                    raise
+                # The refusal was one that passes, or the endpoint takes GET alone and the query was too long for that.
+                call.spend_request()
+                body = await transport.select(query, call.deadline, call.spend_request)
             timer.came(len(body))
             try:
                 # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
@@ -175,6 +188,20 @@ class SparqlClient:
                 raise
             timer.read(len(rows))
         return rows
+
+    async def _has_taken_short_query(self, deadline: Deadline) -> bool:
+        """Return whether the endpoint is one: after it refused a query, it took a short one; that is tried once."""
+        if not self.is_remote:
+            return False
+        async with self._trying:
+            if self._takes_queries is None:
+                text = template.load("alive")
+                try:
+                    body = await self._transport.select(text.render({"rows": 1}), deadline.within(_SHORT_QUERY_SECONDS))
+                    self._takes_queries = len(decode(body, text.variables)) == 1
+                except Fault:
+                    self._takes_queries = False
+        return self._takes_queries
 
     async def _probe(self, call: Call, deadline: Deadline) -> None:
         """Send the endpoint a harmless query."""
