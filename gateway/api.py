@@ -22,15 +22,16 @@ import rdflib
 from gateway import resources
 from gateway.cache.store import CachedStore
 from gateway.cache.stored_schema import FixedContentStore, StoredSchema
-from gateway.engine.gateway import Gateway, NamesRead, OnRecord, drop_record, no_names
+from gateway.engine.gateway import Gateway, OnRecord, drop_record
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
+from gateway.graph.name_reader import OnProgress
 from gateway.graph.store import GraphStore
-from gateway.labels.building import OnProgress, allowance_of, no_progress
+from gateway.labels.building import allowance_of, no_progress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
@@ -135,7 +136,6 @@ def open_gateway(
         clock or time.monotonic,
         on_record=on_record,
         storage=graph.storage,
-        names_read=graph.names_read,
     )
 
 
@@ -148,14 +148,12 @@ class _Graph:
         store: Answers the gateway's questions.
         prefixes: The prefixes that files declare, with the name of each file.
         storage: Where the schema is stored between runs, if the gateway stores it.
-        names_read: Waits until the label index is built.
     """
 
     profile: Profile
     store: GraphStore
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
-    names_read: NamesRead = no_names
 
 
 def _endpoint_graph(
@@ -186,12 +184,11 @@ def _loaded_graph(
     graph = _loaded(source, progress, store, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
-    over, names_read = store_in_process(below, profile, folder)
-    return _Graph(profile, over, graph.prefixes, names_read=names_read)
+    return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes)
 
 
-def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> tuple[GraphStore, NamesRead]:
-    """Return the store that `open_gateway` puts over a graph in this process, and what waits for its label index.
+def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> GraphStore:
+    """Return the store that `open_gateway` puts over a graph in this process.
 
     Args:
         below: The graph; it need not speak SPARQL. It has no label index if it lists no names.
@@ -203,9 +200,8 @@ def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -
     over = _cached(over, profile.cache.model_copy(update={"ttl_seconds": math.inf}), 0)
     names = below.name_reader()
     if names is None:
-        return over, no_names
-    labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
-    return IndexedStore(over, labels), labels.built
+        return over
+    return IndexedStore(over, InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder))
 
 
 def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:

@@ -14,7 +14,7 @@ from gateway.checking.endpoint_discovery import find_query_endpoint
 from gateway.checking.prober import SECONDS_EACH, Prober
 from gateway.checking.probes import determined
 from gateway.checking.second_client import SecondClient
-from gateway.checking.self_description import SelfDescription, gather
+from gateway.checking.self_description import SelfDescription, read_self_description
 from gateway.checking.suggested_profile import settings_for
 from gateway.checking.text_search import text_search
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
@@ -44,14 +44,14 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     """
     prober = Prober.of(http, profile.endpoint, seconds_each)
     await _check_reachable(http, prober)
-    description = await gather(http, prober)
+    description = await read_self_description(http, prober)
     http.timeout_policy = timeout_policy(profile.endpoint, _asked_as(profile.endpoint, description))
     claims = await _claims(http, prober, profile, description)
     graphs = await _graphs(prober, profile, description, claims)
     return Report(
         place=without_query(http.url),
         claims=claims,
-        comparisons=await _comparer(http, prober, profile, description, claims).compared(
+        comparisons=await _comparer(http, prober, profile, description, claims).comparisons(
             claims.triples, several=_several(profile.endpoint, claims.named_graphs, claims.union_default_graph)
         ),
         warnings=tuple(_warnings(profile, description, claims)),
@@ -110,7 +110,7 @@ async def _claims(http: Http, prober: Prober, profile: Profile, description: Sel
     engine = description.recognised.engine
     everything = http.over_all_graphs()
     try:
-        bare = prober.through(everything)
+        bare = prober.with_transport(everything)
         graphs = await determined(probes.named_graphs(bare))
         union = _with_described_union(await determined(probes.union_default_graph(bare, graphs)), description)
     finally:
@@ -152,7 +152,7 @@ async def _version(prober: Prober, description: SelfDescription) -> Claim:
 async def _takes(http: Http, prober: Prober, method: str) -> Claim:
     other = http.by("post" if method == "POST" else "get")
     try:
-        return await determined(probes.takes(prober.through(other), method))
+        return await determined(probes.takes(prober.with_transport(other), method))
     finally:
         await other.close()
 

@@ -134,7 +134,7 @@ class SparqlClient:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
-        with call.tally.asking(name, query) as timer:
+        with call.tally.query_timer(name, query) as timer:
             send = partial(self._answer, self._transport_for(text), query, text, limit + 1, call, timer)
             rows = await self.flow.run(call, send, partial(self._probe, call))
         call.spend_rows(len(rows))
@@ -179,14 +179,14 @@ class SparqlClient:
                 # The refusal was one that passes, or the endpoint takes GET alone and the query was too long for that.
                 call.spend_request()
                 body = await transport.select(query, call.deadline, call.spend_request)
-            timer.came(len(body))
+            timer.received(len(body))
             try:
                 # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
                 rows = decode(body, text.variables, at_most)
             except EndpointFault:
                 self.flow.quota.charge_error()
                 raise
-            timer.read(len(rows))
+            timer.decoded(len(rows))
         return rows
 
     async def _has_taken_short_query(self, deadline: Deadline) -> bool:
@@ -207,10 +207,10 @@ class SparqlClient:
         """Send the endpoint a harmless query."""
         text = template.load("alive")
         query = text.render({"rows": 1})
-        with call.tally.asking(text.name, query) as timer, timer.sending():
+        with call.tally.query_timer(text.name, query) as timer, timer.sending():
             body = await self._transport.select(query, deadline)
-            timer.came(len(body))
-            timer.read(len(decode(body, text.variables)))
+            timer.received(len(body))
+            timer.decoded(len(decode(body, text.variables)))
 
     def vetting(self, call: Call) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
         """Return `rewritten` on a call's budget."""
