@@ -165,7 +165,7 @@ def _deadline(http: Http, endpoint: EndpointSettings, description: SelfDescripti
     """Return how the endpoint receives the time limit of a query; to test it would take a heavy query."""
     engine = _asked_as(endpoint, description)
     traits, policy = TRAITS[engine], http.timeout_policy
-    if policy.tells_time:
+    if policy.sends_time:
         way = (
             f"header {policy.timeout_header}" if policy.timeout_header else f"form parameter {policy.timeout_parameter}"
         )

@@ -80,12 +80,12 @@ class SparqlClient:
 
     @property
     def is_remote(self) -> bool:
-        """Whether somebody else runs the engine; it is then asked over a network, and may be of any size."""
+        """Whether the engine is reached over a network; its graph may be of any size."""
         return isinstance(self._transport, Remote)
 
     @property
     def service_description(self) -> str:
-        """What the endpoint answered to a request without a query; empty where it was not asked."""
+        """The endpoint's answer to a request without a query; empty where none was sent."""
         return self._detector.description if self._detector is not None else ""
 
     async def engine(self, call: Call) -> EngineName:
@@ -93,7 +93,7 @@ class SparqlClient:
         if self._detector is None:
             return "unknown"
         with call.tally.waiting():
-            await self._detector.made(call)
+            await self._detector.detect(call)
         return self._detector.recognised.engine
 
     async def rows(
@@ -112,7 +112,7 @@ class SparqlClient:
         """
         if self._detector is not None:
             with call.tally.waiting():
-                await self._detector.made(call)
+                await self._detector.detect(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
         try:
             try:

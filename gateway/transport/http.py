@@ -45,7 +45,7 @@ class Http:
 
     Attributes:
         url: The endpoint's URL; it holds no secret, but is for the operator alone.
-        timeout_policy: How the endpoint wants to be asked; the engine detector may replace it.
+        timeout_policy: How the endpoint gets the time left; the engine detector may replace it.
         flow: The endpoint's flow control; every request waits for it and is charged to it.
     """
 
@@ -73,7 +73,7 @@ class Http:
         self._others: list[Http] = []
 
     def at(self, url: str) -> Http:
-        """Return a transport to another URL of the same server, which is asked in the same way, by one method alone.
+        """Return a transport to another URL of the same server, with the same settings, by one method alone.
 
         Raises:
             ValueError: It is a URL of another server, which these credentials are not for.
@@ -236,7 +236,7 @@ class Http:
         return whole
 
     def _options(self, method: str, headers: dict[str, str], form: bytes = b"") -> dict[str, Any]:
-        """Return what each request tells aiohttp."""
+        """Return aiohttp's arguments for one request."""
         form_type = {"Content-Type": _FORM} if method == "POST" else {}
         return {
             # aiohttp warns of long bytes, because it would write them at one go.

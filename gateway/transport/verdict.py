@@ -53,7 +53,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response, as far as it tells what happened.
+    """A response, as far as it shows what happened.
 
     Attributes:
         status: The HTTP status.
@@ -176,7 +176,7 @@ def _throttled(reply: Reply, _text: bytes) -> Fault:
 
 
 def _failed(reply: Reply, text: bytes) -> Fault:
-    """An error of the server's, of which only the text can tell more."""
+    """An error of the server that only its text can explain."""
     if marks.too_long(text):
         return _too_long(reply, text)
     if marks.gave_up(text):
