@@ -22,15 +22,16 @@ import rdflib
 from gateway import resources
 from gateway.cache.store import CachedStore
 from gateway.cache.stored_schema import FixedContentStore, StoredSchema
-from gateway.engine.gateway import Gateway, NamesRead, OnRecord, drop_record, no_names
+from gateway.engine.gateway import Gateway, OnRecord, drop_record
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
+from gateway.graph.name_reader import OnProgress
 from gateway.graph.store import GraphStore
-from gateway.labels.building import OnProgress, allowance_of, no_progress
+from gateway.labels.building import allowance_of, no_progress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
@@ -38,10 +39,10 @@ from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
+from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.private_folder import check_private
 from gateway.settings.profile import CacheSettings, Profile
-from gateway.settings.storage import Identity, check_private, folder_for_all
-from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
@@ -87,6 +88,7 @@ def open_gateway(
     progress: Progress | None = None,
     on_record: OnRecord = drop_record,
     clock: Clock | None = None,
+    wall_clock: Clock = time.time,
 ) -> Gateway:
     """Open a gateway over a graph.
 
@@ -105,6 +107,7 @@ def open_gateway(
         progress: Called while files load.
         on_record: Called with the cost of each call after it has ended; it must not raise.
         clock: Seconds for every deadline and pause, if the event loop has its own time, as in tests.
+        wall_clock: Seconds since the epoch for the dates in answers.
 
     Returns:
         A gateway. Close it, or use it as an asynchronous context manager.
@@ -120,9 +123,9 @@ def open_gateway(
     _check(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        graph = _endpoint_graph(url, settings, store, clock, keep_schema=keep_schema)
+        graph = _endpoint_graph(url, settings, store, clock, wall_clock, keep_schema=keep_schema)
     else:
-        graph = _loaded_graph(source, settings, store, progress)
+        graph = _loaded_graph(source, settings, store, progress, wall_clock)
     merged, conflicts = merge([("--prefix", prefixes or {}), ("the profile", settings.prefixes), *graph.prefixes])
     for conflict in conflicts:
         _log.warning("%s", conflict)
@@ -133,7 +136,6 @@ def open_gateway(
         clock or time.monotonic,
         on_record=on_record,
         storage=graph.storage,
-        names_read=graph.names_read,
     )
 
 
@@ -146,40 +148,47 @@ class _Graph:
         store: Answers the gateway's questions.
         prefixes: The prefixes that files declare, with the name of each file.
         storage: Where the schema is stored between runs, if the gateway stores it.
-        names_read: Waits until the label index is built.
     """
 
     profile: Profile
     store: GraphStore
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
-    names_read: NamesRead = no_names
 
 
 def _endpoint_graph(
-    url: str, profile: Profile, store: str | Path | None, clock: Clock | None, *, keep_schema: bool
+    url: str,
+    profile: Profile,
+    store: str | Path | None,
+    clock: Clock | None,
+    wall_clock: Clock,
+    *,
+    keep_schema: bool,
 ) -> _Graph:
-    transport = transport_to(url, profile, clock)
+    transport = connect(url, profile, clock)
     profile = profile_for_endpoint(profile, url)
-    below = store_over(transport, profile, clock or time.monotonic)
+    below = store_over(transport, profile, clock or time.monotonic, wall_clock)
     stored = _stored_index(url, profile, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
     return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage)
 
 
 def _loaded_graph(
-    source: Source | None, profile: Profile, store: str | Path | None, progress: Progress | None
+    source: Source | None,
+    profile: Profile,
+    store: str | Path | None,
+    progress: Progress | None,
+    wall_clock: Clock,
 ) -> _Graph:
     profile = profile_in_process(profile)
     graph = _loaded(source, progress, store, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
-    below = SparqlStore(_in_process(graph, profile), profile)
-    over, names_read = store_in_process(below, profile, folder)
-    return _Graph(profile, over, graph.prefixes, names_read=names_read)
+    below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
+    return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes)
 
 
-def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> tuple[GraphStore, NamesRead]:
-    """Return the store that `open_gateway` puts over a graph in this process, and what waits for its label index.
+def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> GraphStore:
+    """Return the store that `open_gateway` puts over a graph in this process.
 
     Args:
         below: The graph; it need not speak SPARQL. It has no label index if it lists no names.
@@ -191,9 +200,8 @@ def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -
     over = _cached(over, profile.cache.model_copy(update={"ttl_seconds": math.inf}), 0)
     names = below.name_reader()
     if names is None:
-        return over, no_names
-    labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
-    return IndexedStore(over, labels), labels.built
+        return over
+    return IndexedStore(over, InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder))
 
 
 def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:
@@ -224,7 +232,7 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
-    graph = store_over(transport_to(endpoint, profile), without_search_api(profile))
+    graph = store_over(connect(endpoint, profile), without_search_api(profile))
     stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
@@ -238,8 +246,8 @@ async def make_label_index(
 
 
 def _stored_index(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
-    folder = folder_for_all() if store is None else Path(store)
-    stored = StoredIndex.of(Identity.of(url, profile), folder)
+    folder = default_store() if store is None else Path(store)
+    stored = StoredIndex.of(GraphIdentity.of(url, profile), folder)
     check_private(folder, stored.folder)
     return stored
 
@@ -256,22 +264,15 @@ def load(
     return _in_process(graph, profile), graph.prefixes
 
 
-def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
-    """Return the transport to an endpoint that `open_gateway` uses, for callers that wrap it.
-
-    Raises:
-        ConfigurationError: The URL is wrong, or the profile's credentials are not for it.
-    """
-    return EndpointDiscovery(connect(url, profile, clock))
-
-
-def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:
+def store_over(
+    transport: Transport, profile: Profile, clock: Clock = time.monotonic, wall_clock: Clock = time.time
+) -> GraphStore:
     """Return the store that `open_gateway` puts over the transport to an endpoint.
 
     Raises:
         ConfigurationError: The profile's settings for the search API are wrong.
     """
-    below = SparqlStore(transport, profile, clock=clock)
+    below = SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock)
     return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
 
 

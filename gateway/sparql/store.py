@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.name_reader import NameReader
+from gateway.graph.name_reader import NameReader, OnProgress
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Degree,
@@ -53,7 +53,13 @@ class SparqlStore:
     """
 
     def __init__(
-        self, transport: Transport, profile: Profile, flow: FlowControl | None = None, *, clock: Clock = time.monotonic
+        self,
+        transport: Transport,
+        profile: Profile,
+        flow: FlowControl | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        wall_clock: Clock = time.time,
     ) -> None:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if flow is None:
@@ -70,7 +76,7 @@ class SparqlStore:
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
         self._nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
         self._evidence = EvidenceReader(self._client, self._ways, value_nodes, facts_batch)
-        self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile)
+        self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
 
@@ -162,6 +168,9 @@ class SparqlStore:
 
     def prepare(self) -> None:
         """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Return at once: there is no background work."""
 
     def forget(self) -> None:
         """Nothing to forget: only how the endpoint wants to be asked is remembered here."""

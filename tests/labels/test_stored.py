@@ -15,6 +15,7 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.engine.answers import SchemaResult, SearchResult
 from gateway.settings.profile import OrientationSettings, Profile
+from tests.wall_clock import fixed_wall_clock
 
 pytestmark = pytest.mark.anyio
 
@@ -53,8 +54,8 @@ def write(path: Path, text: str) -> None:
 async def asked(
     graph: Path, store: Path | None, query: str = "nmae 7", profile: Profile | None = None
 ) -> tuple[SchemaResult, SearchResult]:
-    async with open_gateway(graph, store=store, profile=profile) as gateway:
-        await gateway.prepared()
+    async with open_gateway(graph, store=store, profile=profile, wall_clock=fixed_wall_clock) as gateway:
+        await gateway.wait_until_ready()
         return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
 
 
@@ -100,7 +101,7 @@ async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in
     assert first.result
     async with open_gateway(graph, store=store) as gateway:
         gateway.start()
-        await gateway.prepared()
+        await gateway.wait_until_ready()
         again = await gateway.search_entities("nmae 7")
     assert again.as_json() == first.as_json()
     assert len(stored(store, "labels-*.sqlite")) == 1
