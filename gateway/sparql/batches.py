@@ -11,26 +11,17 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
-from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.values import Mark
 from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.pace import BatchSize
+from gateway.sparql.results.columns import UnexpectedRows
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.template import Parameter
 from gateway.telemetry import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
-
-
-class _ForeignRowsError(EndpointFault):
-    """The rows lack a variable, or are about IRIs that were not asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The endpoint's rows are not about what the query asked for.",
-            next_step="Whoever runs this gateway should check the endpoint.",
-        )
 
 
 class Marked(Protocol):
@@ -65,7 +56,8 @@ class Batches(Generic[Key, Answer]):
 
     Attributes:
         ask: Sends one batch and returns its rows.
-        read: Turns the rows of a batch into one answer for each key, under a given mark.
+        read: Turns the rows of a batch into one answer for each key, under a given mark. A KeyError says that a row is
+            about something else.
         size: Keys in one query; it learns from what happens.
         at_once: Batches under way at most.
         vet: Tells which IRIs the endpoint would take for others, and why they cannot be asked for.
@@ -153,7 +145,7 @@ class Batches(Generic[Key, Answer]):
         """Do what a fault leaves to be done about a batch."""
         if fault.smaller:
             return await self._in_parts(batch, fault, failures)
-        if isinstance(fault, QueryRefused | _ForeignRowsError):
+        if isinstance(fault, QueryRefused | UnexpectedRows):
             return await self._without_the_refused(batch, fault, failures)
         return self._failed(batch, fault)
 
@@ -164,7 +156,7 @@ class Batches(Generic[Key, Answer]):
             return await self._each(await self.split(batch), failures)
         try:
             return self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
-        except _ForeignRowsError as fault:
+        except UnexpectedRows as fault:
             return self._failed(batch, fault)
 
     async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
@@ -203,8 +195,8 @@ class Batches(Generic[Key, Answer]):
     def _read(self, batch: Sequence[Key], rows: Sequence[Row], mark: Mark) -> dict[Key, Answer]:
         try:
             return self.read(batch, rows, mark)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise _ForeignRowsError from error
+        except KeyError as error:
+            raise UnexpectedRows from error
 
     def _failed(self, keys: Sequence[Key], fault: Fault) -> dict[Key, Answer]:
         return self.read(keys, (), Mark(fault))

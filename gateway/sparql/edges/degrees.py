@@ -10,6 +10,7 @@ from gateway.sparql.batches import Batches, batched, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
+from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
 from gateway.sparql.results.rows import Row
 
 _BRANCHES = 50
@@ -57,7 +58,7 @@ class DegreeReader:
         def scan(batch: Sequence[Iri]) -> int:
             return min(max(_SCAN, at_most + 1), len(batch) * (at_most + 1))
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+        def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             whole = sum(counts.values()) < scan(batch)
             return {
@@ -71,18 +72,18 @@ class DegreeReader:
             "degrees",
             _TOGETHER,
             lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
-            read,
+            read_counts,
         )
         return await asking.run(ids)
 
     async def _each(self, ids: Sequence[Iri], at_most: int, call: Call, *, lateral: bool) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+        def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             # Where a sub-select stands for each node, one without edges has a row too, so that a lost row is seen.
             if mark.whole and not lateral and len(rows) < len(batch):
-                raise KeyError("n")
+                raise UnexpectedRows
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
         asking: Batches[Iri, Degree] = batched(
@@ -91,7 +92,7 @@ class DegreeReader:
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
             lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
-            read,
+            read_counts,
         )
         return await asking.run(ids)
 
@@ -114,10 +115,9 @@ class DegreeReader:
 def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:
     """Return the count of each node; one without a row has no edges."""
     counts = dict.fromkeys(batch, 0)
-    for row in rows:
-        counts[row["n"].value] = int(row["degree"].value)
+    counts.update(read(rows, iri("n"), integer("degree")))
     if len(counts) > len(batch):
-        raise KeyError("n")
+        raise UnexpectedRows
     return counts
 
 

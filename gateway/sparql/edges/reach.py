@@ -17,8 +17,9 @@ from gateway.graph.values import Iri, Mark, Reach
 from gateway.sparql.batches import batched
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.columns import term
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import is_iri
+from gateway.sparql.results.terms import IriTerm
 from gateway.terms.bounded_map import BoundedMap
 
 _REMEMBERED_BYTES = 4 << 20
@@ -73,7 +74,7 @@ class ReachReader:
 
     async def _neighbours(self, frontier: Sequence[Iri], call: Call) -> _Neighbours:
         def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
-            nodes = {row["n"].value for row in rows if is_iri(row["n"])}
+            nodes = {node.value for node in term("n")(rows) if isinstance(node, IriTerm)}
             if len(nodes) < len(rows) and mark.whole:
                 mark = Mark(_blanks())
             return dict.fromkeys(batch, _Neighbours(nodes, mark))

@@ -14,8 +14,9 @@ from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.pages import EdgePages
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
-from gateway.sparql.results.rows import Overflow, Row, edge_of
-from gateway.sparql.results.terms import BlankTerm, IriTerm, is_iri
+from gateway.sparql.results.columns import edge, iri, read, term
+from gateway.sparql.results.rows import Overflow, Row
+from gateway.sparql.results.terms import BlankTerm, IriTerm
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25
@@ -64,10 +65,10 @@ class EdgeReader:
     async def _some(self, ids: Sequence[Iri], most: int, call: Call) -> dict[Iri, Neighbourhood]:
         lateral = await self._dialect.lateral(call)
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+        def read_some(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
-            for row in rows:
-                found[row["n"].value][edge_of(row)] = None
+            for node, one in read(rows, iri("n"), edge):
+                found[node][one] = None
             return {node: _capped(list(edges), most, mark) for node, edges in found.items()}
 
         asking: Batches[Iri, Neighbourhood] = batched(
@@ -76,22 +77,21 @@ class EdgeReader:
             "lateral/edges_some" if lateral else "edges_some",
             self._batch if lateral else _BRANCHES,
             lambda batch: {**self._parameters(batch), "most": most + 1},
-            read,
+            read_some,
         )
         return await asking.run(ids)
 
     async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+        def read_inside(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
-            for row in rows:
-                if row["o"].value in inside:
-                    edge = edge_of(row)
-                    found[edge.subject][edge] = None
+            for subject, predicate, target in read(rows, iri("s"), iri("p"), iri("o")):
+                if target in inside:
+                    found[subject][Edge(subject, predicate, target)] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
-        answers = await batched(self._client, call, "edges_out", self._batch, self._parameters, read).run(ids)
+        answers = await batched(self._client, call, "edges_out", self._batch, self._parameters, read_inside).run(ids)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._from(node, inside, call)
@@ -100,11 +100,10 @@ class EdgeReader:
     async def _from(self, node: Iri, inside: frozenset[Iri], call: Call) -> Neighbourhood:
         """Return the edges of one node to the nodes of a set, asked from the other end."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+        def read_from(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {target: {} for target in batch}
-            for row in rows:
-                edge = edge_of(row)
-                found[edge.object][edge] = None
+            for one in edge(rows):
+                found[one.object][one] = None
             return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
 
         answers = await batched(
@@ -113,7 +112,7 @@ class EdgeReader:
             "edges_between",
             _OBJECTS,
             lambda batch: {"node": [node], **self._parameters(batch)},
-            read,
+            read_from,
         ).run(sorted(inside))
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
         return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
@@ -133,21 +132,19 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
     blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
     # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
     once = {node: node for node in batch}.setdefault
-    for row in rows:
-        subject, target = row["s"], row["o"]
+    for subject, predicate, target in read(rows, term("s"), iri("p"), term("o")):
+        start, end = subject.value, target.value
         if isinstance(subject, IriTerm) and isinstance(target, IriTerm):
-            start, predicate, end = subject.value, row["p"].value, target.value
-            edge = Edge(once(start, start), once(predicate, predicate), once(end, end))
+            one = Edge(once(start, start), once(predicate, predicate), once(end, end))
             # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
             # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
             outgoing, incoming = edges.get(start), edges.get(end)
             if outgoing is None and incoming is None:
-                raise KeyError(edge)
+                raise KeyError(one)
             if outgoing is not None:
-                outgoing[edge] = None
+                outgoing[one] = None
             if incoming is not None:
-                incoming[edge] = None
+                incoming[one] = None
         elif isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
-            edge = edge_of(row)
-            blank[edge.subject if is_iri(subject) else edge.object].add(edge)
+            blank[start if isinstance(subject, IriTerm) else end].add(Edge(start, predicate, end))
     return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}

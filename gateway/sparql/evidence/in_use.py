@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 from collections.abc import Collection
 
-from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import WAYS
+from gateway.sparql.results.columns import literal
 
 FRESH_SECONDS = 300.0
 """How long the answer to "which ways are there" is believed."""
@@ -76,6 +77,4 @@ class WaysInUse:
 
     async def _uses(self, template: str, call: Call) -> set[str]:
         rows = (await self._client.rows(template, call, {})).whole()
-        if not all("way" in row for row in rows):
-            raise EndpointFault("The endpoint's rows are not about what the query asked for.")
-        return {row["way"].value for row in rows}
+        return {way.value for way in literal("way")(rows)}

@@ -11,7 +11,7 @@ from gateway.settings.evidence import EvidenceWay
 from gateway.sparql.batches import Batches, batched
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.in_use import WaysInUse
-from gateway.sparql.evidence.statements import FoundStatements, merged, read
+from gateway.sparql.evidence.statements import FoundStatements, merged, read_statements
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.results.rows import Row
@@ -68,7 +68,7 @@ class EvidenceReader:
             given["told_by"] = ()
 
         def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
-            return read(way, batch, rows, mark)
+            return read_statements(way, batch, rows, mark)
 
         asking: Batches[Edge, FoundStatements] = batched(
             self._client, call, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.graph.values import Iri, Mark, NodeFacts
+from gateway.sparql.results.columns import iri, read, term
 from gateway.sparql.results.rows import Row
 from gateway.sparql.results.terms import IriTerm, LiteralTerm, literal
 from gateway.terms.iri import is_skolem
@@ -43,14 +44,13 @@ class FactsReader:
         texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
         # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
         once: dict[Iri, Iri] = {}
-        for row in rows:
-            node, predicate, term = row["n"].value, row["p"].value, row["v"]
+        for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
             found = types[node]
-            if isinstance(term, IriTerm):
-                if predicate in self.types and not is_skolem(term.value):
-                    found.append(once.setdefault(term.value, term.value))
-            elif isinstance(term, LiteralTerm):
-                texts.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None
+            if isinstance(bound, IriTerm):
+                if predicate in self.types and not is_skolem(bound.value):
+                    found.append(once.setdefault(bound.value, bound.value))
+            elif isinstance(bound, LiteralTerm):
+                texts.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
         shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
         known: dict[Iri, NodeFacts] = {}
         for node, found in types.items():

@@ -10,8 +10,9 @@ from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
 from gateway.sparql.batches import Batches, batched
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.results.columns import iri, read, term
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import IriTerm, value
+from gateway.sparql.results.terms import IriTerm, Term, value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
@@ -94,20 +95,18 @@ def _may_be_refined(item: Value) -> bool:
 
 def _read(batch: Sequence[Pair], rows: Sequence[Row], mark: Mark) -> dict[Pair, Refinement]:
     found: dict[Pair, dict[Literal, dict[Value, None]]] = {pair: {} for pair in batch}
-    for row in rows:
-        simple = value(row["v"])
+    for subject, predicate, bound, said in read(rows, iri("n"), iri("k"), term("v"), term("said")):
+        simple = value(bound)
         if isinstance(simple, Literal):
-            refined = _refined(simple, row)
-            found[row["n"].value, row["k"].value].setdefault(simple, {})[refined] = None
+            found[subject, predicate].setdefault(simple, {})[_refined(simple, said)] = None
     return {
         pair: Refinement({simple: tuple(refined) for simple, refined in by_value.items()}, mark)
         for pair, by_value in found.items()
     }
 
 
-def _refined(simple: Literal, row: Row) -> Value:
+def _refined(simple: Literal, said: Term) -> Value:
     """Return a date as exact as it is known, or a number with its unit."""
-    said = row["said"]
     if isinstance(said, IriTerm):
         return simple if said.value.endswith(_NO_UNIT) else Quantity(simple, said.value)
     date = _DATE.match(simple.value)

@@ -19,6 +19,7 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
+from gateway.sparql.results.columns import UnexpectedRows, integer
 from gateway.sparql.schema.counting import Counter, is_at, stopped
 from gateway.sparql.schema.described import Described, DescriptionReader
 from gateway.sparql.schema.hub_finder import HubFinder
@@ -216,9 +217,8 @@ class SchemaReader:
         """Tell whether a graph whose triples were not counted in time has few of them all the same."""
         try:
             with call.within(_SIZE_SECONDS):
-                (row,) = (await self._client.rows("check/triples", call, {"most": _SMALL + 1})).whole()
-            return int(row["count"].value) <= _SMALL
-        except (Fault, KeyError, ValueError):
+                return await self._triples(_SMALL + 1, call) <= _SMALL
+        except Fault:
             return False
 
     async def _count(self, call: Call) -> int | None:
@@ -226,10 +226,16 @@ class SchemaReader:
         if not TRAITS[await self._client.engine(call)].counts_at_once:
             return None
         try:
-            (row,) = (await self._client.rows("check/triples", call, {"most": _UNBOUNDED})).whole()
-            return int(row["count"].value)
-        except (Fault, KeyError, ValueError):
+            return await self._triples(_UNBOUNDED, call)
+        except Fault:
             return None
+
+    async def _triples(self, most: int, call: Call) -> int:
+        """Count triples up to a bound."""
+        counts = [*integer("count")((await self._client.rows("check/triples", call, {"most": most})).whole())]
+        if len(counts) != 1:
+            raise UnexpectedRows
+        return counts[0]
 
     async def _labelled(self, found: Described, basis: Basis, reason: str, call: Call, *, left_out: int = 0) -> Schema:
         types, predicates = _sendable(found.types), _sendable(found.predicates)

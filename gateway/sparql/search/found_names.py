@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.results.columns import binding, iri, literal, read
 from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 
@@ -54,11 +54,11 @@ class FoundNames:
         }
         rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
         synonyms = set(self._name_predicates.synonyms)
-        try:
-            found = (Hit(row["n"].value, row["v"].value, is_synonym=row["p"].value in synonyms) for row in rows)
-            return Hits(tuple(dict.fromkeys(found)), truncated, how="")
-        except KeyError as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        found = (
+            Hit(entity, name.value, is_synonym=predicate in synonyms)
+            for entity, predicate, name in read(rows, iri("n"), iri("p"), literal("v"))
+        )
+        return Hits(tuple(dict.fromkeys(found)), truncated, how="")
 
     async def some(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
         """Return, for each predicate that names anything, some entities with such a name of theirs.
@@ -68,9 +68,9 @@ class FoundNames:
         """
         parameters: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": most}
         found: dict[Iri, list[tuple[Iri, str]]] = {}
-        for row in (await self._rows("search/sample", parameters, _CANDIDATES, call))[0]:
-            if row.keys() >= {"n", "p", "v"}:
-                found.setdefault(row["p"].value, []).append((row["n"].value, row["v"].value))
+        rows, _ = await self._rows("search/sample", parameters, _CANDIDATES, call)
+        for entity, predicate, name in read(binding(rows, "n", "p", "v"), iri("n"), iri("p"), literal("v")):
+            found.setdefault(predicate, []).append((entity, name.value))
         return found
 
     async def _rows(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.results.columns import integer
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,4 @@ class NameCount:
         answer = await self._client.rows(
             "search/size", call, {"predicates": list(self._name_predicates.all), "most": bound + 1}
         )
-        try:
-            return sum(int(row["count"].value) for row in answer.whole())
-        except (KeyError, ValueError) as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        return sum(integer("count")(answer.whole()))
