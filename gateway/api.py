@@ -40,7 +40,6 @@ from gateway.settings.storage import Identity, check_private, folder_for_all
 from gateway.settings.urls import is_of_own_network
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
-from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
@@ -51,7 +50,7 @@ from gateway.transport.credentials import Access, access_to, access_without_cred
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
 from gateway.transport.files.rdflib_graphs import load_rdflib
-from gateway.transport.files.stored_graph import open_kept
+from gateway.transport.files.stored_graph import open_stored
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.quota import Quota
@@ -143,9 +142,9 @@ def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InPr
     forever = profile.cache.model_copy(update={"ttl_seconds": math.inf})
     below = SparqlStore(_in_process(graph, profile), profile)
     place = None if graph.place is None else graph.place / _reading_of(profile)
-    labels = InProcessIndexSource(below.names, allowance_of(profile, _PAGE_SECONDS), place)
-    over = below if place is None else FixedContentStore(below, StoredSchema(place), below.use_names)
-    return IndexedStore(_cached(over, below.name_predicates, forever, 0), labels), labels
+    labels = InProcessIndexSource(below.name_reader(), allowance_of(profile, _PAGE_SECONDS), place)
+    over = below if place is None else FixedContentStore(below, StoredSchema(place))
+    return IndexedStore(_cached(over, forever, 0), labels), labels
 
 
 def _reading_of(profile: Profile) -> str:
@@ -213,8 +212,9 @@ async def make_label_index(
     kept = _kept(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
-        await over.find_names(allowance())
-        return await kept.make(over.names, allowance, afresh=afresh, told=told), kept.place
+        names = over.name_reader()
+        await names.find_predicates(allowance())
+        return await kept.make(names, allowance, afresh=afresh, told=told), kept.place
     finally:
         await over.close()
 
@@ -254,7 +254,7 @@ def store_over(transport: Transport, profile: Profile, clock: Clock = time.monot
         ConfigurationError: What the profile says about the API for names is wrong.
     """
     below = SparqlStore(transport, profile, clock=clock)
-    return _cached(_searched(below, profile), below.name_predicates, profile.cache, _CACHE_MEGABYTES, clock)
+    return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:
@@ -279,7 +279,7 @@ def _loaded(
     paths = [Path(source)] if isinstance(source, str | Path) else [Path(entry) for entry in source]
     if store is None or not paths:
         return load_files(paths, progress, limits)
-    return open_kept(paths, Path(store), progress, limits)
+    return open_stored(paths, Path(store), progress, limits)
 
 
 def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
@@ -325,7 +325,6 @@ def _graphs(endpoint: EndpointSettings) -> Sequence[str]:
 
 def _cached(
     store: GraphStore,
-    name_predicates: NamePredicates,
     cache: CacheSettings,
     usual_megabytes: int,
     clock: Clock = time.monotonic,
@@ -333,9 +332,7 @@ def _cached(
     megabytes = usual_megabytes if cache.megabytes is None else cache.megabytes
     if not megabytes:
         return store
-    cached = CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
-    name_predicates.on_change(cached.forget_answers)
-    return cached
+    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
 def _over(

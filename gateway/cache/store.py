@@ -17,6 +17,7 @@ from gateway.cache.sizes import size_of
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
+from gateway.graph.delegating_store import DelegatingStore
 from gateway.graph.store import GraphStore, OnAnswers
 from gateway.graph.values import (
     WHOLE,
@@ -72,27 +73,22 @@ class _Found:
     mark: Mark = WHOLE
 
 
-class CachedStore:
+class CachedStore(DelegatingStore):
     """A graph store that remembers; see `gateway.graph.store.GraphStore` for what each method promises."""
 
     def __init__(self, inner: GraphStore, *, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
         self._single_flight = SingleFlight()
         self._schema_version = ""
+        names = inner.name_reader()
+        if names is not None:
+            names.on_change(self.forget_answers)
 
     def counters(self) -> Counters:
         """Return what was done so far."""
         counts = self._single_flight.counts
         return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
-
-    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities that have a name or synonym which is this text; asked anew each time, it is a look-up."""
-        return await self._inner.named(text, types, call)
-
-    def prepare(self) -> None:
-        """Begin to make ready what the first calls would otherwise wait for."""
-        self._inner.prepare()
 
     def forget(self) -> None:
         """Forget everything; what is being asked for now is told to those who wait, and not remembered."""
@@ -108,7 +104,7 @@ class CachedStore:
         self._single_flight.forget()
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: OnAnswers | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         name = ("edges", per_id)
@@ -126,7 +122,7 @@ class CachedStore:
                 self._memory.put((name, node), answer)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
-            return self._inner.edges(nodes, call, per_id=per_id, told=told)
+            return self._inner.edges(nodes, call, per_id=per_id, on_answers=on_answers)
 
         return await self._ask(name, ids, fetch, Neighbourhood, call, known, keep)
 
@@ -264,10 +260,6 @@ class CachedStore:
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits
-
-    async def close(self) -> None:
-        """Let go of connections and threads."""
-        await self._inner.close()
 
     def _edges_of(self, node: Iri) -> Neighbourhood | None:
         """Return all edges of a node, where they are remembered and none of them is left out."""

@@ -6,7 +6,7 @@ That of an endpoint is where the next run begins; that of files belongs to their
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from gateway.escaping import in_json
 from gateway.graph.call import Call
 from gateway.graph.delegating_store import DelegatingStore
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, Schema
+from gateway.graph.values import Schema
 from gateway.settings import storage as keeping
 from gateway.settings.bounded_read import read_at_most
 
@@ -67,24 +67,29 @@ class FixedContentStore(DelegatingStore):
 
     Args:
         inner: The graph.
-        kept: Where the schema of exactly this content is kept.
-        use_names: Makes the store read names by some predicates, as the reading of a schema does.
+        stored: Where the schema of exactly this content is stored.
     """
 
-    def __init__(self, inner: GraphStore, kept: StoredSchema, use_names: Callable[[Sequence[Iri]], None]) -> None:
+    def __init__(self, inner: GraphStore, stored: StoredSchema) -> None:
         super().__init__(inner)
-        self._kept = kept
-        self._use_names = use_names
-        self.search = inner.search
-        self.quick_schema = lambda call: self._read(inner.quick_schema, call)
-        self.schema = lambda call: self._read(inner.schema, call)
+        self._stored = stored
+
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the stored schema, or read a quick one."""
+        return await self._read(self._inner.quick_schema, call)
+
+    async def schema(self, call: Call) -> Schema:
+        """Return the stored schema, or read it."""
+        return await self._read(self._inner.schema, call)
 
     async def _read(self, read: Callable[[Call], Awaitable[Schema]], call: Call) -> Schema:
-        kept = self._kept.load()
-        if kept is not None and kept.exact and kept.labelled and kept.names is not None:
-            self._use_names(kept.names)
-            return kept
+        stored = self._stored.load()
+        if stored is not None and stored.exact and stored.labelled and stored.names is not None:
+            names = self._inner.name_reader()
+            if names is not None:
+                names.use_predicates(stored.names)
+            return stored
         schema = await read(call)
         if schema.exact:
-            self._kept.save(schema)
+            self._stored.save(schema)
         return schema

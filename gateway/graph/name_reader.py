@@ -1,8 +1,8 @@
-"""A second port: all names of a graph, page by page, for whoever makes an index of them."""
+"""The part of the port that lists all names of a graph, page by page, for an index of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,19 +56,31 @@ class EntityTypes:
 
 
 class NameReader(Protocol):
-    """Reads the names of a graph. Every method raises a `Fault` where the graph could not be asked."""
+    """Lists the names of a graph. Every coroutine raises a `Fault` if the graph could not be asked."""
 
     @property
     def predicates(self) -> Sequence[Iri]:
-        """The predicates of names and of synonyms."""
+        """The predicates of names and of synonyms; they may change while the graph is in use."""
+        ...
+
+    async def find_predicates(self, call: Call) -> None:
+        """Detect which predicates name nodes; a schema that is read does the same."""
+        ...
+
+    def use_predicates(self, found: Sequence[Iri]) -> None:
+        """Use the name predicates that an earlier run detected in the same graph."""
+        ...
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever the predicates change: facts that were read before contain the old names."""
         ...
 
     async def count(self, predicate: Iri, call: Call) -> int:
-        """Return how many entities have a name by a predicate."""
+        """Return the number of entities that have a name by a predicate."""
         ...
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
-        """Return the names of a predicate that come after an entity; the first ones where that is empty."""
+        """Return the page of names that begins after an entity; the first page if `after` is empty."""
         ...
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from gateway.graph.call import Call
+from gateway.graph.name_reader import NameReader
 from gateway.graph.values import (
     Degree,
     Description,
@@ -23,7 +24,7 @@ from gateway.graph.values import (
 )
 
 OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
-"""Is told of a part of an answer."""
+"""Receives a part of an answer."""
 
 
 class GraphStore(Protocol):
@@ -34,7 +35,7 @@ class GraphStore(Protocol):
     """
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: OnAnswers | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming.
 
@@ -43,8 +44,8 @@ class GraphStore(Protocol):
             call: The call that asks.
             per_id: Edges of one node at most; a node that has more is marked as cut, its edges are any of them, and
                 its triples with blank nodes are not counted. All edges where not given.
-            told: Told of the parts of the answer that come once the last question has been sent, before all of it is
-                returned: a hint, for whoever has something else to ask meanwhile.
+            on_answers: Receives the parts of the answer that arrive after the last query was sent, before the whole
+                answer is returned. The caller can use the idle connections for other queries.
         """
         ...
 
@@ -146,6 +147,10 @@ class GraphStore(Protocol):
         Raises:
             Fault: The graph could not be asked.
         """
+        ...
+
+    def name_reader(self) -> NameReader | None:
+        """Return the reader of all names; None if the store cannot list them, so that no index can be made."""
         ...
 
     def prepare(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
@@ -19,17 +19,43 @@ _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
 
 class SparqlNameReader:
-    """Reads the names of a graph; see `gateway.graph.name_reader.NameReader`."""
+    """Lists the names of a graph; see `gateway.graph.name_reader.NameReader`.
 
-    def __init__(self, client: SparqlClient, nodes: NodeReader, name_predicates: NamePredicates) -> None:
+    Args:
+        client: Asks the endpoint.
+        nodes: Reads the types of entities.
+        name_predicates: The predicates in force.
+        find: Detects the predicates of names and puts them in force.
+    """
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        nodes: NodeReader,
+        name_predicates: NamePredicates,
+        find: Callable[[Call], Awaitable[object]],
+    ) -> None:
         self._client = client
         self._nodes = nodes
         self._name_predicates = name_predicates
+        self._find = find
 
     @property
     def predicates(self) -> Sequence[Iri]:
         """The predicates of names and of synonyms."""
         return self._name_predicates.all
+
+    async def find_predicates(self, call: Call) -> None:
+        """Detect which predicates name nodes."""
+        await self._find(call)
+
+    def use_predicates(self, found: Sequence[Iri]) -> None:
+        """Use the name predicates that an earlier run detected, after those of the profile."""
+        self._name_predicates.use((*self._name_predicates.configured, *found))
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever the predicates change."""
+        self._name_predicates.on_change(listener)
 
     async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
+from gateway.graph.name_reader import NameReader
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Degree,
@@ -48,8 +49,7 @@ class SparqlStore:
     """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises.
 
     Attributes:
-        name_predicates: The predicates that name nodes, for all that is read from now on.
-        names: Reads all names of the graph, for an index of them.
+        name_predicates: The predicates that name nodes, in force for whatever is read from now on.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SparqlStore:
         self._evidence = EvidenceReader(self._client, self._ways, value_nodes, facts_batch)
         self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile)
         self._search = SearchReader(self._client, profile, self.name_predicates)
-        self.names = SparqlNameReader(self._client, self._nodes, self.name_predicates)
+        self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
 
     async def _prepared(self, call: Call) -> None:
         """Have it known which evidence there is to keep out of the edges."""
@@ -80,11 +80,11 @@ class SparqlStore:
             await self._ways.looked(call)
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, told: OnAnswers | None = None
+        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
         await self._prepared(call)
-        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.telling(told)))
+        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.telling(on_answers)))
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
@@ -148,13 +148,9 @@ class SparqlStore:
         await self._prepared(call)
         return await self._schema.read(call)
 
-    async def find_names(self, call: Call) -> None:
-        """Find out which predicates name nodes, for who reads names before a schema was read."""
-        await self._schema.names(call)
-
-    def use_names(self, found: Sequence[Iri]) -> None:
-        """Use the predicates that an earlier reading of the same graph found to name nodes, as it did itself."""
-        self.name_predicates.use((*self.name_predicates.configured, *found))
+    def name_reader(self) -> NameReader:
+        """Return the reader of all names."""
+        return self._names
 
     async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""

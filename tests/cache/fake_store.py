@@ -129,7 +129,7 @@ class FakeStore:
         call: Call,
         *,
         per_id: int | None = None,
-        told: OnAnswers | None = None,  # noqa: ARG002 - part of the port
+        on_answers: OnAnswers | None = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[Iri, Neighbourhood]:
         """Return one edge of each node, or as many as it may show."""
         fetch = await self._ask(("edges", per_id), ids, call)
@@ -224,6 +224,9 @@ class FakeStore:
         """Find one node."""
         fetch = await self._ask(("named", tuple(types)), (text,), call)
         return Hits((Hit(f"urn:seen:{fetch.number}", text, is_synonym=False),), truncated=False, how="fake")
+
+    def name_reader(self) -> None:
+        """List no names."""
 
     def prepare(self) -> None:
         """Prepare nothing."""

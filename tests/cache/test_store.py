@@ -75,7 +75,7 @@ class Graph(FakeStore):
         call: Any,
         *,
         per_id: int | None = None,
-        told: Any = None,  # noqa: ARG002 - part of the port
+        on_answers: Any = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[str, Neighbourhood]:
         """Return the given edges."""
         await self._ask(("edges", per_id), ids, call)

@@ -1,7 +1,7 @@
 """Making label indexes of small graphs, and looking at what is in them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -49,6 +49,15 @@ class Listed:
     def predicates(self) -> Sequence[Iri]:
         """The two predicates."""
         return (LABEL, ALIAS)
+
+    async def find_predicates(self, _: Call) -> None:
+        """Find nothing: the predicates are known."""
+
+    def use_predicates(self, _: Sequence[Iri]) -> None:
+        """Change nothing."""
+
+    def on_change(self, _: Callable[[], None]) -> None:
+        """Never call it."""
 
     def _of(self, predicate: Iri) -> Mapping[Iri, Sequence[str]]:
         return self.labels if predicate == LABEL else self.aliases

@@ -10,13 +10,12 @@ import pyoxigraph
 import pytest
 
 from gateway.api import make_label_index, open_gateway
-from gateway.graph.name_reader import NamesPage
+from gateway.graph.name_reader import NameReader, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.building import read_names
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.load import load_profile
 from gateway.settings.profile import LimitSettings, Profile, RoleSettings
-from gateway.sparql.all_names import SparqlNameReader
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_plain_iri
 from tests.columns import COLUMNS, Column
@@ -51,7 +50,7 @@ def expected(files: list[Path], profile: Profile) -> tuple[set[tuple[str, str, b
     return names, {iri: types[iri] for iri, _, _ in names}
 
 
-async def pages(names: SparqlNameReader, predicate: Iri) -> Iterator[NamesPage]:
+async def pages(names: NameReader, predicate: Iri) -> Iterator[NamesPage]:
     """Read all pages of a predicate."""
     found, after = [], ""
     while True:
@@ -70,15 +69,16 @@ async def test_the_pages_neither_lose_a_name_nor_repeat_one(engine: Column, grap
     store = SparqlStore(engine.transport(graph), profile)
     try:
         came = []
-        for predicate in store.names.predicates:
+        reader = store.name_reader()
+        for predicate in reader.predicates:
             entities: list[str] = []
-            for page in await pages(store.names, predicate):
+            for page in await pages(reader, predicate):
                 assert page.missing == 0
                 entities += dict.fromkeys(name.iri for name in page.names)
                 came += [(name.iri, name.text, name.is_synonym) for name in page.names]
-            assert len(entities) == len(set(entities)) == await store.names.count(predicate, allowance())
+            assert len(entities) == len(set(entities)) == await reader.count(predicate, allowance())
         assert set(came) == names
-        kinds = await store.names.types(sorted(types), allowance())
+        kinds = await reader.types(sorted(types), allowance())
         assert {iri: set(found) for iri, found in kinds.types.items()} == types
     finally:
         await store.close()
@@ -96,7 +96,9 @@ async def test_an_entity_with_more_names_than_a_page_loses_none(engine: Column) 
     )
     store = SparqlStore(engine.transport("wikidata-slice"), profile)
     try:
-        found = [name for page in await pages(store.names, predicate) for name in page.names if name.iri == entity]
+        found = [
+            name for page in await pages(store.name_reader(), predicate) for name in page.names if name.iri == entity
+        ]
         assert {name.text for name in found} == texts
     finally:
         await store.close()
@@ -107,7 +109,7 @@ async def test_an_index_of_an_odd_graph_is_whole_or_says_that_it_is_not(engine: 
     store = SparqlStore(engine.transport("awkward"), profile)
     worker = SqliteWorker()
     try:
-        missing = await read_names(store.names, worker, allowance)
+        missing = await read_names(store.name_reader(), worker, allowance)
         names, _ = expected(list(engine.files["awkward"]), profile)
         rows = await worker.run(
             lambda database: database.execute(

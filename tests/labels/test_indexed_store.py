@@ -150,7 +150,7 @@ async def test_a_search_of_a_large_graph_does_not_wait_until_the_index_is_made()
 
 async def test_a_search_that_waits_for_an_index_that_is_replaced_gets_the_new_one() -> None:
     below = store()
-    labels = InProcessIndexSource(below.names, allowance)
+    labels = InProcessIndexSource(below.name_reader(), allowance)
     indexed = IndexedStore(below, labels)
     indexed.prepare()
     coumadin = SearchTerms("coumadni", ("coumadni",))
@@ -178,7 +178,7 @@ async def test_an_index_that_could_not_be_made_is_made_at_the_next_search() -> N
 
 
 async def test_an_index_that_broke_is_made_anew_for_the_same_search() -> None:
-    labels = InProcessIndexSource(store().names, allowance)
+    labels = InProcessIndexSource(store().name_reader(), allowance)
     indexed = IndexedStore(store(), labels)
     assert (await indexed.search(TYPO, (), allowance())).hits
     index = await labels.index(Deadline.after(60))
@@ -203,7 +203,7 @@ async def test_a_search_whose_index_was_closed_asks_the_one_that_took_its_place(
                 self.distrust(index)
             return index
 
-    indexed = IndexedStore(store(), Replaced(store().names, allowance))
+    indexed = IndexedStore(store(), Replaced(store().name_reader(), allowance))
     hits = await indexed.search(TYPO, (), allowance())
     assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
     assert hits.exhaustive
@@ -228,7 +228,7 @@ async def test_a_server_that_starts_has_the_index_made_before_anybody_searches()
 
 async def test_when_other_predicates_turn_out_to_be_the_names_the_index_is_made_anew() -> None:
     below = store()
-    indexed = IndexedStore(below, InProcessIndexSource(below.names, allowance))
+    indexed = IndexedStore(below, InProcessIndexSource(below.name_reader(), allowance))
     coumadin = SearchTerms("coumadni", ("coumadni",))
     assert (await indexed.search(coumadin, (), allowance())).hits
     below.name_predicates.use(["http://www.w3.org/2004/02/skos/core#altLabel"])
@@ -258,7 +258,7 @@ async def test_an_index_that_is_no_part_of_what_is_sought_asks_the_graph_itself(
 
 
 async def test_a_gateway_that_is_closed_while_its_index_is_made_closes() -> None:
-    indexed = IndexedStore(store(), InProcessIndexSource(store().names, allowance))
+    indexed = IndexedStore(store(), InProcessIndexSource(store().name_reader(), allowance))
     searching = asyncio.create_task(indexed.search(TYPO, (), allowance()))
     await asyncio.sleep(0)
     searching.cancel()

@@ -11,7 +11,7 @@ from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.storage import check_private, make
 from gateway.transport.account import Account, SharedAccount
-from gateway.transport.files.stored_graph import open_kept, place_of
+from gateway.transport.files.stored_graph import folder_of, open_stored
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 
@@ -44,7 +44,7 @@ def modes(folder: Path) -> set[int]:
 def test_every_folder_that_is_made_is_for_its_owner_alone(tmp_path: Path, graph: Path) -> None:
     make(tmp_path / "a" / "b" / "c")
     assert modes(tmp_path / "a") == {0o700}
-    open_kept([graph], tmp_path / "kept")
+    open_stored([graph], tmp_path / "kept")
     assert modes(tmp_path / "kept") - modes(next((tmp_path / "kept").glob("*/graph/store-*[!k]"))) == {0o700}
 
 
@@ -54,13 +54,13 @@ def test_a_store_that_others_may_have_written_is_refused_with_what_to_do(
     tmp_path: Path, graph: Path, done: object, level: int
 ) -> None:
     kept = tmp_path / "kept"
-    open_kept([graph], kept)
-    place = place_of([graph], kept)
+    open_stored([graph], kept)
+    place = folder_of([graph], kept)
     folder = [kept, place, place / "graph"][level]
     assert callable(done)
     done(folder)
     with pytest.raises(ConfigurationError) as caught:
-        open_kept([graph], kept)
+        open_stored([graph], kept)
     assert str(folder) in str(caught.value)
     assert "--store" in caught.value.next_step
     assert ("chmod go-w" in caught.value.next_step) == (done is writable)
@@ -69,21 +69,21 @@ def test_a_store_that_others_may_have_written_is_refused_with_what_to_do(
 @pytest.mark.parametrize("level", [1, 2])
 def test_a_link_inside_a_store_is_refused(tmp_path: Path, graph: Path, level: int) -> None:
     kept = tmp_path / "kept"
-    open_kept([graph], kept)
-    folder = [kept, place_of([graph], kept), place_of([graph], kept) / "graph"][level]
+    open_stored([graph], kept)
+    folder = [kept, folder_of([graph], kept), folder_of([graph], kept) / "graph"][level]
     moved = folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(moved)
     with pytest.raises(ConfigurationError, match="is a symbolic link"):
-        open_kept([graph], kept)
+        open_stored([graph], kept)
 
 
 def test_a_link_of_ones_own_to_a_folder_is_followed(tmp_path: Path, graph: Path) -> None:
     (tmp_path / "disk").mkdir(mode=0o700)
     (tmp_path / "kept").symlink_to(tmp_path / "disk")
-    assert len(open_kept([graph], tmp_path / "kept").engine) == 1
+    assert len(open_stored([graph], tmp_path / "kept").engine) == 1
     (tmp_path / "disk").chmod(0o777)
     with pytest.raises(ConfigurationError, match="Other users may write"):
-        open_kept([graph], tmp_path / "kept")
+        open_stored([graph], tmp_path / "kept")
 
 
 @AS_ROOT

@@ -11,7 +11,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.settings.files import FileSettings, with_changes
 from gateway.transport.files.loading import load_files
-from gateway.transport.files.stored_graph import open_kept
+from gateway.transport.files.stored_graph import open_stored
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 LITTLE = FileSettings(memory_megabytes=128)
@@ -127,7 +127,7 @@ def test_a_store_is_not_kept_of_a_file_that_crashes_the_parser(tmp_path: Path) -
     path = tmp_path / "nested.ttl"
     path.write_text("<a:> <b:> " + "<<( <a:> <b:> " * 200_000 + "<c:>" + " )>>" * 200_000 + " .", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"nested\.ttl: the parser crashed on it"):
-        open_kept([path], tmp_path / "kept")
+        open_stored([path], tmp_path / "kept")
     assert not list((tmp_path / "kept").glob("*/graph/store-*"))
 
 

@@ -1,15 +1,15 @@
-"""A schema as the calls look things up in it, and how what is met later is added to it."""
+"""A schema as calls look things up in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED, TypeChooser
 from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import Fault
-from gateway.graph.values import Iri, Schema, Term
+from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
 from gateway.terms.known_iris import is_entity_type
 from gateway.terms.prefixes import PrefixMap
@@ -17,24 +17,19 @@ from gateway.terms.prefixes import PrefixMap
 LONGEST_LABEL = 200
 """Characters of a label that an answer shows."""
 
-_MOST_MET = 5_000
-"""Terms that only traversals have met are listed up to here."""
-
 
 @dataclass(frozen=True, slots=True)
 class SchemaView:
-    """A schema and what is derived from it.
+    """Look-ups in a schema: a `Schema` is what a reading returned, a `SchemaView` is what calls ask.
 
     Attributes:
         schema: The types and predicates.
-        comprehensive: Whether these are all: they were all read, or the operator vouches for them.
+        comprehensive: Whether these are all: every triple was counted, or the operator vouches for the lists.
         chooser: Chooses one type per node.
         types: The types by every name.
         predicates: The predicates by every name.
         labels: Labels by IRI.
         fault: Why the schema could not be read, or None.
-        read: When it was read, on the clock.
-        until: When it is to be read again, on the clock.
     """
 
     schema: Schema
@@ -44,8 +39,6 @@ class SchemaView:
     predicates: TermLookup
     labels: dict[Iri, str]
     fault: Fault | None
-    read: float
-    until: float
 
     @classmethod
     def of(
@@ -57,20 +50,16 @@ class SchemaView:
         comprehensive: bool,
         has_types: bool = True,
         fault: Fault | None,
-        read: float,
-        until: float,
     ) -> Self:
-        """Derive from a schema what is looked up in it.
+        """Return the look-ups in a schema.
 
         Args:
             schema: The types and predicates.
             preferred: The types to choose first.
             prefixes: Short forms of IRIs.
             comprehensive: Whether these are all types and predicates.
-            has_types: Whether any predicate gives nodes a type; where none does, it is known that there are no types.
+            has_types: Whether any predicate gives nodes a type; otherwise there are no types.
             fault: Why the schema could not be read, or None.
-            read: When it was read.
-            until: When it is to be read again.
         """
         # Without all labels, a name that matches nothing may be a label.
         closed = comprehensive and schema.labelled
@@ -82,8 +71,6 @@ class SchemaView:
             TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,
-            read,
-            until,
         )
 
     def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
@@ -92,33 +79,12 @@ class SchemaView:
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
 
 
-def names_in_doubt(known: SchemaView, profile: Profile) -> bool:
-    """Tell whether the predicates that carry names could not be found out, so that names may be missing or wrong."""
-    return known.schema.names is None and "name" not in profile.roles.model_fields_set
+def names_in_doubt(view: SchemaView, profile: Profile) -> bool:
+    """Return whether the name predicates are unknown; names may then be missing or wrong."""
+    return view.schema.names is None and "name" not in profile.roles.model_fields_set
 
 
-def labels_of(known: SchemaView, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
+def labels_of(view: SchemaView, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
     """Return the labels of some types and predicates by canonical ID, sorted."""
-    return dict(
-        sorted((prefixes.shorten(iri), known.labels[iri][:LONGEST_LABEL]) for iri in set(iris) if iri in known.labels)
-    )
-
-
-def with_all_of(schema: Schema, before: Schema) -> Schema:
-    """Add what was known before to a schema that is a sample: what another sample saw may well be there."""
-    types, predicates = {term.iri for term in schema.types}, {term.iri for term in schema.predicates}
-    return replace(
-        schema,
-        types=(*schema.types, *(replace(term, count=None) for term in before.types if term.iri not in types)),
-        predicates=(
-            *schema.predicates,
-            *(replace(term, count=None) for term in before.predicates if term.iri not in predicates),
-        ),
-        names=before.names if schema.names is None else schema.names,
-        hubs=schema.hubs or before.hubs,
-    )
-
-
-def with_met(terms: tuple[Term, ...], more: Sequence[Iri]) -> tuple[Term, ...]:
-    """Add terms that a traversal has met."""
-    return (*terms, *(Term(iri, None) for iri in more[: max(0, _MOST_MET - len(terms))]))
+    labels = view.labels
+    return dict(sorted((prefixes.shorten(iri), labels[iri][:LONGEST_LABEL]) for iri in set(iris) if iri in labels))

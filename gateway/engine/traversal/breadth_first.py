@@ -62,7 +62,7 @@ async def explore(
     hops: int,
     rule: HubRule,
     call: Call,
-    told: OnAnswers | None = None,
+    on_answers: OnAnswers | None = None,
 ) -> Exploration:
     """Search from every source up to a number of hops; all sources share one frontier.
 
@@ -74,7 +74,7 @@ async def explore(
         hops: 1 to 5.
         rule: Which nodes are not expanded, and which not whole.
         call: The call that asks.
-        told: Told of parts of the last hop, as `GraphStore.edges` tells of them.
+        on_answers: Receives parts of the last hop; see `GraphStore.edges`.
 
     Raises:
         Fault: Nothing could be learnt about any seed.
@@ -91,7 +91,7 @@ async def explore(
         if hop and _over_budget(found, frontier, call):
             break
         seen.update(frontier)
-        await _expand(store, frontier, found, rule, call, told if hop == hops - 1 else None, seeds=hop == 0)
+        await _expand(store, frontier, found, rule, call, on_answers if hop == hops - 1 else None, seeds=hop == 0)
         if hop == 0:
             await _settle_seeds(store, found, call)
         for distance in found.distances:
@@ -149,7 +149,7 @@ async def _expand(
     found: Exploration,
     rule: HubRule,
     call: Call,
-    told: OnAnswers | None,
+    on_answers: OnAnswers | None,
     *,
     seeds: bool,
 ) -> None:
@@ -160,7 +160,7 @@ async def _expand(
         whole, capped = await _sorted_by_degree(store, frontier, found, rule, call, seeds=seeds)
     answers: dict[Iri, Neighbourhood] = {}
     if whole:
-        answers |= await store.edges(whole, call, told=told)
+        answers |= await store.edges(whole, call, on_answers=on_answers)
     if capped:
         answers |= await store.edges(capped, call, per_id=rule.max_edges)
     found.known.update(answers)

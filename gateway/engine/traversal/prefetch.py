@@ -26,8 +26,8 @@ class FactsPrefetch:
         self._sent: set[Iri] = set()
         self._asked: list[asyncio.Task[Mapping[Iri, NodeFacts]]] = []
 
-    def told(self, part: Mapping[Iri, Neighbourhood]) -> None:
-        """Take note of the nodes in a part of an answer, and ask about them once there are enough."""
+    def add(self, part: Mapping[Iri, Neighbourhood]) -> None:
+        """Add the nodes in a part of an answer; ask about them once there are enough."""
         for neighbourhood in part.values():
             self._waiting |= dict.fromkeys(node for node in neighbourhood.ends if node not in self._sent)
         if len(self._waiting) >= self._enough:

@@ -134,7 +134,7 @@ class TopologyBuilder:
             Fault: Nothing could be learnt about any seed.
         """
         async with prefetching(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
-            found = await self._explored([seeds], seeds, max_hops, rule, call, ahead.told)
+            found = await self._explored([seeds], seeds, max_hops, rule, call, ahead.add)
             distance = found.distances[0]
             async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
@@ -206,10 +206,10 @@ class TopologyBuilder:
         hops: int,
         rule: HubRule,
         call: Call,
-        told: OnAnswers | None = None,
+        on_answers: OnAnswers | None = None,
     ) -> Exploration:
         with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-            found = await explore(self._store, sources, hops, rule, call, told)
+            found = await explore(self._store, sources, hops, rule, call, on_answers)
             await self._note_other_graph(found, call)
         found.gaps.add_left_out(found.known)
         self._refuse_strangers(seeds, found.missing)

@@ -1,4 +1,4 @@
-"""When the schema is read, and for how long it is believed."""
+"""When the schema is read, and for how long it is used."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ async def at_once() -> None:
 
 @dataclass
 class Schemas:
-    """A store that knows nothing but its schema; each reading is counted."""
+    """A store that has nothing but a schema, and counts the readings."""
 
     answer: Schema | Fault
     before: Callable[[], Awaitable[None]] = at_once
@@ -46,7 +46,7 @@ class Schemas:
     enumerations: int = 0
 
     async def quick_schema(self, call: Call) -> Schema:
-        """Return what a first look shows, or raise."""
+        """Return the result of the quick reading, or raise."""
         self.budgets.append(call)
         self.asked.set()
         await self.before()
@@ -65,20 +65,20 @@ class Schemas:
 
 
 @dataclass
-class Shelf:
-    """A book on a clock that a test turns."""
+class TimedCache:
+    """A schema cache on a clock that the test sets."""
 
     store: Schemas
     limits: LimitSettings = field(default_factory=LimitSettings)
     orientation: OrientationSettings = field(default_factory=lambda: OrientationSettings(enumeration_seconds=600))
-    kept: StoredSchema | None = None
+    storage: StoredSchema | None = None
     now: float = 1_000.0
 
     def __post_init__(self) -> None:
-        """Open the book."""
+        """Make the cache."""
         profile = Profile(limits=self.limits, orientation=self.orientation)
         store = cast("GraphStore", self.store)
-        self.schema_cache = SchemaCache(store, profile, PrefixMap(PREFIXES), lambda: self.now, self.kept)
+        self.cache = SchemaCache(store, profile, PrefixMap(PREFIXES), lambda: self.now, self.storage)
 
     def call(self, seconds: float = 30.0) -> Call:
         """Return the budget of one call."""
@@ -86,7 +86,7 @@ class Shelf:
 
     async def read(self, seconds: float = 30.0) -> Schema:
         """Ask for the schema as a call does."""
-        return (await self.schema_cache.view(self.call(seconds))).schema
+        return (await self.cache.view(self.call(seconds))).schema
 
     @property
     def readings(self) -> int:
@@ -94,52 +94,52 @@ class Shelf:
         return len(self.store.budgets)
 
 
-async def test_a_schema_without_the_predicates_of_names_lasts_for_an_hour() -> None:
-    storage = Shelf(Schemas(replace(EXACT, names=None)), LimitSettings(), OrientationSettings(enumeration_seconds=0))
-    await storage.read()
-    storage.now += HOUR - 1
-    await storage.read()
-    assert storage.readings == 1
-    storage.now += 2
-    await storage.read()
-    assert storage.readings == 2
+async def test_a_schema_without_name_predicates_lasts_for_an_hour() -> None:
+    timed = TimedCache(Schemas(replace(EXACT, names=None)), LimitSettings(), OrientationSettings(enumeration_seconds=0))
+    await timed.read()
+    timed.now += HOUR - 1
+    await timed.read()
+    assert timed.readings == 1
+    timed.now += 2
+    await timed.read()
+    assert timed.readings == 2
 
 
 @pytest.mark.parametrize("schema", [EXACT, PARTIAL], ids=["exact", "partial"])
 async def test_a_schema_that_was_read_lasts_for_its_hours(schema: Schema) -> None:
-    storage = Shelf(Schemas(schema), LimitSettings(schema_hours=2.0), OrientationSettings(enumeration_seconds=0))
-    assert await storage.read() == schema
-    storage.now += 2 * HOUR - 1
-    assert await storage.read() == schema
-    assert storage.readings == 1
-    storage.now += 2
-    assert await storage.read() == schema
-    assert storage.readings == 2
+    timed = TimedCache(Schemas(schema), LimitSettings(schema_hours=2.0), OrientationSettings(enumeration_seconds=0))
+    assert await timed.read() == schema
+    timed.now += 2 * HOUR - 1
+    assert await timed.read() == schema
+    assert timed.readings == 1
+    timed.now += 2
+    assert await timed.read() == schema
+    assert timed.readings == 2
 
 
 @pytest.mark.parametrize(
     "fault", [EndpointFault("Down."), NetworkFault("Away."), deadline_passed(), BudgetSpent("Spent.")]
 )
 async def test_a_schema_that_could_not_be_read_is_not_asked_for_again_for_a_minute(fault: Fault) -> None:
-    storage = Shelf(Schemas(fault), orientation=OrientationSettings(enumeration_seconds=0))
-    known = await storage.schema_cache.view(storage.call())
-    assert known.fault is fault
-    assert known.schema == Schema(reason=fault.wrong)
-    storage.now += 59
-    await storage.read()
-    assert storage.readings == 1
-    storage.store.answer = EXACT
-    storage.now += 2
-    again = await storage.schema_cache.view(storage.call())
-    assert storage.readings == 2
+    timed = TimedCache(Schemas(fault), orientation=OrientationSettings(enumeration_seconds=0))
+    view = await timed.cache.view(timed.call())
+    assert view.fault is fault
+    assert view.schema == Schema(reason=fault.wrong)
+    timed.now += 59
+    await timed.read()
+    assert timed.readings == 1
+    timed.store.answer = EXACT
+    timed.now += 2
+    again = await timed.cache.view(timed.call())
+    assert timed.readings == 2
     assert again.fault is None
     assert again.schema == EXACT
 
 
 async def test_an_empty_schema_after_a_failure_refuses_no_filter() -> None:
-    storage = Shelf(Schemas(EndpointFault("Down.")))
-    known = await storage.schema_cache.view(storage.call())
-    chosen = known.types.choose("node_types", ["Drug"])
+    timed = TimedCache(Schemas(EndpointFault("Down.")))
+    view = await timed.cache.view(timed.call())
+    chosen = view.types.choose("node_types", ["Drug"])
     assert chosen.iris == frozenset()
     assert len(chosen.warnings) == 1
 
@@ -147,12 +147,12 @@ async def test_an_empty_schema_after_a_failure_refuses_no_filter() -> None:
 async def test_concurrent_first_calls_read_it_once() -> None:
     go_on = asyncio.Event()
     store = Schemas(EXACT, before=lambda: _wait(go_on))
-    storage = Shelf(store)
-    calls = [asyncio.create_task(storage.read()) for _ in range(20)]
+    timed = TimedCache(store)
+    calls = [asyncio.create_task(timed.read()) for _ in range(20)]
     await store.asked.wait()
     go_on.set()
     assert await asyncio.gather(*calls) == [EXACT] * 20
-    assert storage.readings == 1
+    assert timed.readings == 1
 
 
 async def _wait(event: asyncio.Event) -> None:
@@ -162,22 +162,22 @@ async def _wait(event: asyncio.Event) -> None:
 async def test_a_first_call_that_is_cancelled_leaves_the_reading_going_on_for_the_next() -> None:
     go_on = asyncio.Event()
     store = Schemas(EXACT, before=lambda: _wait(go_on))
-    storage = Shelf(store)
-    first, second = asyncio.create_task(storage.read()), asyncio.create_task(storage.read())
+    timed = TimedCache(store)
+    first, second = asyncio.create_task(timed.read()), asyncio.create_task(timed.read())
     await store.asked.wait()
     first.cancel()
     await asyncio.wait([first])
     go_on.set()
     assert await second == EXACT
-    assert storage.readings == 1
+    assert timed.readings == 1
     assert first.cancelled()
 
 
 async def test_the_reading_has_an_allowance_of_its_own() -> None:
-    storage = Shelf(Schemas(EXACT), LimitSettings(schema_seconds=7.0, scan_rows=123))
-    call = storage.call()
-    await storage.schema_cache.view(call)
-    (allowance,) = storage.store.budgets
+    timed = TimedCache(Schemas(EXACT), LimitSettings(schema_seconds=7.0, scan_rows=123))
+    call = timed.call()
+    await timed.cache.view(call)
+    (allowance,) = timed.store.budgets
     assert (call.requests, call.rows, call.sent) == (200, 500_000, 0)
     assert allowance is not call
     assert allowance.deadline.seconds_left == 7.0
@@ -185,209 +185,217 @@ async def test_the_reading_has_an_allowance_of_its_own() -> None:
 
 async def test_a_call_waits_for_the_reading_no_longer_than_it_has_left() -> None:
     never = asyncio.Event()
-    storage = Shelf(Schemas(EXACT, before=lambda: _wait(never)))
-    known = await storage.schema_cache.view(storage.call(seconds=0.01))
-    assert isinstance(known.fault, DeadlinePassed)
-    assert known.schema.types == ()
-    assert not known.comprehensive
-    await storage.schema_cache.close()
+    timed = TimedCache(Schemas(EXACT, before=lambda: _wait(never)))
+    view = await timed.cache.view(timed.call(seconds=0.01))
+    assert isinstance(view.fault, DeadlinePassed)
+    assert view.schema.types == ()
+    assert not view.comprehensive
+    await timed.cache.close()
 
 
 async def test_a_sample_answers_until_the_graph_was_read_in_full() -> None:
     go_on = asyncio.Event()
     store = Schemas(PARTIAL, before_whole=lambda: _wait(go_on))
-    storage = Shelf(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0.01))
+    timed = TimedCache(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0.01))
     changes: list[bool] = []
-    storage.schema_cache.on_change(lambda: changes.append(_latest(storage).comprehensive))
-    assert await storage.read() == PARTIAL
+    timed.cache.on_change(lambda: changes.append(_latest(timed).comprehensive))
+    assert await timed.read() == PARTIAL
     go_on.set()
     await _until(lambda: len(changes) == 2)
-    assert await storage.read() == EXACT
+    assert await timed.read() == EXACT
     assert changes == [False, True]
-    assert (storage.readings, store.enumerations) == (1, 1)
+    assert (timed.readings, store.enumerations) == (1, 1)
 
 
 async def test_the_first_calls_wait_for_all_of_it_where_that_comes_soon() -> None:
-    storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=60.0))
-    assert await storage.read() == EXACT
+    timed = TimedCache(
+        Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=60.0)
+    )
+    assert await timed.read() == EXACT
 
 
 async def test_a_graph_whose_operator_forbids_it_is_not_read_in_full() -> None:
-    storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0))
-    assert await storage.read() == PARTIAL
-    assert storage.store.enumerations == 0
+    timed = TimedCache(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0))
+    assert await timed.read() == PARTIAL
+    assert timed.store.enumerations == 0
 
 
-async def test_a_large_graph_is_read_in_full_for_who_wants_its_schema_and_for_no_other_question() -> None:
-    storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(patience_seconds=60.0))
-    assert await storage.read() == PARTIAL
-    assert await storage.read() == PARTIAL
-    assert (storage.readings, storage.store.enumerations) == (1, 0)
-    assert (await storage.schema_cache.view(storage.call(), in_full=True)).schema == EXACT
-    assert storage.store.enumerations == 1
+async def test_a_large_graph_is_read_in_full_for_a_caller_that_asks_for_its_schema_and_for_no_other() -> None:
+    timed = TimedCache(Schemas(PARTIAL), orientation=OrientationSettings(patience_seconds=60.0))
+    assert await timed.read() == PARTIAL
+    assert await timed.read() == PARTIAL
+    assert (timed.readings, timed.store.enumerations) == (1, 0)
+    assert (await timed.cache.view(timed.call(), in_full=True)).schema == EXACT
+    assert timed.store.enumerations == 1
 
 
 async def test_a_large_graph_is_read_in_full_for_a_server() -> None:
-    storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(patience_seconds=60.0))
-    storage.schema_cache.start()
-    assert await storage.read() == EXACT
+    timed = TimedCache(Schemas(PARTIAL), orientation=OrientationSettings(patience_seconds=60.0))
+    timed.cache.start()
+    assert await timed.read() == EXACT
 
 
 async def test_a_graph_that_could_not_be_read_in_full_is_not_read_again_for_every_call() -> None:
-    storage = Shelf(Schemas(PARTIAL, whole=deadline_passed()), orientation=OrientationSettings(patience_seconds=60.0))
+    timed = TimedCache(
+        Schemas(PARTIAL, whole=deadline_passed()), orientation=OrientationSettings(patience_seconds=60.0)
+    )
     for _ in range(3):
-        await storage.schema_cache.view(storage.call(), in_full=True)
-    assert storage.store.enumerations == 1
+        await timed.cache.view(timed.call(), in_full=True)
+    assert timed.store.enumerations == 1
 
 
-async def test_a_graph_that_is_too_slow_for_the_quick_reading_is_read_in_full_behind_the_back_of_the_calls() -> None:
-    storage = Shelf(
+async def test_a_graph_that_is_too_slow_for_the_quick_reading_is_read_in_full_in_the_background() -> None:
+    timed = TimedCache(
         Schemas(deadline_passed()), orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=60.0)
     )
-    known = await storage.schema_cache.view(storage.call())
-    assert (known.schema, known.fault) == (EXACT, None)
+    view = await timed.cache.view(timed.call())
+    assert (view.schema, view.fault) == (EXACT, None)
 
 
 async def test_an_enumeration_that_fails_leaves_the_sample_and_says_so() -> None:
-    storage = Shelf(
+    timed = TimedCache(
         Schemas(PARTIAL, whole=deadline_passed()),
         orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=60.0),
     )
-    known = await storage.schema_cache.view(storage.call())
-    assert known.fault is None
-    assert (known.schema.types, known.comprehensive) == (PARTIAL.types, False)
-    assert "in full failed" in known.schema.reason
+    view = await timed.cache.view(timed.call())
+    assert view.fault is None
+    assert (view.schema.types, view.comprehensive) == (PARTIAL.types, False)
+    assert "in full failed" in view.schema.reason
 
 
-async def test_what_an_endpoint_that_is_not_trusted_counted_is_not_called_complete() -> None:
+async def test_lists_from_an_untrusted_endpoint_are_not_complete() -> None:
     profile = Profile(endpoint=EndpointSettings(trusted=False))
     store = Schemas(EXACT)
     schema_cache = SchemaCache(cast("GraphStore", store), profile, PrefixMap(PREFIXES), lambda: 1_000.0)
-    known = await schema_cache.view(Call(Deadline.after(30), 200, 500_000, 200_000))
-    assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
-    assert "without a sign" in known.schema.reason
+    view = await schema_cache.view(Call(Deadline.after(30), 200, 500_000, 200_000))
+    assert (view.schema.types, view.comprehensive) == (EXACT.types, False)
+    assert "without a sign" in view.schema.reason
 
 
 async def test_a_sample_is_comprehensive_where_the_operator_vouches_for_it() -> None:
-    storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
-    assert (await storage.schema_cache.view(storage.call())).comprehensive
+    timed = TimedCache(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
+    assert (await timed.cache.view(timed.call())).comprehensive
 
 
-async def test_a_list_of_which_terms_are_known_to_be_missing_is_vouched_for_no_more() -> None:
+async def test_a_list_that_was_cut_is_not_complete_although_the_operator_vouches_for_it() -> None:
     cut = replace(PARTIAL, is_cut=True)
-    storage = Shelf(Schemas(cut), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
-    await storage.read()
-    assert storage.schema_cache.latest is not None
-    assert not storage.schema_cache.latest.comprehensive
+    timed = TimedCache(Schemas(cut), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
+    await timed.read()
+    assert timed.cache.latest is not None
+    assert not timed.cache.latest.comprehensive
 
 
 @pytest.mark.parametrize("vouched", [False, True])
-async def test_a_list_is_complete_no_more_once_a_traversal_met_what_is_not_on_it(vouched: bool) -> None:
-    storage = Shelf(Schemas(EXACT), orientation=OrientationSettings(enumeration_seconds=600, vouched=vouched))
-    await storage.read()
-    storage.schema_cache.observe([f"{X}T"], [f"{X}p"])
-    assert _latest(storage).comprehensive
-    storage.schema_cache.observe([f"{X}T", f"{X}New"], [f"{X}p", f"{X}q"])
-    known = _latest(storage)
-    assert not known.comprehensive
-    assert [term.iri for term in known.schema.types] == [f"{X}T", f"{X}New"]
-    assert [term.iri for term in known.schema.predicates] == [f"{X}p", f"{X}q"]
-    assert known.schema.types[-1].count is None
-    assert "x:New" in known.schema.reason
+async def test_a_list_is_not_complete_once_a_traversal_found_a_term_that_it_lacks(vouched: bool) -> None:
+    timed = TimedCache(Schemas(EXACT), orientation=OrientationSettings(enumeration_seconds=600, vouched=vouched))
+    await timed.read()
+    timed.cache.observe([f"{X}T"], [f"{X}p"])
+    assert _latest(timed).comprehensive
+    timed.cache.observe([f"{X}T", f"{X}New"], [f"{X}p", f"{X}q"])
+    view = _latest(timed)
+    assert not view.comprehensive
+    assert [term.iri for term in view.schema.types] == [f"{X}T", f"{X}New"]
+    assert [term.iri for term in view.schema.predicates] == [f"{X}p", f"{X}q"]
+    assert view.schema.types[-1].count is None
+    assert "x:New" in view.schema.reason
     # It is read again, though not at once: whoever loads data changes it many times a minute.
-    assert storage.readings == 1
-    storage.now += 61
-    storage.schema_cache.observe([f"{X}Newer"], [])
-    assert await storage.read() == EXACT
-    assert _latest(storage).comprehensive
-    assert storage.readings == 2
+    assert timed.readings == 1
+    timed.now += 61
+    timed.cache.observe([f"{X}Newer"], [])
+    assert await timed.read() == EXACT
+    assert _latest(timed).comprehensive
+    assert timed.readings == 2
 
 
-async def test_what_a_traversal_has_disproved_is_vouched_for_no_more_whatever_is_read_next() -> None:
-    storage = Shelf(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
-    await storage.read()
-    assert _latest(storage).comprehensive
-    storage.schema_cache.observe([f"{X}New"], [])
+async def test_a_sample_that_a_traversal_disproved_is_not_complete_whatever_is_read_next() -> None:
+    timed = TimedCache(Schemas(PARTIAL), orientation=OrientationSettings(enumeration_seconds=0, vouched=True))
+    await timed.read()
+    assert _latest(timed).comprehensive
+    timed.cache.observe([f"{X}New"], [])
     for answer in (PARTIAL, EndpointFault("Down.")):
-        storage.store.answer = answer
-        storage.now += 61
-        known = await storage.schema_cache.view(storage.call(), unknown_term=True)
-        assert storage.schema_cache.is_reading is False
-        assert not known.comprehensive
-        assert f"{X}New" in {term.iri for term in known.schema.types}
+        timed.store.answer = answer
+        timed.now += 61
+        view = await timed.cache.view(timed.call(), unknown_term=True)
+        assert timed.cache.is_reading is False
+        assert not view.comprehensive
+        assert f"{X}New" in {term.iri for term in view.schema.types}
 
 
-async def test_an_old_schema_that_cannot_be_read_again_is_kept_but_is_complete_no_more() -> None:
-    storage = Shelf(Schemas(EXACT), LimitSettings(schema_hours=1.0))
-    await storage.read()
-    storage.store.answer = EndpointFault("Down.")
-    storage.now += HOUR + 1
-    known = await storage.schema_cache.view(storage.call())
-    assert (known.schema.types, known.comprehensive, known.fault) == (EXACT.types, False, None)
-    assert "Down" in known.schema.reason
+async def test_an_expired_schema_that_cannot_be_read_again_stays_but_is_not_complete() -> None:
+    timed = TimedCache(Schemas(EXACT), LimitSettings(schema_hours=1.0))
+    await timed.read()
+    timed.store.answer = EndpointFault("Down.")
+    timed.now += HOUR + 1
+    view = await timed.cache.view(timed.call())
+    assert (view.schema.types, view.comprehensive, view.fault) == (EXACT.types, False, None)
+    assert "Down" in view.schema.reason
 
 
-async def test_nothing_goes_on_once_the_book_is_closed() -> None:
+async def test_no_task_runs_once_the_cache_is_closed() -> None:
     never = asyncio.Event()
     store = Schemas(PARTIAL, before_whole=lambda: _wait(never))
-    storage = Shelf(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0))
+    timed = TimedCache(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0))
     others = asyncio.all_tasks()
-    storage.schema_cache.start()
-    assert await storage.read() == PARTIAL
+    timed.cache.start()
+    assert await timed.read() == PARTIAL
     assert asyncio.all_tasks() > others
-    await storage.schema_cache.close()
+    await timed.cache.close()
     assert asyncio.all_tasks() == others
 
 
-async def test_what_an_earlier_run_knew_is_known_at_once_and_complete_only_when_it_was_read_again(
+async def test_a_stored_schema_is_used_at_once_and_complete_only_when_it_was_read_again(
     tmp_path: Path,
 ) -> None:
-    kept = StoredSchema(tmp_path)
+    storage = StoredSchema(tmp_path)
     enumerated = replace(EXACT, basis=Basis(("enumerated",), 1_700_000_000.0, 0, 5))
-    assert await Shelf(Schemas(enumerated), kept=kept).read() == enumerated
+    assert await TimedCache(Schemas(enumerated), storage=storage).read() == enumerated
     go_on = asyncio.Event()
     store = Schemas(PARTIAL, whole=enumerated, before=lambda: _wait(go_on))
-    later = Shelf(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0), kept=kept)
-    known = await later.schema_cache.view(later.call())
-    assert (known.schema.types, known.comprehensive) == (EXACT.types, False)
-    assert "2023-11-14" in known.schema.reason
+    later = TimedCache(
+        store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0), storage=storage
+    )
+    view = await later.cache.view(later.call())
+    assert (view.schema.types, view.comprehensive) == (EXACT.types, False)
+    assert "2023-11-14" in view.schema.reason
     go_on.set()
     await _until(lambda: _latest(later).comprehensive)
     assert _latest(later).schema == enumerated
 
 
 @pytest.mark.parametrize("methods", [("sampled",), ("enumerated",)])
-async def test_the_predicates_of_names_that_an_earlier_run_found_are_unknown_until_this_one_has_found_them(
+async def test_stored_name_predicates_are_unknown_until_this_run_has_found_them(
     methods: tuple[Method, ...], tmp_path: Path
 ) -> None:
-    kept = StoredSchema(tmp_path)
-    kept.save(replace(EXACT, basis=Basis(methods), names=("urn:name",)))
+    storage = StoredSchema(tmp_path)
+    storage.save(replace(EXACT, basis=Basis(methods), names=("urn:name",)))
     looking, reading = asyncio.Event(), asyncio.Event()
     seen = replace(PARTIAL, names=("urn:name",))
     store = Schemas(seen, before=lambda: _wait(looking), before_whole=lambda: _wait(reading))
-    later = Shelf(store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0), kept=kept)
+    later = TimedCache(
+        store, orientation=OrientationSettings(enumeration_seconds=600, patience_seconds=0), storage=storage
+    )
     assert (await later.read()).names is None
     looking.set()
     await _until(lambda: store.enumerations == 1)
     assert (await later.read()).names == ("urn:name",)
     assert [term.iri for term in (await later.read()).types] == [f"{X}T"]
-    await later.schema_cache.close()
+    await later.cache.close()
 
 
 async def test_samples_of_several_runs_add_up(tmp_path: Path) -> None:
-    kept = StoredSchema(tmp_path)
+    storage = StoredSchema(tmp_path)
     never = OrientationSettings(enumeration_seconds=0, patience_seconds=60)
     other = replace(PARTIAL, types=(Term(f"{X}Other", None),))
-    await Shelf(Schemas(PARTIAL), orientation=never, kept=kept).read()
-    later = Shelf(Schemas(other), orientation=never, kept=kept)
+    await TimedCache(Schemas(PARTIAL), orientation=never, storage=storage).read()
+    later = TimedCache(Schemas(other), orientation=never, storage=storage)
     await later.read()
     assert [term.iri for term in _latest(later).schema.types] == [f"{X}Other", f"{X}T"]
     assert not _latest(later).comprehensive
 
 
-def _latest(storage: Shelf) -> SchemaView:
-    assert storage.schema_cache.latest is not None
-    return storage.schema_cache.latest
+def _latest(timed: TimedCache) -> SchemaView:
+    assert timed.cache.latest is not None
+    return timed.cache.latest
 
 
 async def _until(true: Callable[[], bool]) -> None:
@@ -439,40 +447,40 @@ async def test_a_graph_that_is_too_large_to_enumerate_has_a_schema_that_says_so(
     assert schema.predicates
 
 
-async def test_an_old_list_of_a_graph_that_has_grown_is_complete_no_more_where_it_may_not_be_read_in_full() -> None:
-    storage = Shelf(Schemas(EXACT), LimitSettings(schema_hours=1.0), OrientationSettings(enumeration_seconds=0))
-    await storage.read()
-    storage.store.answer = replace(PARTIAL, types=(Term(f"{X}New", None),))
-    storage.now += HOUR + 1
-    known = await storage.schema_cache.view(storage.call())
-    assert not known.comprehensive
-    assert {term.iri for term in known.schema.types} == {f"{X}T", f"{X}New"}
-    assert await storage.read() == known.schema
-    assert storage.readings == 2
+async def test_an_expired_list_of_a_graph_that_has_grown_is_not_complete_where_it_may_not_be_read_in_full() -> None:
+    timed = TimedCache(Schemas(EXACT), LimitSettings(schema_hours=1.0), OrientationSettings(enumeration_seconds=0))
+    await timed.read()
+    timed.store.answer = replace(PARTIAL, types=(Term(f"{X}New", None),))
+    timed.now += HOUR + 1
+    view = await timed.cache.view(timed.call())
+    assert not view.comprehensive
+    assert {term.iri for term in view.schema.types} == {f"{X}T", f"{X}New"}
+    assert await timed.read() == view.schema
+    assert timed.readings == 2
 
 
-async def test_an_old_list_of_a_large_graph_is_complete_no_more_while_it_is_made_anew() -> None:
+async def test_an_expired_list_of_a_large_graph_is_not_complete_while_it_is_read_again() -> None:
     go_on = asyncio.Event()
     store = Schemas(EXACT, before_whole=lambda: _wait(go_on))
-    storage = Shelf(
+    timed = TimedCache(
         store, LimitSettings(schema_hours=1.0), OrientationSettings(enumeration_seconds=600, patience_seconds=0)
     )
-    await storage.read()
+    await timed.read()
     store.answer = PARTIAL
-    storage.now += HOUR + 1
-    await storage.read()
+    timed.now += HOUR + 1
+    await timed.read()
     await _until(lambda: store.enumerations == 1)
-    assert (_latest(storage).schema.types, _latest(storage).comprehensive) == (EXACT.types, False)
+    assert (_latest(timed).schema.types, _latest(timed).comprehensive) == (EXACT.types, False)
     go_on.set()
-    await _until(lambda: not storage.schema_cache.is_reading)
-    assert _latest(storage).comprehensive
+    await _until(lambda: not timed.cache.is_reading)
+    assert _latest(timed).comprehensive
 
 
-async def test_a_reading_that_fails_as_it_never_should_is_a_fault_and_not_begun_again_at_once() -> None:
+async def test_a_defect_of_a_reading_is_a_fault_and_not_begun_again_at_once() -> None:
     async def broken() -> None:
         raise KeyError("?p")
 
-    storage = Shelf(Schemas(EXACT, before=broken))
-    assert "should not" in str((await storage.schema_cache.view(storage.call())).fault)
-    await storage.read()
-    assert storage.readings == 1
+    timed = TimedCache(Schemas(EXACT, before=broken))
+    assert "should not" in str((await timed.cache.view(timed.call())).fault)
+    await timed.read()
+    assert timed.readings == 1

@@ -33,10 +33,10 @@ def part(*edges: tuple[str, str]) -> Mapping[str, Neighbourhood]:
 async def test_nodes_are_asked_about_once_there_are_enough_and_the_rest_at_the_end() -> None:
     graph = Graph()
     ahead = FactsPrefetch(graph, 3)
-    ahead.told(part(("urn:a", "urn:b")))
+    ahead.add(part(("urn:a", "urn:b")))
     assert graph.asked == []
-    ahead.told(part(("urn:a", "urn:c"), ("urn:c", "urn:b")))
-    ahead.told(part(("urn:a", "urn:d")))
+    ahead.add(part(("urn:a", "urn:c"), ("urn:c", "urn:b")))
+    ahead.add(part(("urn:a", "urn:d")))
     nodes = ["urn:seed", "urn:a", "urn:b", "urn:c", "urn:d"]
     facts = await ahead.facts(nodes)
     assert graph.asked == [["urn:a", "urn:b", "urn:c"], ["urn:seed", "urn:d"]]
@@ -52,7 +52,7 @@ async def test_nobody_is_asked_where_nothing_is_wanted() -> None:
 async def test_what_the_allowance_of_expansion_did_not_pay_for_is_asked_again() -> None:
     graph = Graph(Mark(BudgetSpent("Too many queries.")))
     ahead = FactsPrefetch(graph, 1)
-    ahead.told(part(("urn:a", "urn:b")))
+    ahead.add(part(("urn:a", "urn:b")))
     facts = await ahead.facts(["urn:a", "urn:b"])
     assert graph.asked == [["urn:a", "urn:b"]] * 2
     assert all(one.mark.whole for one in facts.values())
@@ -62,7 +62,7 @@ async def test_any_other_fault_stays_with_its_nodes() -> None:
     fault = EndpointFault("The endpoint failed.")
     graph = Graph(Mark(fault))
     ahead = FactsPrefetch(graph, 1)
-    ahead.told(part(("urn:a", "urn:b")))
+    ahead.add(part(("urn:a", "urn:b")))
     facts = await ahead.facts(["urn:a", "urn:b", "urn:c"])
     assert [one.mark.fault for one in facts.values()] == [fault, fault, None]
     assert graph.asked == [["urn:a", "urn:b"], ["urn:c"]]
@@ -80,6 +80,6 @@ async def test_nothing_is_under_way_after_the_block() -> None:
         return {node: NodeFacts() for node in nodes}
 
     async with prefetching(never, 1) as ahead:
-        ahead.told(part(("urn:a", "urn:b")))
+        ahead.add(part(("urn:a", "urn:b")))
         await begun.wait()
     assert ended.is_set()

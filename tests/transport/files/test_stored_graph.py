@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.transport.files import stored_graph
 from gateway.transport.files.loading import LoadedGraph, load_files
-from gateway.transport.files.stored_graph import open_kept, place_of
+from gateway.transport.files.stored_graph import folder_of, open_stored
 from tests.examples import examples
 from tests.shared_data import shared_data
 
@@ -83,7 +84,7 @@ def test_a_kept_graph_is_what_its_files_say(tmp_path: Path, directory: Path, gra
     quads.write_text(N_QUADS, encoding="utf-8")
     paths = [graph_file, quads]
     plain = load_files(paths)
-    for kept in (open_kept(paths, directory), open_kept(paths, directory)):
+    for kept in (open_stored(paths, directory), open_stored(paths, directory)):
         assert canonical(kept) == canonical(plain)
         assert kept.prefixes == plain.prefixes
         assert kept.version == plain.version
@@ -94,18 +95,18 @@ def test_a_kept_graph_is_what_its_files_say(tmp_path: Path, directory: Path, gra
 def test_files_that_stay_as_they_are_are_parsed_once(directory: Path, tmp_path: Path) -> None:
     path = _large(tmp_path / "large.nt")
     told: list[int] = []
-    open_kept([path], directory, lambda _, read, __: told.append(read))
+    open_stored([path], directory, lambda _, read, __: told.append(read))
     assert told
-    assert len(open_kept([path], directory, no_parsing).engine) == 30_000
+    assert len(open_stored([path], directory, no_parsing).engine) == 30_000
 
 
 def test_a_file_with_another_time_and_the_same_content_is_not_parsed_again(directory: Path, tmp_path: Path) -> None:
     path = _large(tmp_path / "large.nt")
-    open_kept([path], directory)
+    open_stored([path], directory)
     os.utime(path, (1_100_000_000, 1_100_000_000))
-    open_kept([path], directory, no_parsing)
-    manifest = json.loads(next(directory.glob("*/graph/manifest.json")).read_text(encoding="utf-8"))
-    assert manifest["files"][0]["fingerprint"]["size"] == path.stat().st_size
+    open_stored([path], directory, no_parsing)
+    (known,) = json.loads(next(directory.glob("*/graph/hashes.json")).read_text(encoding="utf-8")).values()
+    assert known["size"] == path.stat().st_size
 
 
 @pytest.mark.parametrize("keeps_times", [True, False])
@@ -113,26 +114,26 @@ def test_a_file_that_changed_is_parsed_again_even_if_size_and_time_are_the_same(
     directory: Path, tmp_path: Path, *, keeps_times: bool
 ) -> None:
     path = _large(tmp_path / "large.nt")
-    before = open_kept([path], directory)
+    before = open_stored([path], directory)
     _large(path, "y")
     if not keeps_times:
         os.utime(path)
-    after = open_kept([path], directory)
+    after = open_stored([path], directory)
     assert plainly(after) == plainly(load_files([path]))
     assert after.version != before.version
     assert len(after.engine) == len(before.engine) == 30_000
 
 
 def test_a_store_that_somebody_reads_is_removed_when_nobody_does(directory: Path, graph_file: Path) -> None:
-    reader = open_kept([graph_file], directory)
+    reader = open_stored([graph_file], directory)
     (first,) = stores(directory)
     graph_file.write_text(TURTLE + "ex:new ex:p ex:a .", encoding="utf-8")
-    second = open_kept([graph_file], directory)
+    second = open_stored([graph_file], directory)
     assert first in stores(directory)
     assert len(second.engine) == len(reader.engine) + 1
     del reader, second
     graph_file.write_text(TURTLE + "ex:newer ex:p ex:a .", encoding="utf-8")
-    third = open_kept([graph_file], directory)
+    third = open_stored([graph_file], directory)
     assert len(stores(directory)) == 1
     assert first not in stores(directory)
     assert canonical(third) == canonical(load_files([graph_file]))
@@ -142,7 +143,7 @@ def test_graphs_share_a_folder_and_never_a_store(tmp_path: Path, directory: Path
     other = tmp_path / "other.nq"
     other.write_text(N_QUADS, encoding="utf-8")
     for paths in ([graph_file], [other], [graph_file, other], [other, graph_file]):
-        assert canonical(open_kept(paths, directory)) == canonical(load_files(paths))
+        assert canonical(open_stored(paths, directory)) == canonical(load_files(paths))
     assert len(stores(directory)) == 4
 
 
@@ -153,46 +154,58 @@ def test_a_link_that_leads_elsewhere_is_another_graph(tmp_path: Path, directory:
     for name in ("one.ttl", "two.ttl"):
         link.unlink(missing_ok=True)
         link.symlink_to(tmp_path / name)
-        assert canonical(open_kept([link], directory)) == canonical(load_files([link]))
-        assert name in str(open_kept([link], directory).engine)
+        assert canonical(open_stored([link], directory)) == canonical(load_files([link]))
+        assert name in str(open_stored([link], directory).engine)
 
 
 def _cut_manifest(place: Path) -> None:
-    manifest = place / "manifest.json"
+    manifest = _manifest(place)
     manifest.write_bytes(manifest.read_bytes()[:100])
 
 
 def _other_manifest(place: Path) -> None:
-    (place / "manifest.json").write_text('{"files": 7}', encoding="utf-8")
+    _manifest(place).write_text('{"parts": 7}', encoding="utf-8")
 
 
 def _deep_manifest(place: Path) -> None:
-    (place / "manifest.json").write_text('{"other":' + "[" * 200_000, encoding="utf-8")
+    _manifest(place).write_text('{"other":' + "[" * 200_000, encoding="utf-8")
 
 
 def _large_manifest(place: Path) -> None:
-    with (place / "manifest.json").open("wb") as hollow:
+    with _manifest(place).open("wb") as hollow:
         hollow.truncate(1 << 40)
 
 
+def _missing_manifest(place: Path) -> None:
+    _manifest(place).unlink()
+
+
+def _other_hashes(place: Path) -> None:
+    (place / "hashes.json").write_text('{"files": 7}', encoding="utf-8")
+
+
+def _manifest(place: Path) -> Path:
+    return next(place.glob("store-*/manifest.json"))
+
+
 def _cut_part(place: Path) -> None:
-    part = max(place.glob("store-*/*.sst"), key=lambda path: path.stat().st_size)
+    part = max(place.glob("store-*/engine/*.sst"), key=lambda path: path.stat().st_size)
     part.write_bytes(part.read_bytes()[:-10])
 
 
 def _overwritten_part(place: Path) -> None:
-    part = max(place.glob("store-*/*.sst"), key=lambda path: path.stat().st_size)
+    part = max(place.glob("store-*/engine/*.sst"), key=lambda path: path.stat().st_size)
     content = bytearray(part.read_bytes())
     content[len(content) // 2] ^= 0xFF
     part.write_bytes(content)
 
 
 def _missing_part(place: Path) -> None:
-    next(place.glob("store-*/CURRENT")).unlink()
+    next(place.glob("store-*/engine/CURRENT")).unlink()
 
 
-def _missing_store(place: Path) -> None:
-    shutil.rmtree(next(path for path in place.glob("store-*") if path.is_dir()))
+def _missing_engine(place: Path) -> None:
+    shutil.rmtree(next(place.glob("store-*/engine")))
 
 
 def _missing_lock(place: Path) -> None:
@@ -206,35 +219,63 @@ def _missing_lock(place: Path) -> None:
         _large_manifest,
         _cut_manifest,
         _other_manifest,
+        _missing_manifest,
         _cut_part,
         _overwritten_part,
         _missing_part,
-        _missing_store,
+        _missing_engine,
         _missing_lock,
     ],
 )
 def test_what_is_damaged_is_said_once_and_made_anew(
     directory: Path, graph_file: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    open_kept([graph_file], directory)
-    damage(place_of([graph_file], directory) / "graph")
+    open_stored([graph_file], directory)
+    damage(folder_of([graph_file], directory) / "graph")
     with caplog.at_level(logging.WARNING):
-        kept = open_kept([graph_file], directory)
+        kept = open_stored([graph_file], directory)
     (record,) = caplog.records
     assert "is damaged and is made anew" in record.message
     assert canonical(kept) == canonical(load_files([graph_file]))
     assert len(stores(directory)) == 1
 
 
-@pytest.mark.parametrize(("name", "value"), [("format", 0), ("engine", "0.0.1")])
-def test_what_another_version_kept_is_made_anew(directory: Path, graph_file: Path, name: str, value: object) -> None:
-    open_kept([graph_file], directory)
-    path = place_of([graph_file], directory) / "graph" / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**manifest, name: value}), encoding="utf-8")
-    kept = open_kept([graph_file], directory)
-    assert canonical(kept) == canonical(load_files([graph_file]))
-    assert json.loads(path.read_text(encoding="utf-8"))["store"] != manifest["store"]
+def test_damaged_hashes_are_made_anew_and_nothing_is_parsed(
+    directory: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = _large(tmp_path / "large.nt")
+    open_stored([path], directory)
+    _other_hashes(folder_of([path], directory) / "graph")
+    with caplog.at_level(logging.WARNING):
+        open_stored([path], directory, no_parsing)
+    assert "is damaged and is made anew" in caplog.text
+    caplog.clear()
+    open_stored([path], directory, no_parsing)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("what", ["_FORMAT", "version"])
+def test_what_another_version_stored_is_made_anew(
+    directory: Path, graph_file: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other: object = 0 if what == "_FORMAT" else lambda _: "0.0.1"
+    with monkeypatch.context() as patch:
+        patch.setattr(stored_graph, what, other)
+        open_stored([graph_file], directory)
+    before = stores(directory)
+    assert canonical(open_stored([graph_file], directory)) == canonical(load_files([graph_file]))
+    assert stores(directory).isdisjoint(before)
+
+
+def test_files_that_are_what_they_were_again_are_parsed_again_only_if_their_store_is_gone(
+    directory: Path, tmp_path: Path
+) -> None:
+    path = _large(tmp_path / "large.nt")
+    reader = open_stored([path], directory)
+    _large(path, "y")
+    open_stored([path], directory)
+    _large(path)
+    assert plainly(open_stored([path], directory, no_parsing)) == plainly(reader)
 
 
 class _StopError(Exception):
@@ -247,16 +288,16 @@ def test_a_load_that_is_stopped_leaves_what_was_there(directory: Path, tmp_path:
 
     path = _large(tmp_path / "large.nt")
     with pytest.raises(_StopError):
-        open_kept([path], directory, stop)
+        open_stored([path], directory, stop)
     assert stores(directory) == set()
-    before = open_kept([path], directory)
+    before = open_stored([path], directory)
     names = stores(directory)
     _large(path, "y")
     with pytest.raises(_StopError):
-        open_kept([path], directory, stop)
+        open_stored([path], directory, stop)
     assert stores(directory) == names
     assert len(before.engine) == 30_000
-    assert plainly(open_kept([path], directory)) == plainly(load_files([path]))
+    assert plainly(open_stored([path], directory)) == plainly(load_files([path]))
 
 
 def test_a_file_that_is_no_graph_is_the_same_error_and_keeps_nothing(directory: Path, tmp_path: Path) -> None:
@@ -265,27 +306,27 @@ def test_a_file_that_is_no_graph_is_the_same_error_and_keeps_nothing(directory: 
     with pytest.raises(ConfigurationError) as plain:
         load_files([path])
     with pytest.raises(ConfigurationError, match=re.escape(str(plain.value))):
-        open_kept([path], directory)
+        open_stored([path], directory)
     assert stores(directory) == set()
 
 
 def test_a_file_that_is_gone_is_an_error_though_it_was_kept(directory: Path, graph_file: Path) -> None:
-    open_kept([graph_file], directory)
+    open_stored([graph_file], directory)
     graph_file.unlink()
     with pytest.raises(ConfigurationError, match=r"graph\.ttl: No such file"):
-        open_kept([graph_file], directory)
+        open_stored([graph_file], directory)
 
 
 def test_a_process_that_was_killed_while_it_parsed_leaves_no_trace(directory: Path, tmp_path: Path) -> None:
     path = _large(tmp_path / "large.nt")
     code = (
-        "import os, sys; from pathlib import Path; from gateway.transport.files.stored_graph import open_kept; "
-        "open_kept([Path(sys.argv[1])], Path(sys.argv[2]), lambda *_: os._exit(7))"
+        "import os, sys; from pathlib import Path; from gateway.transport.files.stored_graph import open_stored; "
+        "open_stored([Path(sys.argv[1])], Path(sys.argv[2]), lambda *_: os._exit(7))"
     )
     killed = subprocess.run([sys.executable, "-c", code, path, directory], check=False, timeout=100)  # noqa: S603 - ours
     assert killed.returncode == 7
     assert len(stores(directory)) == 1
-    kept = open_kept([path], directory)
+    kept = open_stored([path], directory)
     assert len(kept.engine) == 30_000
     assert len(stores(directory)) == 1
 
@@ -302,7 +343,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
             parsing.set()
             assert waited_for.wait(60)
 
-        open_kept([path], directory, note)
+        open_stored([path], directory, note)
 
     def watch(of: Path, read: int, size: int) -> None:
         told.append((of, read, size))
@@ -311,7 +352,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
     first = threading.Thread(target=parse)
     first.start()
     assert parsing.wait(60)
-    kept = open_kept([path], directory, watch)
+    kept = open_stored([path], directory, watch)
     first.join(60)
     assert len(kept.engine) == 30_000
     assert len(stores(directory)) == 1
@@ -320,10 +361,10 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
 
 
 def test_several_processes_read_one_store(directory: Path, graph_file: Path) -> None:
-    kept = open_kept([graph_file], directory)
+    kept = open_stored([graph_file], directory)
     code = (
-        "import sys; from pathlib import Path; from gateway.transport.files.stored_graph import open_kept; "
-        "print(len(open_kept([Path(sys.argv[1])], Path(sys.argv[2])).engine))"
+        "import sys; from pathlib import Path; from gateway.transport.files.stored_graph import open_stored; "
+        "print(len(open_stored([Path(sys.argv[1])], Path(sys.argv[2])).engine))"
     )
     other = subprocess.run(  # noqa: S603 - ours
         [sys.executable, "-c", code, graph_file, directory], check=True, capture_output=True, text=True, timeout=100
@@ -341,15 +382,15 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(
 
     monkeypatch.setattr(Path, "mkdir", refused)
     with pytest.raises(
-        ConfigurationError, match=r"cannot be kept in .*Permission denied.* another folder with --store"
+        ConfigurationError, match=r"cannot be stored in .*Permission denied.* another folder with --store"
     ):
-        open_kept([graph_file], directory)
+        open_stored([graph_file], directory)
 
 
 def test_a_folder_that_is_a_file_is_a_clear_error(directory: Path, graph_file: Path) -> None:
     directory.touch()
-    with pytest.raises(ConfigurationError, match=r"cannot be kept in .* another folder with --store"):
-        open_kept([graph_file], directory)
+    with pytest.raises(ConfigurationError, match=r"cannot be stored in .* another folder with --store"):
+        open_stored([graph_file], directory)
 
 
 def test_a_disk_that_is_full_is_a_clear_error(directory: Path, tmp_path: Path) -> None:
@@ -367,7 +408,7 @@ def test_a_disk_that_is_full_is_a_clear_error(directory: Path, tmp_path: Path) -
         timeout=100,
     )
     assert ran.returncode == 2
-    assert ran.stderr.startswith("error: The graph cannot be kept in ")
+    assert ran.stderr.startswith("error: The graph cannot be stored in ")
     assert ran.stderr.count("\n") == 1
     assert stores(directory) == set()
 
@@ -418,4 +459,4 @@ def test_any_graph_is_kept_as_it_is(tmp_path: Path, statements: list[tuple[str, 
     ]
     path = tmp_path / "any.ttl"
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert canonical(open_kept([path], tmp_path / "kept")) == canonical(load_files([path]))
+    assert canonical(open_stored([path], tmp_path / "kept")) == canonical(load_files([path]))
