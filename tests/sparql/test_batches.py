@@ -19,6 +19,7 @@ from gateway.errors import (
 from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import Batches
 from gateway.sparql.pace import BatchSize
+from gateway.sparql.results import columns
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.results.terms import IriTerm, LiteralTerm
 
@@ -40,8 +41,8 @@ def row(key: str, number: int) -> Row:
 def read(batch: Sequence[str], rows: Sequence[Row], mark: Mark) -> dict[str, Answer]:
     """Sort rows by key; like every reader, it fails on a row that belongs to no key of the batch."""
     found: dict[str, list[str]] = {key: [] for key in batch}
-    for each in rows:
-        found[each["n"].value].append(each["v"].value)
+    for key, value in columns.read(rows, columns.iri("n"), columns.literal("v")):
+        found[key].append(value.value)
     return {key: Answer(tuple(values), mark) for key, values in found.items()}
 
 
