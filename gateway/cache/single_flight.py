@@ -6,21 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed, QuotaSpent
 from gateway.graph.call import Call
 from gateway.graph.deadline import deadline_passed
-from gateway.graph.values import Mark
-
-
-class Marked(Protocol):
-    """An answer about one key."""
-
-    @property
-    def mark(self) -> Mark:
-        """Whether it is whole."""
-        ...
+from gateway.graph.values import Mark, Marked
 
 
 Key = TypeVar("Key", bound=Hashable)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from typing import Literal as Literal_
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gateway.errors import Fault
 from gateway.terms.literals import Literal
@@ -52,6 +52,15 @@ class Mark:
 
 
 WHOLE = Mark()
+
+
+class Marked(Protocol):
+    """An answer about one ID."""
+
+    @property
+    def mark(self) -> Mark:
+        """Whether it is whole."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

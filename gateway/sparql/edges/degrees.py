@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.graph.call import Call
 from gateway.graph.values import Degree, Iri, Mark
-from gateway.sparql.batches import Batches, batched, in_halves
+from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
@@ -66,15 +66,14 @@ class DegreeReader:
                 for node, count in counts.items()
             }
 
-        asking: Batches[Iri, Degree] = batched(
+        query = BatchedQuery[Iri, Degree](
             self._client,
-            call,
             "degrees",
             _TOGETHER,
             lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
             read_counts,
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
     async def _each(self, ids: Sequence[Iri], at_most: int, call: Call, *, lateral: bool) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
@@ -86,18 +85,18 @@ class DegreeReader:
                 raise UnexpectedRows
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
-        asking: Batches[Iri, Degree] = batched(
+        query = BatchedQuery[Iri, Degree](
             self._client,
-            call,
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
             lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
             read_counts,
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
-    async def packed(self, batch: Sequence[Iri], rows: int, call: Call) -> Sequence[Sequence[Iri]]:
+    async def packed(self, batch: Sequence[Iri], call: Call) -> Sequence[Sequence[Iri]]:
         """Take apart a batch that has too many edges for one query: as few parts as its nodes' degrees allow."""
+        rows = self._client.query_rows
         degrees = await self.degrees(batch, rows, call)
         parts: list[list[Iri]] = []
         room = 0
@@ -109,7 +108,7 @@ class DegreeReader:
             parts[-1].append(node)
             room -= degree.count
         # Triples that are no edges for a blank node are rows as well, and may be what does not fit.
-        return parts if len(parts) > 1 else await in_halves(batch)
+        return parts if len(parts) > 1 else await in_halves(batch, call)
 
 
 def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:

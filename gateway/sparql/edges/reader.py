@@ -8,7 +8,7 @@ from gateway.errors import EdgesCapped
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
-from gateway.sparql.batches import Batches, batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.pages import EdgePages
@@ -35,28 +35,27 @@ class EdgeReader:
         self._client = client
         self._rule = rule
         self._dialect = dialect
-        self._degrees = degrees
         self._batch = batch
         self._pages = EdgePages(client, rule)
+        self._both_ways = BatchedQuery[Iri, Neighbourhood](
+            client, "edges", batch, self._parameters, _read_both_ways, degrees.packed
+        )
 
     async def around(
-        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, told: OnAnswers | None = None
+        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
         if per_id is None:
-            return await self._all(ids, call, told)
+            return await self._all(ids, call, on_answers)
         some = await self._some(ids, per_id, call)
         # Those that turn out to have no more are asked for again: their blank nodes were not counted.
         whole = await self._all([node for node, answer in some.items() if answer.mark.whole], call)
         return {**some, **whole}
 
-    async def _all(self, ids: Sequence[Iri], call: Call, told: OnAnswers | None = None) -> Mapping[Iri, Neighbourhood]:
-        async def by_degree(batch: Sequence[Iri]) -> Sequence[Sequence[Iri]]:
-            return await self._degrees.packed(batch, self._client.query_rows, call)
-
-        answers = await batched(
-            self._client, call, "edges", self._batch, self._parameters, _read_both_ways, by_degree
-        ).run(ids, told)
+    async def _all(
+        self, ids: Sequence[Iri], call: Call, on_answers: OnAnswers | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        answers = await self._both_ways.run(ids, call, on_answers)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._pages.all_of(node, answer, call)
@@ -71,15 +70,14 @@ class EdgeReader:
                 found[node][one] = None
             return {node: _capped(list(edges), most, mark) for node, edges in found.items()}
 
-        asking: Batches[Iri, Neighbourhood] = batched(
+        query = BatchedQuery[Iri, Neighbourhood](
             self._client,
-            call,
             "lateral/edges_some" if lateral else "edges_some",
             self._batch if lateral else _BRANCHES,
             lambda batch: {**self._parameters(batch), "most": most + 1},
             read_some,
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
     async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set."""
@@ -91,7 +89,10 @@ class EdgeReader:
                     found[subject][Edge(subject, predicate, target)] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
-        answers = await batched(self._client, call, "edges_out", self._batch, self._parameters, read_inside).run(ids)
+        query = BatchedQuery[Iri, Neighbourhood](
+            self._client, "edges_out", self._batch, self._parameters, read_inside
+        )
+        answers = await query.run(ids, call)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._from(node, inside, call)
@@ -106,14 +107,14 @@ class EdgeReader:
                 found[one.object][one] = None
             return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
 
-        answers = await batched(
+        query = BatchedQuery[Iri, Neighbourhood](
             self._client,
-            call,
             "edges_between",
             _OBJECTS,
             lambda batch: {"node": [node], **self._parameters(batch)},
             read_from,
-        ).run(sorted(inside))
+        )
+        answers = await query.run(sorted(inside), call)
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
         return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
 

@@ -8,7 +8,7 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge, Evidence, Mark, NoValue
 from gateway.settings.evidence import EvidenceWay
-from gateway.sparql.batches import Batches, batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.in_use import WaysInUse
 from gateway.sparql.evidence.statements import FoundStatements, merged, read_statements
@@ -70,10 +70,10 @@ class EvidenceReader:
         def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
             return read_statements(way, batch, rows, mark)
 
-        asking: Batches[Edge, FoundStatements] = batched(
-            self._client, call, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
+        query = BatchedQuery[Edge, FoundStatements](
+            self._client, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
         )
-        return await asking.run(edges)
+        return await query.run(edges, call)
 
     def _graphs(self, name: EvidenceWay) -> Mapping[str, Parameter]:
         """Return the parameters of the templates that look into named graphs."""

@@ -18,7 +18,7 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.settings.profile import Profile
-from gateway.sparql.batches import Answer, Batches, batched
+from gateway.sparql.batches import Answer, BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.facts import FactsReader
@@ -62,7 +62,7 @@ class NodeReader:
                 raise UnexpectedRows
             return {node: Existence(node in found, mark) for node in batch}
 
-        return await self._asking("subjects" if as_subjects else "existing", call, read_found).run(ids)
+        return await self._query("subjects" if as_subjects else "existing", read_found).run(ids, call)
 
     async def facts(
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
@@ -71,7 +71,7 @@ class NodeReader:
         types, names_ = self._profile.edges.types, self._name_predicates.names if names else ()
         described = self._profile.roles.description if descriptions else ()
         read_facts = FactsReader(types, names_, self._profile.names.languages, described).read
-        return await self._asking("facts", call, read_facts, predicates=[*types, *names_, *described]).run(ids)
+        return await self._query("facts", read_facts, predicates=[*types, *names_, *described]).run(ids, call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
@@ -79,7 +79,7 @@ class NodeReader:
         if not via:
             return await self._named(ids, call)
         read_names = FactsReader((), names, self._profile.names.languages).read
-        found = dict(await self._asking("predicate_labels", call, read_names, via=via, names=names).run(ids))
+        found = dict(await self._query("predicate_labels", read_names, via=via, names=names).run(ids, call))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
             found |= await self._named(unnamed, call)
         return found
@@ -99,7 +99,7 @@ class NodeReader:
     async def _named(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         names = self._name_predicates.names
         read_names = FactsReader((), names, self._profile.names.languages).read
-        return await self._asking("facts", call, read_names, predicates=names).run(ids)
+        return await self._query("facts", read_names, predicates=names).run(ids, call)
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
@@ -110,21 +110,20 @@ class NodeReader:
                 found[parent].add(child)
             return {parent: DirectSubclasses(tuple(sorted(children)), mark) for parent, children in found.items()}
 
-        return await self._asking("narrower", call, read_classes, predicates=self._profile.types.subclass_of).run(ids)
+        return await self._query("narrower", read_classes, predicates=self._profile.types.subclass_of).run(ids, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
         roles = self._profile.roles.mentions
         if not roles:
             return {node: Description() for node in ids}
-        asking = self._asking(
+        query = self._query(
             "mentions",
-            call,
             _descriptions,
             exact=[role for role in roles if ":" in role],
             endings=[compact(role) for role in roles if ":" not in role],
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
     async def metadata(
         self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool
@@ -134,11 +133,11 @@ class NodeReader:
         told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
         also = [iri for iri in told if iri not in REIFICATION]
         others = {**self._rule.predicates, **self._rule.ends}
-        simple = await self._asking("literals", call, _descriptions, also=also, **others).run(ids)
+        simple = await self._query("literals", _descriptions, also=also, **others).run(ids, call)
         described = await self._refined(simple, call) if precise else simple
         if not blank_nodes:
             return described
-        contents = await self._asking("blank_content", call, self._read_blank).run(ids)
+        contents = await self._query("blank_content", self._read_blank).run(ids, call)
         return {node: _together(described[node], contents[node]) for node in described}
 
     async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
@@ -164,14 +163,13 @@ class NodeReader:
             for node, description in described.items()
         }
 
-    def _asking(
+    def _query(
         self,
         template: str,
-        call: Call,
         read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
         **parameters: Parameter,
-    ) -> Batches[Iri, Answer]:
-        return batched(self._client, call, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
+    ) -> BatchedQuery[Iri, Answer]:
+        return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 
     def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
-from gateway.sparql.batches import Batches, batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import iri, read, term
 from gateway.sparql.results.rows import Row
@@ -67,9 +67,10 @@ class ValueNodeReader:
     """Asks for value nodes, where the profile says that the graph is a Wikibase."""
 
     def __init__(self, client: SparqlClient, batch: int, *, is_wikibase: bool) -> None:
-        self._client = client
-        self._batch = batch
         self._is_wikibase = is_wikibase
+        self._query = BatchedQuery[Pair, Refinement](
+            client, "wikibase/value_nodes", batch, lambda batch: {"pairs": batch}, _read
+        )
 
     async def refinements(
         self, values: Iterable[tuple[Pair, Iterable[Value]]], call: Call
@@ -81,12 +82,7 @@ class ValueNodeReader:
             call: The call that asks.
         """
         pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))] if self._is_wikibase else []
-        if not pairs:
-            return {}
-        asking: Batches[Pair, Refinement] = batched(
-            self._client, call, "wikibase/value_nodes", self._batch, lambda batch: {"pairs": batch}, _read
-        )
-        return await asking.run(pairs)
+        return await self._query.run(pairs, call) if pairs else {}
 
 
 def _may_be_refined(item: Value) -> bool:
