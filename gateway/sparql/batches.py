@@ -12,11 +12,11 @@ from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
 from gateway.errors import Fault, QueryRefused
+from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.values import Mark
 from gateway.sparql.client import SparqlClient, refused_iri
-from gateway.sparql.pace import BatchSize
 from gateway.sparql.results.columns import UnexpectedRows
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.template import Parameter
@@ -225,11 +225,11 @@ def batched(
     return Batches(
         lambda batch: client.rows(template, call, parameters(batch)),
         read,
-        client.pace.size(template, start),
-        client.pace.at_once,
+        client.flow.batch_size(template, start),
+        client.flow.at_once,
         client.vetting(call),
         split,
-        client.pace.clock,
+        client.flow.clock,
         tally=call.tally,
     )
 

@@ -20,7 +20,7 @@ from gateway.sparql.results.terms import BlankTerm, IriTerm
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25
-"""Nodes in one query that has a sub-select for each: some engines take long for many (``sparql-endpoints.md`` 6.5)."""
+"""Nodes in one query that has a sub-select for each (docs/notes/endpoints.md, "A limit for each node")."""
 
 _OBJECTS = 500
 """Nodes in one query that asks which of them a node points to."""
