@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap soak drawn fuzz check fix bench recall fuseki servers build clean
+.PHONY: help demo quick test cap soak drawn fuzz check docs fix bench recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,10 @@ check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports --no-cache --no-logo
 	$(RUN) -m pytest -q tests/test_docs.py tests/sparql/test_template.py
+
+docs: $(STAMP) ## Write the generated tables in docs/ and the example outputs in README.md
+	$(RUN) -m tests.generated_docs
+	$(RUN) -m tests.test_docs
 
 fix: $(STAMP) ## Format, and repair what ruff can
 	$(RUN) -m ruff format .

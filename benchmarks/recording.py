@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.transport.base import Transport
 
@@ -57,13 +58,13 @@ class RecordingTransport:
         finally:
             self._recording = None
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
         noted = self._recording
         if noted is None:
-            return await self._transport.select(query, deadline)
+            return await self._transport.select(query, deadline, spend)
         noted.requests.append(Request(query, noted.answers))
-        body = await self._transport.select(query, deadline)
+        body = await self._transport.select(query, deadline, spend)
         noted.answers += 1
         noted.bytes += len(body)
         noted.rows += len(json.loads(body)["results"]["bindings"])

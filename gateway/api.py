@@ -25,11 +25,14 @@ from gateway.cache.stored_schema import FixedContentStore, StoredSchema
 from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
+from gateway.flow.control import FlowControl
+from gateway.flow.quota import Quota
+from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.labels.building import OnProgress, allowance_of, no_progress
 from gateway.labels.in_process_index import InProcessIndexSource
-from gateway.labels.index import About
+from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.endpoint import EndpointSettings
@@ -44,7 +47,6 @@ from gateway.sparql.store import SparqlStore
 from gateway.telemetry import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
-from gateway.transport.account import shared_account
 from gateway.transport.base import Transport
 from gateway.transport.credentials import Access, access_to, access_without_credentials
 from gateway.transport.files.loading import LoadedGraph, load_files
@@ -53,9 +55,8 @@ from gateway.transport.files.rdflib_graphs import load_rdflib
 from gateway.transport.files.stored_graph import open_stored
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.quota import Quota
 from gateway.transport.wikibase_api import WikibaseApi
-from gateway.wikibase.client import ApiClient
+from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
 from gateway.wikibase.search import ApiSearch
 from gateway.wikibase.store import WikibaseStore
@@ -127,13 +128,13 @@ def open_gateway(
         transport = transport_to(url, settings, clock)
         settings = _decent(settings, url)
         over = store_over(transport, settings, clock or time.monotonic)
-        kept = _kept(url, settings, store)
-        storage = StoredSchema(kept.place) if keep_schema else None
-        return _over(IndexedStore(over, StoredIndexSource(kept)), settings, given, [], on_record, storage, clock)
+        stored = _stored_index(url, settings, store)
+        storage = StoredSchema(stored.folder) if keep_schema else None
+        return _over(IndexedStore(over, StoredIndexSource(stored)), settings, given, [], on_record, storage, clock)
     settings = _oriented_at_once(_without_api(settings))
     graph = _loaded(source, progress, store, settings.files)
     over, labels = _over_loaded(graph, settings)
-    return _over(over, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.made)
+    return _over(over, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.built)
 
 
 def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InProcessIndexSource]:
@@ -189,41 +190,41 @@ async def make_label_index(
     profile: Profile,
     *,
     store: str | Path | None = None,
-    afresh: bool = False,
-    told: OnProgress = no_progress,
-) -> tuple[About, Path]:
-    """Read all names of an endpoint into a label index, which `open_gateway` then uses.
+    restart: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> tuple[IndexInfo, Path]:
+    """Build the label index of an endpoint, which `open_gateway` then uses.
 
     Args:
         endpoint: The URL.
-        profile: How to read the graph.
-        store: The folder of what is kept between runs; the user's cache directory where not given.
-        afresh: Begin with nothing; otherwise an interrupted run is gone on with.
-        told: Told how many entities are read, and of how many.
+        profile: The profile of the endpoint.
+        store: The folder for stored indexes and schemas; by default the user's cache directory.
+        restart: Whether to read all names again; by default an interrupted build is resumed.
+        on_progress: Called with the number of entities that were read, and the total.
 
     Returns:
-        What the index says of itself, and the folder where it is.
+        Facts about the index, and its folder.
 
     Raises:
-        Fault: The endpoint could not be asked; what was read is kept for the next run.
+        Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
     over = SparqlStore(transport_to(endpoint, profile), profile)
-    kept = _kept(endpoint, profile, store)
+    stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
         names = over.name_reader()
         await names.find_predicates(allowance())
-        return await kept.make(names, allowance, afresh=afresh, told=told), kept.place
+        return await stored.build(names, allowance, restart=restart, on_progress=on_progress), stored.folder
     finally:
         await over.close()
 
 
-def _kept(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
+def _stored_index(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
     folder = folder_for_all() if store is None else Path(store)
-    kept = StoredIndex.of(Identity.of(url, profile), folder)
-    check_private(folder, kept.place)
-    return kept
+    stored = StoredIndex.of(Identity.of(url, profile), folder)
+    check_private(folder, stored.folder)
+    return stored
 
 
 def load(
@@ -265,7 +266,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
-    requests = ApiRequests(ApiClient(api, endpoint), language)
+    requests = ApiRequests(ApiClient(api, api_flow(endpoint)), language)
     return WikibaseStore(store, ApiSearch(requests, store))
 
 
@@ -288,7 +289,8 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     Args:
         url: The endpoint.
         profile: The profile.
-        clock: The clock of its quota; by default one that all processes of this machine share.
+        clock: The clock of its flow control; by default a monotonic one, and for the quota the system's, which all
+            processes share.
 
     Raises:
         ConfigurationError: The URL, or what the profile says about the way there, is wrong.
@@ -298,19 +300,19 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
-        concurrency=endpoint.concurrency,
         method=endpoint.method,
         timeout_policy=timeout_policy(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
         graphs=_graphs(endpoint),
-        quota=_quota(url, endpoint, access, clock or time.time),
+        flow=FlowControl(endpoint, _quota(url, endpoint, access, clock or time.time), clock=clock or time.monotonic),
     )
 
 
 def _quota(url: str, endpoint: EndpointSettings, access: Access, clock: Clock) -> Quota:
     if not endpoint.has_quota:
         return Quota(endpoint, clock=clock)
-    return Quota(endpoint, accounts=shared_account(url, access), clock=clock)
+    storage = shared_storage(url, access.headers.get("User-Agent", ""))
+    return Quota(endpoint, storage=storage, clock=clock)
 
 
 def _graphs(endpoint: EndpointSettings) -> Sequence[str]:

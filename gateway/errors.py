@@ -70,7 +70,7 @@ class Fault(GatewayError):
     """Asking the graph failed.
 
     Attributes:
-        cause: The name under which `incomplete` lists what this fault left out (contract, "Saying what is missing").
+        cause: The name under which `incomplete` lists what this fault left out (docs/contract.md, "Completeness").
         again: Whether the same query may succeed when it is sent once more.
         smaller: Whether a query about fewer IDs may succeed.
     """

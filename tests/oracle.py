@@ -58,7 +58,7 @@ EXCEPTED: Final = frozenset(
 # Types only "where nothing else is there" (contract, entity_type).
 GENERIC_TYPES: Final = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 
-# The contract names three of them and leaves the list open: these are the classes of RDFS and OWL terms.
+# docs/contract.md names three of them and leaves the list open: these are the classes of RDFS and OWL terms.
 SCHEMA_TERM_CLASSES: Final = frozenset(
     {
         RDF + "Property",
@@ -119,7 +119,7 @@ DEFAULT_RULE: Final = EdgeRule()
 
 
 class OracleGraph:
-    """A graph as the contract sees it.
+    """A graph as docs/contract.md sees it.
 
     Attributes:
         rule: What counted as an edge.

@@ -39,7 +39,7 @@ EDGE_PREDICATES: Final = (
     RDFS + "seeAlso",
     OWL + "sameAs",
 )
-# No edges, though they lead to a node here: the contract's exceptions with an IRI for a value.
+# No edges, though they lead to a node here: predicates that are excepted by default, with an IRI for a value.
 TRAP_PREDICATES: Final = (
     RDFS + "label",
     RDFS + "comment",

@@ -1,6 +1,6 @@
 """Every way in which a graph states something about an edge, on every engine that can hold it.
 
-What is told: the contract, "Evidence". The fixtures number their cases; `fixtures/README.md` lists them.
+What is told: docs/contract.md, "Evidence". The fixtures number their cases; `fixtures/README.md` lists them.
 """
 
 from collections import Counter

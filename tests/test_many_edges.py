@@ -1,10 +1,11 @@
-"""A node with more edges than one query may return is fetched whole (contract, "Traversal", Hubs)."""
+"""A node with more edges than one query may return is fetched whole (docs/contract.md, "Hubs")."""
 
 import pytest
 
 from gateway import resources
 from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import LimitSettings, Profile, SizeSettings
 from gateway.sparql.store import SparqlStore
@@ -41,10 +42,10 @@ async def test_a_hub_comes_whole_however_few_rows_one_query_returns(engine: Colu
 class Forgetful(InProcess):
     """An engine that skips rows between two pages, as one would whose order is not its comparison."""
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query that asks for the rows after another one, as if some were before it."""
         skipping = query.replace("STR(?o) > ?o0", 'STR(?o) > CONCAT(SUBSTR(?o0, 1, STRLEN(?o0) - 2), "~")')
-        return await super().select(skipping, deadline)
+        return await super().select(skipping, deadline, spend)
 
 
 async def test_pages_that_do_not_add_up_are_not_called_complete() -> None:

@@ -1,4 +1,4 @@
-"""Pages of one question are pages of one answer (contract, "Traversal")."""
+"""Pages of one question are pages of one answer (docs/contract.md, "Pages")."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def assert_one_answer(pages: Sequence[BfsResult], whole: BfsResult) -> None:
     on_one_page = [edge for edge in whole.edges if position[edge.subject] == position[edge.object]]
     on_pages = [edge for page in pages for edge in page.edges]
     assert sorted(on_pages, key=_triple) == sorted(on_one_page, key=_triple)
-    # An edge between two pages is told by both (contract, "Traversal"), so half of their sum is its number.
+    # An edge between two pages is told by both (docs/contract.md, "Pages"), so half of their sum is its number.
     across = sum(page.edges_across_pages or 0 for page in pages)
     assert len(on_pages) + across / 2 == whole.edge_count
     assert {(page.node_count, page.edge_count) for page in pages} == {(whole.node_count, whole.edge_count)}

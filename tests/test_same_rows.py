@@ -1,6 +1,6 @@
 """Every template gives the same rows on every engine as in this process, over the same files.
 
-This is how an engine shows that answers a query wrongly with status 200 (field notes, `blazegraph.md`).
+This is how an engine shows that answers a query wrongly with status 200 (docs/notes/blazegraph.md).
 """
 
 import functools

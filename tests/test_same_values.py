@@ -24,7 +24,7 @@ CANONICAL_IN_OXIGRAPH: Mapping[tuple[str, str], Json] = {
     ("gDurations", "a:dayTimeDuration"): "PT36H",
     ("gDurations", "a:yearMonthDuration"): "P14M",
 }
-# TDB2 keeps integers modulo 2**64 (field notes, sparql-endpoints.md 7.1): the value is lost before it is asked for.
+# TDB2 keeps integers modulo 2**64 (docs/notes/endpoints.md, "Values that engines change"): lost before it is asked for.
 LOST_IN_TDB2: Mapping[tuple[str, str], Json] = {("gIntegers", "a:huge"): "4807115922877859019"}
 
 # Virtuoso keeps what it has a type of its own for as that type, and writes it as it writes that type.

@@ -1,4 +1,4 @@
-"""Single flight: what one caller is being told, another waits for instead of asking as well."""
+"""Single flight: two callers never fetch the same key at once; the second waits for the first one's fetch."""
 
 from __future__ import annotations
 
@@ -13,199 +13,201 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import Mark, Marked
 
-
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer", bound=Marked)
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[Key, Answer]):
-    """A question about several keys, each of which has an answer of its own.
+class Lookup(Generic[Key, Answer]):
+    """How the answers of one primitive are looked up, fetched and stored, key by key.
 
     Attributes:
-        name: What makes two questions about the same key one: the primitive and its parameters.
-        known: Returns what is known about a key without asking, or None.
-        fetch: Asks about keys, on the budget of the caller.
-        keep: Remembers an answer, if it is one to be remembered.
-        failed: Makes an answer that is nothing but a mark.
+        name: The primitive and its parameters. Two lookups with equal names have equal answers.
+        cached: Returns the stored answer about a key, or None.
+        fetch: Asks the graph about keys, on the budget of the caller.
+        store: Stores an answer, if answers like it are stored.
+        failed: Returns an answer that has only a mark.
     """
 
     name: Hashable
-    known: Callable[[Key], Answer | None]
+    cached: Callable[[Key], Answer | None]
     fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]]
-    keep: Callable[[Key, Answer], None]
+    store: Callable[[Key, Answer], None]
     failed: Callable[[Mark], Answer]
 
 
 @dataclass(slots=True, eq=False)
 class _Fetch:
-    """One fetch, and how many callers want what it brings.
+    """One fetch, and the callers that wait for it.
 
     Attributes:
-        task: The fetch. Its answers are those to the question under which it was begun.
-        waiters: Callers that wait for it.
-        given_up: Whether it was cancelled because there were none.
+        task: The fetch; its result has the answers by key.
+        waiters: How many callers wait.
+        is_cancelled: Whether it was cancelled because none waited any more.
     """
 
     task: asyncio.Task[Mapping[Any, Any]]
     waiters: int = 0
-    given_up: bool = False
+    is_cancelled: bool = False
 
 
 @dataclass(slots=True)
-class _Plan(Generic[Key]):
-    """Who answers what of a call: its own fetch, and those of others."""
+class _Awaited(Generic[Key]):
+    """The fetches that one caller waits for: its own, and those of others with the keys that they share."""
 
     own: _Fetch | None = None
     others: dict[_Fetch, list[Key]] = field(default_factory=dict)
 
-
-@dataclass(slots=True)
-class Counts:
-    """Answers so far: known before, fetched, and taken from another caller's fetch."""
-
-    hits: int = 0
-    misses: int = 0
-    waited: int = 0
+    @property
+    def fetches(self) -> list[_Fetch]:
+        """All of them."""
+        return [*self.others, *([] if self.own is None else [self.own])]
 
 
 class SingleFlight:
-    """All fetches that are under way."""
+    """All fetches in progress.
+
+    Attributes:
+        hits: Answers so far that were stored, or followed from stored ones.
+        misses: Answers so far that were fetched.
+        shared: Answers so far that another caller's fetch brought.
+    """
 
     def __init__(self) -> None:
-        self.counts = Counts()
-        self._under_way: dict[Hashable, dict[Hashable, _Fetch]] = {}
+        self.hits = 0
+        self.misses = 0
+        self.shared = 0
+        self._in_progress: dict[Hashable, dict[Hashable, _Fetch]] = {}
         self._generation = 0
 
-    async def ask(self, question: Question[Key, Answer], keys: Collection[Key], call: Call) -> dict[Key, Answer]:
-        """Return an answer for each key: what is known, what another caller is being told, and the rest by asking.
+    async def answers(self, lookup: Lookup[Key, Answer], keys: Collection[Key], call: Call) -> dict[Key, Answer]:
+        """Return an answer for each key: stored, from another caller's fetch in progress, or fetched.
 
-        The caller pays for what it asks itself, and waits for others no longer than its own deadline.
+        The caller pays for its own fetch only, and waits for others no longer than its own deadline.
         """
         found: dict[Key, Answer] = {}
         left: Sequence[Key] = list(dict.fromkeys(keys))
         while left:
-            now = self._begin(question, left, found, call)
-            async with self._waiting_for(now):
-                if now.own is not None:
-                    # No deadline here: the store keeps the caller's, and marks what it could not ask in time.
-                    await asyncio.wait({now.own.task})
-                if now.others:
+            awaited = self._begin(lookup, left, found, call)
+            async with self._waiting_for(awaited):
+                if awaited.own is not None:
+                    # No deadline here: the store has the caller's, and marks what it could not ask in time.
+                    await asyncio.wait({awaited.own.task})
+                if awaited.others:
                     with call.tally.waiting():
-                        await asyncio.wait({flight.task for flight in now.others}, timeout=call.deadline.seconds_left)
-            if now.own is not None:
-                found.update(now.own.task.result())
-            left = self._take(question, now.others, found, call)
+                        await asyncio.wait({fetch.task for fetch in awaited.others}, timeout=call.deadline.seconds_left)
+            if awaited.own is not None:
+                found.update(awaited.own.task.result())
+            left = self._take_shared(lookup, awaited.others, found, call)
         return {key: found[key] for key in keys}
 
     def forget(self) -> None:
-        """Let no fetch that is under way be remembered, or be waited for by anyone else."""
+        """Detach the fetches in progress: they are not stored, and later callers do not wait for them."""
         self._generation += 1
-        self._under_way = {}
+        self._in_progress = {}
 
     def _begin(
-        self, question: Question[Key, Answer], keys: Sequence[Key], found: dict[Key, Answer], call: Call
-    ) -> _Plan[Key]:
-        """Find what is known, who is being told what else, and ask for the rest."""
-        now: _Plan[Key] = _Plan()
-        mine: list[Key] = []
-        under_way = self._under_way.get(question.name, {})
+        self, lookup: Lookup[Key, Answer], keys: Sequence[Key], found: dict[Key, Answer], call: Call
+    ) -> _Awaited[Key]:
+        """Add stored answers to `found`, find the fetches of others, and begin a fetch of the rest."""
+        awaited: _Awaited[Key] = _Awaited()
+        own: list[Key] = []
+        in_progress = self._in_progress.get(lookup.name, {})
         for key in keys:
-            answer = question.known(key)
+            answer = lookup.cached(key)
             if answer is not None:
                 found[key] = answer
                 continue
-            flight = under_way.get(key)
-            if flight is None or flight.task.done():
-                mine.append(key)
+            fetch = in_progress.get(key)
+            if fetch is None or fetch.task.done():
+                own.append(key)
             else:
-                now.others.setdefault(flight, []).append(key)
-        if mine:
-            now.own = self._start_fetch(question, mine)
-        self.count(call, hits=len(keys) - len(mine) - sum(map(len, now.others.values())), misses=len(mine))
-        return now
+                awaited.others.setdefault(fetch, []).append(key)
+        if own:
+            awaited.own = self._start_fetch(lookup, own)
+        self.count(call, hits=len(keys) - len(own) - sum(map(len, awaited.others.values())), misses=len(own))
+        return awaited
 
-    def _start_fetch(self, question: Question[Key, Answer], keys: Sequence[Key]) -> _Fetch:
-        task = asyncio.create_task(self._fetch(question, keys, self._generation))
-        flight = _Fetch(task)
-        everyones = self._under_way
-        under_way = everyones.setdefault(question.name, {})
-        under_way.update(dict.fromkeys(keys, flight))
+    def _start_fetch(self, lookup: Lookup[Key, Answer], keys: Sequence[Key]) -> _Fetch:
+        task = asyncio.create_task(self._fetch(lookup, keys, self._generation))
+        fetch = _Fetch(task)
+        # `forget` puts another mapping in its place, which this fetch must leave alone.
+        all_in_progress = self._in_progress
+        in_progress = all_in_progress.setdefault(lookup.name, {})
+        in_progress.update(dict.fromkeys(keys, fetch))
 
-        def finish(task: asyncio.Task[Mapping[Any, Any]]) -> None:
+        def remove(task: asyncio.Task[Mapping[Any, Any]]) -> None:
             for key in keys:
-                if under_way.get(key) is flight:
-                    del under_way[key]
-            if not under_way and everyones.get(question.name) is under_way:
-                del everyones[question.name]
+                if in_progress.get(key) is fetch:
+                    del in_progress[key]
+            if not in_progress and all_in_progress.get(lookup.name) is in_progress:
+                del all_in_progress[lookup.name]
             if not task.cancelled():
-                # Whoever waited may have left; an error that nobody looks at would be reported as lost.
+                # All waiters may have left; asyncio logs an exception that nobody retrieves.
                 task.exception()
 
-        task.add_done_callback(finish)
-        return flight
+        task.add_done_callback(remove)
+        return fetch
 
-    async def _fetch(
-        self, question: Question[Key, Answer], keys: Sequence[Key], generation: int
-    ) -> Mapping[Key, Answer]:
-        answers = await question.fetch(keys)
+    async def _fetch(self, lookup: Lookup[Key, Answer], keys: Sequence[Key], generation: int) -> Mapping[Key, Answer]:
+        answers = await lookup.fetch(keys)
         if generation == self._generation:
             for key in keys:
-                question.keep(key, answers[key])
+                lookup.store(key, answers[key])
         return answers
 
     @asynccontextmanager
-    async def _waiting_for(self, now: _Plan[Key]) -> AsyncIterator[None]:
-        """Wait for some fetches; one that nobody waits for any more is cancelled."""
-        flights = [*now.others, *([now.own] if now.own is not None else [])]
-        for flight in flights:
-            flight.waiters += 1
+    async def _waiting_for(self, awaited: _Awaited[Key]) -> AsyncIterator[None]:
+        """Count the caller as a waiter; a fetch without waiters is cancelled."""
+        fetches = awaited.fetches
+        for fetch in fetches:
+            fetch.waiters += 1
         try:
             yield
         finally:
-            for flight in flights:
-                flight.waiters -= 1
-            deserted = {flight for flight in flights if not flight.waiters and not flight.task.done()}
-            for flight in deserted:
-                if not flight.given_up:
-                    flight.given_up = True
-                    flight.task.cancel()
+            for fetch in fetches:
+                fetch.waiters -= 1
+            deserted = {fetch for fetch in fetches if not fetch.waiters and not fetch.task.done()}
+            for fetch in deserted:
+                if not fetch.is_cancelled:
+                    fetch.is_cancelled = True
+                    fetch.task.cancel()
             if deserted:
-                # A call that is over has nothing under way.
-                await asyncio.wait({flight.task for flight in deserted})
+                # When a call has ended, nothing of it is in progress.
+                await asyncio.wait({fetch.task for fetch in deserted})
 
-    def _take(
+    def _take_shared(
         self,
-        question: Question[Key, Answer],
+        lookup: Lookup[Key, Answer],
         others: Mapping[_Fetch, Sequence[Key]],
         found: dict[Key, Answer],
         call: Call,
     ) -> list[Key]:
-        """Take over what others were told; return the keys about which they were told nothing that concerns us."""
+        """Add the answers of others' fetches to `found`; return the keys that this caller has to ask about itself."""
         left: list[Key] = []
-        for flight, keys in others.items():
-            if not flight.task.done():
-                late = question.failed(Mark(deadline_passed()))
+        for fetch, keys in others.items():
+            if not fetch.task.done():
+                late = lookup.failed(Mark(deadline_passed()))
                 found.update(dict.fromkeys(keys, late))
                 continue
-            if flight.task.cancelled() or flight.task.exception() is not None:
+            if fetch.task.cancelled() or fetch.task.exception() is not None:
                 left += keys
                 continue
-            answers: Mapping[Key, Answer] = flight.task.result()
-            taken = {key: answers[key] for key in keys if not _is_of_its_caller(answers[key].mark)}
-            found |= taken
-            left += [key for key in keys if key not in taken]
-            self.counts.waited += len(taken)
-            call.note_cache(hits=len(taken), misses=0)
+            answers: Mapping[Key, Answer] = fetch.task.result()
+            shared = {key: answers[key] for key in keys if not _concerns_its_caller_only(answers[key].mark)}
+            found |= shared
+            left += [key for key in keys if key not in shared]
+            self.shared += len(shared)
+            call.note_cache(hits=len(shared), misses=0)
         return left
 
     def count(self, call: Call, *, hits: int, misses: int) -> None:
-        """Count answers that were known, and such as were not, for all calls and for this one."""
-        self.counts.hits += hits
-        self.counts.misses += misses
+        """Count hits and misses, for all calls and for this one."""
+        self.hits += hits
+        self.misses += misses
         call.note_cache(hits=hits, misses=misses)
 
 
-def _is_of_its_caller(mark: Mark) -> bool:
-    """Tell whether what is missing is missing because that caller's allowance was used up."""
+def _concerns_its_caller_only(mark: Mark) -> bool:
+    """Return whether the answer is missing because that caller's own time, budget or quota was used up."""
     return isinstance(mark.fault, DeadlinePassed | BudgetSpent | QuotaSpent)

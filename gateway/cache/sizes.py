@@ -1,89 +1,107 @@
-"""How much memory an answer takes, so that a bound in bytes is one.
+"""How many bytes of memory an answer takes, so that a bound in bytes holds.
 
-Within one answer, equal texts count once, as stores keep them; what two answers share counts twice, so the bound
-holds. `tests/cache/test_sizes.py` compares with what Python allocates.
+Every object in an answer counts once. Stores share equal texts within one answer; what two answers share counts twice,
+so the sum is never too small. `tests/cache/test_sizes.py` compares it with what Python allocates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
+from struct import calcsize
 from sys import getsizeof
 from typing import Any
 
-from gateway.graph.values import WHOLE, Degree, Existence, Mark, Neighbourhood, NodeFacts
-
-_SMALL = 100
-"""Bytes of an answer that is a number or a flag."""
-
-_EDGE = 72
-"""Bytes of an edge without its IRIs: a tuple of three, and its place in the neighbourhood."""
-
-_HASH = 40
-"""Bytes of a large whole number."""
+from gateway.errors import EdgesCapped
+from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts
 
 _ROUNDED = 8
 """Bytes that an object takes beyond its size, because memory comes in pieces of 16."""
 
-_MARK = 450
-"""Bytes of a mark that is not `WHOLE`, with its fault, without the fault's texts."""
+_CONSTANTS = frozenset(map(id, (WHOLE, "", (), frozenset(), None, True, False)))
+"""Objects of which there is one, which all answers share."""
+
+_UNBOUNDED = 1 << 62
+
+_PARTS: dict[type, Callable[[Any], Iterable[object]]] = {}
+"""What lists the objects that an object of a type refers to, for each type met."""
 
 
-def size_of(answer: object) -> int:
-    """Return about how many bytes an answer of a graph store takes, or what it was asked about."""
-    return _WAYS.get(type(answer), _of_any)(answer)
+def memory_size(answer: object, at_most: int = _UNBOUNDED) -> int:
+    """Return the bytes that an answer takes, or that a key takes.
+
+    Args:
+        answer: The answer of a graph store.
+        at_most: Counting stops above this; the result is then larger than this, and not exact.
+    """
+    count = _QUICK.get(type(answer))
+    return _walked(answer, at_most) if count is None else count(answer)
+
+
+def _walked(answer: object, at_most: int = _UNBOUNDED) -> int:
+    """Count an object and all that it refers to."""
+    seen = set(_CONSTANTS)
+    waiting = [answer]
+    total = 0
+    while waiting and total <= at_most:
+        part = waiting.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            total += getsizeof(part) + _ROUNDED
+            kind = type(part)
+            waiting.extend((_PARTS.get(kind) or _PARTS.setdefault(kind, _parts_of(kind)))(part))
+    return total
+
+
+def _parts_of(kind: type) -> Callable[[Any], Iterable[object]]:
+    """Return what lists the objects that an object of a type refers to."""
+    if issubclass(kind, Mapping):
+        return lambda mapping: chain(mapping.keys(), mapping.values())
+    if issubclass(kind, tuple | list | set | frozenset):
+        return iter
+    if issubclass(kind, BaseException):
+        return lambda error: (error.args, vars(error))
+    names = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+    return lambda value: [getattr(value, name) for name in names]
+
+
+# A call brings thousands of these, and thousands of edges: a walk would take five times as long.
+
+_EMPTY = {kind: _walked(kind()) for kind in (Neighbourhood, NodeFacts, Degree, Existence)}
+_MARK = _walked(Mark(EdgesCapped("")))
+_EDGE = getsizeof(Edge("", "", "")) + calcsize("P")
+_HASH = getsizeof(1 << 62) + _ROUNDED
 
 
 def _of_edges(answer: Neighbourhood) -> int:
-    texts = sum(map(getsizeof, set(chain.from_iterable(answer.edges))))
-    left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out)
-    return _SMALL + _EDGE * len(answer.edges) + texts + left_out + _of_mark(answer.mark)
+    texts = set(chain.from_iterable(answer.edges))
+    left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out) if answer.left_out else 0
+    return _EMPTY[Neighbourhood] + _EDGE * len(answer.edges) + _of_texts(texts) + left_out + _of_mark(answer.mark)
 
 
 def _of_facts(answer: NodeFacts) -> int:
     # There is one empty text, which all share.
-    texts = sum(map(getsizeof, filter(None, (answer.name, answer.description, *answer.types))))
-    return _SMALL + getsizeof(answer.types) + texts + _of_mark(answer.mark)
+    texts = list(filter(None, (answer.name, answer.description, *answer.types)))
+    return _EMPTY[NodeFacts] + getsizeof(answer.types) + _of_texts(texts) + _of_mark(answer.mark)
 
 
 def _of_number(answer: Degree | Existence) -> int:
-    return _SMALL + _of_mark(answer.mark)
+    return _EMPTY[type(answer)] + _of_mark(answer.mark)
+
+
+def _of_texts(texts: Collection[str]) -> int:
+    return sum(map(getsizeof, texts)) + _ROUNDED * len(texts)
 
 
 def _of_mark(mark: Mark) -> int:
-    if mark.fault is None:
-        return 0
-    return _MARK + sum(map(getsizeof, (mark.fault.wrong, mark.fault.valid, mark.fault.next_step, str(mark.fault))))
+    fault = mark.fault
+    return 0 if fault is None else _MARK + _of_texts((fault.wrong, fault.valid, fault.next_step, str(fault)))
 
 
-def _of_any(answer: object) -> int:
-    return _walked(answer, {id(WHOLE)})
-
-
-_WAYS: Mapping[type, Callable[[Any], int]] = {
+_QUICK: Mapping[type, Callable[[Any], int]] = {
     str: getsizeof,
     Neighbourhood: _of_edges,
     NodeFacts: _of_facts,
     Degree: _of_number,
     Existence: _of_number,
 }
-"""Quick ways for the answers of which there are many."""
-
-
-def _walked(value: object, seen: set[int]) -> int:
-    """Add up an object and all that it holds."""
-    if id(value) in seen:
-        return 0
-    seen.add(id(value))
-    inner: Iterable[object]
-    if isinstance(value, str):
-        inner = ()
-    elif isinstance(value, Mapping):
-        inner = chain(value.keys(), value.values())
-    elif isinstance(value, tuple | list | set | frozenset):
-        inner = value
-    elif isinstance(value, Mark):
-        return _SMALL + _of_mark(value)
-    else:
-        inner = [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
-    return getsizeof(value) + _ROUNDED + sum(_walked(part, seen) for part in inner)

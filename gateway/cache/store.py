@@ -1,7 +1,7 @@
-"""A `GraphStore` in front of a `GraphStore`, which asks it only for what is not known and not being asked already.
+"""A `GraphStore` in front of a `GraphStore`, which asks it only for answers that are neither stored nor being fetched.
 
-Remembered, for one time to live: whole answers, and answers that a rule of the caller's own cut, under that rule.
-Never remembered: faults, and what an endpoint cut. Remembered values are shared, so nobody may change them.
+Stored, for one time to live: whole answers, and answers that the caller's own limit cut, under that limit. Never
+stored: faults, and answers that an endpoint cut. Callers share stored values, so none may change them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gateway.cache.memory import Memory
-from gateway.cache.single_flight import Answer, Key, Question, SingleFlight
-from gateway.cache.sizes import size_of
+from gateway.cache.memory import MemoryCache
+from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
+from gateway.cache.sizes import memory_size
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
@@ -40,24 +40,24 @@ from gateway.graph.values import (
 _MEGABYTE = 1 << 20
 
 _ALL_EDGES = ("edges", None)
-"""The question after all edges, whose answer serves other questions too."""
+"""The lookup of all edges; other lookups derive answers from its answers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
-    """What a cache has done so far.
+class CacheStatistics:
+    """Answers about single IDs so far, and the memory in use.
 
     Attributes:
-        hits: Answers about single IDs that were remembered, or followed from what was.
-        misses: Answers about single IDs that the graph was asked for.
-        waited: Answers about single IDs that another call was asking for at that moment.
-        evicted: Answers that had to go before their time, for want of room.
-        bytes: About how much memory is in use.
+        hits: Answers that were stored, or followed from stored ones.
+        misses: Answers that were fetched.
+        shared: Answers that another call's fetch brought.
+        evicted: Stored answers that were removed before their time, to make room.
+        bytes: Bytes in use.
     """
 
     hits: int
     misses: int
-    waited: int
+    shared: int
     evicted: int
     bytes: int
 
@@ -66,39 +66,39 @@ _NO_HITS = Hits((), truncated=False, how="")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What a search found, or why it did not."""
+class _SearchAnswer:
+    """The hits of a search, or the fault that it raised."""
 
     hits: Hits = _NO_HITS
     mark: Mark = WHOLE
 
 
 class CachedStore(DelegatingStore):
-    """A graph store that remembers; see `gateway.graph.store.GraphStore` for what each method promises."""
+    """A graph store with a cache; see `gateway.graph.store.GraphStore` for what each method promises."""
 
     def __init__(self, inner: GraphStore, *, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
         super().__init__(inner)
-        self._memory = Memory(megabytes * _MEGABYTE, ttl_seconds, clock)
+        self._memory = MemoryCache(megabytes * _MEGABYTE, ttl_seconds, clock)
         self._single_flight = SingleFlight()
         self._schema_version = ""
         names = inner.name_reader()
         if names is not None:
             names.on_change(self.forget_answers)
 
-    def counters(self) -> Counters:
-        """Return what was done so far."""
-        counts = self._single_flight.counts
-        return Counters(counts.hits, counts.misses, counts.waited, self._memory.evicted, self._memory.bytes)
+    def statistics(self) -> CacheStatistics:
+        """Return the counts so far."""
+        flight = self._single_flight
+        return CacheStatistics(flight.hits, flight.misses, flight.shared, self._memory.evicted, self._memory.bytes)
 
     def forget(self) -> None:
-        """Forget everything; what is being asked for now is told to those who wait, and not remembered."""
+        """Forget all answers, here and below; see `forget_answers`."""
         self.forget_answers()
         self._inner.forget()
 
     def forget_answers(self) -> None:
-        """Forget what the store below answered so far, as it answers otherwise from now on.
+        """Forget all answers, because the store below answers differently from now on.
 
-        Callers that wait for an answer still get it. It is not stored, and nobody who asks from now on waits for it.
+        Callers that wait for an answer still get it. It is not stored, and later callers do not wait for it.
         """
         self._memory.clear()
         self._single_flight.forget()
@@ -109,13 +109,13 @@ class CachedStore(DelegatingStore):
         """Return the edges of each node, outgoing and incoming."""
         name = ("edges", per_id)
 
-        def known(node: Iri) -> Neighbourhood | None:
+        def cached(node: Iri) -> Neighbourhood | None:
             whole = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
             if whole is not None and (per_id is None or len(whole.edges) <= per_id):
                 return whole
             return None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node)))
 
-        def keep(node: Iri, answer: Neighbourhood) -> None:
+        def store(node: Iri, answer: Neighbourhood) -> None:
             if answer.mark.whole:
                 self._memory.put((_ALL_EDGES, node), answer)
             elif isinstance(answer.mark.fault, EdgesCapped):
@@ -124,19 +124,19 @@ class CachedStore(DelegatingStore):
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
             return self._inner.edges(nodes, call, per_id=per_id, on_answers=on_answers)
 
-        return await self._ask(name, ids, fetch, Neighbourhood, call, known, keep)
+        return await self._ask(name, ids, fetch, Neighbourhood, call, cached, store)
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
         name = ("degrees", at_most)
 
-        def known(node: Iri) -> Degree | None:
+        def cached(node: Iri) -> Degree | None:
             whole = self._edges_of(node)
             if whole is None:
                 return cast("Degree | None", self._memory.get((name, node)))
             return Degree(min(len(whole.edges), at_most + 1), len(whole.edges) <= at_most)
 
-        return await self._ask(name, ids, lambda nodes: self._inner.degrees(nodes, at_most, call), Degree, call, known)
+        return await self._ask(name, ids, lambda nodes: self._inner.degrees(nodes, at_most, call), Degree, call, cached)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
@@ -145,8 +145,8 @@ class CachedStore(DelegatingStore):
     async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set.
 
-        They follow from the edges of the node. They are not remembered by themselves: another question has another
-        set, so they would hardly ever be of use.
+        They follow from all edges of the node, where those are stored. They are not stored themselves: the next call
+        has another set.
         """
         found: dict[Iri, Neighbourhood] = {}
         for node in ids:
@@ -161,18 +161,20 @@ class CachedStore(DelegatingStore):
         return {node: found[node] if node in found else asked[node] for node in ids}
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject or object of a triple."""
+        """Return which nodes are subject or object of a triple."""
 
-        def known(node: Iri) -> Existence | None:
+        def cached(node: Iri) -> Existence | None:
             whole = self._edges_of(node)
             if whole is not None and (whole.edges or whole.blank_edges):
                 return Existence(exists=True)
             return cast("Existence | None", self._memory.get(("existing", node)))
 
-        return await self._ask("existing", ids, lambda nodes: self._inner.existing(nodes, call), Existence, call, known)
+        return await self._ask(
+            "existing", ids, lambda nodes: self._inner.existing(nodes, call), Existence, call, cached
+        )
 
     async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject of a triple."""
+        """Return which nodes are subject of a triple."""
         return await self._ask("subjects", ids, lambda nodes: self._inner.subjects(nodes, call), Existence, call)
 
     async def nodes(
@@ -209,7 +211,7 @@ class CachedStore(DelegatingStore):
             lambda nodes: self._inner.node_metadata(nodes, call, blank_nodes=blank_nodes, precise=precise),
             Description,
             call,
-            worth=lambda answer: answer.refined,
+            is_storable=lambda answer: answer.refined,
         )
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
@@ -220,17 +222,17 @@ class CachedStore(DelegatingStore):
             lambda wanted: self._inner.edge_metadata(wanted, call),
             Evidence,
             call,
-            worth=lambda answer: answer.refined,
+            is_storable=lambda answer: answer.refined,
         )
 
     async def quick_schema(self, call: Call) -> Schema:
-        """Return what a short look shows, always looked at anew; see `schema`."""
+        """Return what a short reading finds; not cached, see `schema`."""
         return self._compared(await self._inner.quick_schema(call))
 
     async def schema(self, call: Call) -> Schema:
-        """Return the types and edge predicates of the graph, always read anew: the engine keeps them.
+        """Return the types and edge predicates of the graph; not cached, because the engine caches them.
 
-        Another version than last time means that the graph has changed, so everything is forgotten.
+        A version other than the last one means that the graph has changed, so all answers are forgotten.
         """
         return self._compared(await self._inner.schema(call))
 
@@ -241,28 +243,28 @@ class CachedStore(DelegatingStore):
             self._schema_version = schema.version
         return schema
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
 
-        async def find(_: Sequence[SearchTerms]) -> Mapping[SearchTerms, _Found]:
+        async def find(_: Sequence[SearchTerms]) -> Mapping[SearchTerms, _SearchAnswer]:
             try:
-                return {sought: _Found(await self._inner.search(sought, types, call))}
+                return {terms: _SearchAnswer(await self._inner.search(terms, types, call))}
             except Fault as fault:
-                return {sought: _Found(mark=Mark(fault))}
+                return {terms: _SearchAnswer(mark=Mark(fault))}
 
         name = ("search", tuple(types))
 
-        def keep(key: SearchTerms, answer: _Found) -> None:
+        def store(key: SearchTerms, answer: _SearchAnswer) -> None:
             if answer.mark.whole and answer.hits.fault is None:
-                self._memory.put((name, key), answer, more=size_of(name))
+                self._memory.put((name, key), answer, more=memory_size(name))
 
-        found = (await self._ask(name, [sought], find, _Found, call, keep=keep))[sought]
+        found = (await self._ask(name, [terms], find, _SearchAnswer, call, store=store))[terms]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits
 
     def _edges_of(self, node: Iri) -> Neighbourhood | None:
-        """Return all edges of a node, where they are remembered and none of them is left out."""
+        """Return all edges of a node; None if they are not stored, or some of them are left out."""
         found = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
         return None if found is None or found.left_out else found
 
@@ -273,29 +275,29 @@ class CachedStore(DelegatingStore):
         fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
         kind: Callable[..., Answer],
         call: Call,
-        known: Callable[[Key], Answer | None] | None = None,
-        keep: Callable[[Key, Answer], None] | None = None,
-        worth: Callable[[Answer], bool] = lambda _: True,
+        cached: Callable[[Key], Answer | None] | None = None,
+        store: Callable[[Key, Answer], None] | None = None,
+        is_storable: Callable[[Answer], bool] = lambda _: True,
     ) -> Mapping[Key, Answer]:
-        """Ask a question; see `Question`.
+        """Return an answer for each key; see `Lookup`.
 
         Args:
             name: The primitive and its parameters.
             keys: What it is about.
             fetch: Asks the inner store.
-            kind: Makes an answer from a mark.
+            kind: The type of the answers.
             call: The call that asks.
-            known: Where another place than the question's own is to be looked into.
-            keep: Where other answers than whole ones are to be remembered.
-            worth: Which of the whole answers are to be remembered.
+            cached: Returns a stored answer; by default the one stored under this name.
+            store: Stores an answer; by default a whole one, under this name.
+            is_storable: Which whole answers are stored by default.
         """
 
-        def remembered(key: Key) -> Answer | None:
+        def cached_by_name(key: Key) -> Answer | None:
             return cast("Answer | None", self._memory.get((name, key)))
 
-        def remember(key: Key, answer: Answer) -> None:
-            if answer.mark.whole and worth(answer):
+        def store_by_name(key: Key, answer: Answer) -> None:
+            if answer.mark.whole and is_storable(answer):
                 self._memory.put((name, key), answer)
 
-        question = Question(name, known or remembered, fetch, keep or remember, lambda mark: kind(mark=mark))
-        return await self._single_flight.ask(question, keys, call)
+        lookup = Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))
+        return await self._single_flight.answers(lookup, keys, call)

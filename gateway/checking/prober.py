@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.errors import EndpointFault
+from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql import template
-from gateway.sparql.pace import Pace
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
@@ -29,21 +29,21 @@ class Prober:
         seconds_each: Time for one probe.
     """
 
-    def __init__(self, transport: Transport, pace: Pace, deadline: Deadline, seconds_each: float) -> None:
+    def __init__(self, transport: Transport, flow: FlowControl, deadline: Deadline, seconds_each: float) -> None:
         self._transport = transport
-        self._pace = pace
+        self._flow = flow
         self.deadline = deadline
         self.seconds_each = seconds_each
 
     @classmethod
     def of(cls, transport: Transport, endpoint: EndpointSettings, seconds_each: float) -> Prober:
-        """Return a prober that keeps to an endpoint's pace."""
-        pace = Pace(endpoint, transport.quota if isinstance(transport, Remote) else None)
-        return cls(transport, pace, Deadline.after(_TOGETHER * seconds_each), seconds_each)
+        """Return a prober that sends under an endpoint's flow control."""
+        flow = transport.flow if isinstance(transport, Remote) else FlowControl(endpoint)
+        return cls(transport, flow, Deadline.after(_TOGETHER * seconds_each), seconds_each)
 
     def through(self, transport: Transport) -> Prober:
-        """Return a prober that asks by another way, under the same pace and deadline."""
-        return Prober(transport, self._pace, self.deadline, self.seconds_each)
+        """Return a prober that asks by another way, under the same flow control and deadline."""
+        return Prober(transport, self._flow, self.deadline, self.seconds_each)
 
     @property
     def soon(self) -> Deadline:
@@ -57,7 +57,7 @@ class Prober:
             Fault: Nothing came.
         """
         deadline = self.soon
-        async with self._pace.turn(deadline):
+        async with self._flow.turn(deadline):
             return await remote.look(accept, deadline)
 
     async def rows(self, name: str, rows: int, /, **parameters: Parameter) -> Sequence[Row]:
@@ -73,7 +73,7 @@ class Prober:
         """
         text = template.load(name)
         deadline = self.soon
-        async with self._pace.turn(deadline):
+        async with self._flow.turn(deadline):
             body = await self._transport.select(text.render({**parameters, "rows": rows}), deadline)
         return decode(body, text.variables, rows)
 

@@ -72,14 +72,14 @@ class SecondClient:
             NotAnsweredError: No answer came in time, or none that SPARQLWrapper takes for one.
         """
         try:
-            async with self._http.quota.asking(Deadline.after(seconds)) as asked:
+            async with self._http.flow.sending(Deadline.after(seconds)) as request:
                 answer = await self._answered(query, seconds)
-                asked.answered(failed=isinstance(answer, NotAnsweredError))
+                request.answered(failed=isinstance(answer, NotAnsweredError))
         except Fault as fault:
             raise NotAnsweredError(fault.wrong) from None
         if isinstance(answer, NotAnsweredError):
             if answer.fault is not None:
-                self._http.quota.heard(answer.fault)
+                self._http.flow.quota.obey(answer.fault)
             raise answer
         return _texts(answer)
 

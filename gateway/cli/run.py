@@ -209,7 +209,9 @@ def _index(common: CommonOptions, *, afresh: bool) -> None:
             await waiting.asking(read, total, f"Reading names of {total:,} entities")
 
         try:
-            about, place = asyncio.run(make_label_index(url, profile, store=common.store, afresh=afresh, told=told))
+            about, place = asyncio.run(
+                make_label_index(url, profile, store=common.store, restart=afresh, on_progress=told)
+            )
             schema = asyncio.run(_read_schema(url, profile, common)) if afresh else None
         except (Fault, KeyboardInterrupt):
             waiting.stop()

@@ -1,13 +1,13 @@
 """One tool call: what it may spend, what it has cost, and whom it tells how far it is.
 
-Limits: contract, "Saying what is missing", Budgets.
+Limits: docs/contract.md, "Completeness".
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gateway.errors import BudgetSpent
 from gateway.graph.deadline import Deadline
@@ -15,6 +15,14 @@ from gateway.telemetry import Tally
 
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Receives, after each step of a call: steps done, steps in all, and what was done."""
+
+
+Spend = Callable[[], None]
+"""Counts one request before it is sent, and raises where a call may send no more."""
+
+
+def unpaid() -> None:
+    """Count nothing."""
 
 
 async def no_progress(_done: int, _total: int, _message: str) -> None:
@@ -48,11 +56,6 @@ class Call:
     def __post_init__(self) -> None:
         """Take the deadline for that of the call."""
         self.call_deadline = self.deadline
-
-    @property
-    def paid_deadline(self) -> Deadline:
-        """The deadline for a request that was spent; one that is sent once more is spent too."""
-        return replace(self.deadline, resend=self.spend_request)
 
     def spend_request(self) -> None:
         """Count one query, before it is sent.

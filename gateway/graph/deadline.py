@@ -18,10 +18,6 @@ _UNCHECKED = 1_000
 """Items of a long loop between two looks at the clock: some milliseconds."""
 
 
-def _free() -> None:
-    """Spend nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """A point in time by which an answer is wanted.
@@ -29,13 +25,10 @@ class Deadline:
     Attributes:
         at: The point, in seconds of the clock.
         clock: A monotonic clock, in seconds.
-        resend: Called before a transport sends a request once more; it spends from a budget, and raises where nothing
-            is left.
     """
 
     at: float
     clock: Clock = time.monotonic
-    resend: Callable[[], None] = _free
 
     @classmethod
     def after(cls, seconds: float, clock: Clock = time.monotonic) -> Deadline:

@@ -1,4 +1,4 @@
-"""The port itself: the batched primitives that the engine is built on (design, "The port")."""
+"""The port: the batched primitives that the engine calls (docs/architecture.md, "The port and its marks")."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
 
 
 class GraphStore(Protocol):
-    """A graph, asked in batches.
+    """A graph that is read in batches.
 
-    Every per-ID answer has an entry for each ID that was asked and says in its mark whether it is whole. A fault
-    that concerns some IDs is in their marks; it is never raised, and it is never an absence.
+    A per-ID answer has an entry for each ID of the batch, with a mark that says whether the entry is whole. A fault
+    that concerns some IDs is in their marks: it is never raised, and never reads as an absence.
     """
 
     async def edges(
@@ -42,15 +42,15 @@ class GraphStore(Protocol):
         Args:
             ids: The nodes.
             call: The call that asks.
-            per_id: Edges of one node at most; a node that has more is marked as cut, its edges are any of them, and
-                its triples with blank nodes are not counted. All edges where not given.
+            per_id: Edges of one node at most; None for all. A node that has more is marked as cut: its edges are any of
+                them, and its triples with blank nodes are not counted.
             on_answers: Receives the parts of the answer that arrive after the last query was sent, before the whole
                 answer is returned. The caller can use the idle connections for other queries.
         """
         ...
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
-        """Count the edges of each node, up to a bound: a node that has more is said to have at least one more."""
+        """Return the number of edges of each node, counted up to `at_most` and one more."""
         ...
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
@@ -62,41 +62,41 @@ class GraphStore(Protocol):
         ...
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject or object of a triple."""
+        """Return which nodes are subject or object of a triple."""
         ...
 
     async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject of a triple: those that something is said about."""
+        """Return which nodes are subject of a triple."""
         ...
 
     async def nodes(
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
-        """Return the types of each node, and its name and description where those are asked for."""
+        """Return the types of each node, and its name and description on request."""
         ...
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
-        """Return the name of each predicate: its own, or that of the entity that the profile says it stands for."""
+        """Return the name of each predicate: its own, or that of the entity that the profile maps it to."""
         ...
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
-        """Return the direct subclasses of each class, by the predicates that the profile names for it."""
+        """Return the direct subclasses of each class, by the subclass predicates of the profile."""
         ...
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
-        """Return only what says how often each node is mentioned."""
+        """Return the properties of each node that count its mentions, and no others."""
         ...
 
     async def node_metadata(
         self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
-        """Return what is known about each node beside its edges.
+        """Return the properties of each node that are not edges.
 
         Args:
             ids: The nodes.
             call: The call that asks.
-            blank_nodes: Whether the content of blank nodes is wanted.
-            precise: Whether the precisions of dates and the units of quantities are wanted, where the graph has some.
+            blank_nodes: Whether to include the content of blank nodes.
+            precise: Whether to include the precisions of dates and the units of quantities, if the graph has any.
         """
         ...
 
@@ -120,14 +120,14 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms.
 
-        Names that have every word are looked for, and where there are none, names that have some. A graph may be too
-        large for comparing every name; the answer then says so, and proves nothing about what it does not have.
+        The search looks for names with every word; if there are none, for names with some of the words. If the graph is
+        too large to compare every name, the result is not exhaustive.
 
         Args:
-            sought: What is looked for.
+            terms: The text to look for.
             types: Only entities with one of these types; empty for all.
             call: The call that asks.
 
@@ -137,7 +137,7 @@ class GraphStore(Protocol):
         ...
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities that have a name or synonym which is this text, in one case or another.
+        """Find entities with a name or synonym that equals a text, in any case.
 
         Args:
             text: The name.
@@ -154,13 +154,13 @@ class GraphStore(Protocol):
         ...
 
     def prepare(self) -> None:
-        """Begin to make ready, in the background, what the first calls would otherwise wait for."""
+        """Start background work that the first calls would otherwise wait for."""
         ...
 
     def forget(self) -> None:
-        """Forget what was remembered of the graph's content; what was learnt about the endpoint stays."""
+        """Forget the content of the graph; facts about the endpoint stay."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
+        """Close connections and stop threads."""
         ...

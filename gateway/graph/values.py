@@ -36,7 +36,7 @@ class Mark:
     at_least: int | None = None
 
     def __post_init__(self) -> None:
-        """Drop the traceback of the fault: a mark may be kept for long, and frames hold the answers that were read."""
+        """Drop the traceback of the fault: a stored mark lives long, and frames hold the answers that were read."""
         if self.fault is not None:
             self.fault.__traceback__ = self.fault.__context__ = self.fault.__cause__ = None
 
@@ -233,7 +233,7 @@ class Evidence:
     """What is known about one edge.
 
     Attributes:
-        assertions: One for each statement of the edge; identical ones are all kept.
+        assertions: One for each statement of the edge; identical ones are not merged.
         mark: Whether they could be fetched.
         left_out: Predicates, values and sources that are left out because they are no IRIs, or too long to be IDs.
         refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
@@ -325,12 +325,12 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """What a search looks for.
+    """The text that a search looks for, and its words.
 
     Attributes:
-        text: The name or the part of one, as it was asked for.
-        words: Its words in lower case: letters, digits and the marks upon them, and nothing else. None where it has
-            symbols only; it is then a whole name.
+        text: The name or part of a name, as the caller wrote it.
+        words: Its words in lower case, of letters, digits and combining marks only. Empty if the text has symbols only;
+            the search then looks for that text as a whole name.
     """
 
     text: str
@@ -339,12 +339,12 @@ class SearchTerms:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One entity that a search found.
+    """One name that a search found, with its entity.
 
     Attributes:
         iri: The entity.
         text: The name or synonym that matched.
-        is_synonym: Whether that was a synonym.
+        is_synonym: Whether that is a synonym.
     """
 
     iri: Iri
@@ -354,11 +354,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class HitDetails:
-    """What whoever found an entity says of it beside the name that matched.
+    """The name and description of a found entity, from the index or API that found it.
 
     Attributes:
-        name: Its display name; empty where none is told.
-        description: What it is, in words; empty where that is not told.
+        name: Its display name; empty if the source gives none.
+        description: Its description; empty if the source gives none.
     """
 
     name: str = ""
@@ -367,19 +367,19 @@ class HitDetails:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        hits: Matches, in no order that means anything.
-        truncated: Whether there are more than could be read.
-        how: How it was searched, in words.
-        exhaustive: Whether every name was compared, so that what is not found is not there.
-        warnings: What to do about a search that could not do better.
-        fault: What kept a part of the search from being done this time; another time it may be done.
-        weights: How much the entities matter, by whoever found them; None where it does not say, so that the graph
-            has to be asked.
-        told: What whoever found them says of entities; it knows these to exist, so one of them is kept that the graph
-            does not know.
+        hits: The names that match, in no particular order.
+        truncated: Whether more names match than were read.
+        how: How the search was done, as a phrase.
+        exhaustive: Whether every name was compared, so that a name that is not found is not in the graph.
+        warnings: What the caller can do to find more.
+        fault: Why a part of the search failed; a later search may succeed.
+        weights: How important each entity is, from the index or API that found it; None if it does not say, so that the
+            caller has to ask the graph.
+        details: Names and descriptions from the index or API that found the entities. It vouches for these entities:
+            one that the graph does not know stays in the answer.
     """
 
     hits: tuple[Hit, ...]
@@ -389,4 +389,4 @@ class Hits:
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
     weights: Mapping[Iri, float] | None = None
-    told: Mapping[Iri, HitDetails] = field(default_factory=dict)
+    details: Mapping[Iri, HitDetails] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""The local label index: the names of a graph in a SQLite file, found in spite of case, accents, order and slips."""
+"""The label index: the names of a graph in SQLite, searched regardless of case, accents, word order and typos."""

@@ -1,4 +1,4 @@
-"""Reading all names of a graph into a draft, page by page, and making the index of it."""
+"""Reading all names of a graph into a partial index, page by page."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.profile import Profile
 
 Allowance = Callable[[], Call]
-"""Gives what one page may spend: a build as a whole may take hours, and no page may hang."""
+"""Returns a new call for one page: a build may take hours, but no page may hang."""
 
 OnProgress = Callable[[int, int], Awaitable[None]]
-"""Told how many entities are read, and of how many."""
+"""Receives how many entities are read, and of how many."""
 
 
 _REQUESTS = 10_000
 _ROWS = 10_000_000
 _MORE = 1_000
-"""Entities that a graph may have got, while it is read, beyond twice those that it had."""
+"""Entities that may be added while a graph is read, beyond as many as it had."""
 
 
 async def no_progress(_: int, __: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a reading is, in entities; one with names by several predicates counts for each."""
+    """How far a build is, in entities; an entity with names by several predicates counts once for each."""
 
-    told: OnProgress
+    on_progress: OnProgress
     read: int
     total: int
 
     async def add(self, entities: int) -> None:
         self.read += entities
-        await self.told(self.read, max(self.read, self.total))
+        await self.on_progress(self.read, max(self.read, self.total))
 
 
 def allowance_of(profile: Profile, seconds: float | None = None) -> Allowance:
-    """Return what a page may spend under a profile: as many rows as it takes.
+    """Return the allowance of a page under a profile; its rows are not limited.
 
     Args:
         profile: The profile.
-        seconds: Time for a page; that of a call where not given.
+        seconds: Time for a page; by default that of a call.
     """
     limits = profile.limits
     allowed = limits.deadline_seconds if seconds is None else seconds
@@ -63,58 +63,58 @@ async def read_names(
     worker: SqliteWorker,
     allowance: Allowance,
     *,
-    about: str = "",
+    source: str = "",
     path: Path | None = None,
-    afresh: bool = False,
-    told: OnProgress = no_progress,
+    restart: bool = False,
+    on_progress: OnProgress = no_progress,
 ) -> int:
-    """Read all names into a draft at a desk; go on where a draft of the same was left.
+    """Read all names into a partial index; resume one of the same source.
 
     Args:
-        names: Reads the graph.
-        worker: Where the draft is attached.
+        names: Lists the names of the graph.
+        worker: The worker to which the partial index is attached.
         allowance: What each page may spend.
-        about: What the draft is of.
-        path: The draft's file; a temporary database where not given.
-        afresh: Whether to begin with nothing, also where there is a draft of the same.
-        told: Told after each page.
+        source: Identifies the graph.
+        path: The file of the partial index; None for a temporary database.
+        restart: Whether to empty the partial index first.
+        on_progress: Called after each page.
 
     Returns:
-        How many names or entities are missing; 0: the draft is whole.
+        How many names or entities are missing; 0 if the partial index is complete.
 
     Raises:
-        Fault: The graph could not be asked; what was read is kept.
-        sqlite3.Error: The draft is broken, or another process works on it.
+        Fault: The graph could not be asked; the pages read so far are stored.
+        sqlite3.Error: The partial index is broken, or another process uses it.
     """
     predicates = names.predicates
-    await worker.run(partial_index.open_partial, path, f"{about} {' '.join(predicates)}", afresh)
+    await worker.run(partial_index.open_partial, path, f"{source} {' '.join(predicates)}", restart)
     if not await worker.run(partial_index.readings):
         counts = [(predicate, await names.count(predicate, allowance())) for predicate in predicates]
         await worker.run(partial_index.begin, counts)
     readings = await worker.run(partial_index.readings)
     read, total = (sum(getattr(reading, count) for reading in readings) for count in ("entities", "expected"))
-    progress = _Progress(told, read, total)
+    progress = _Progress(on_progress, read, total)
     await progress.add(0)
     for reading in readings:
         if not reading.done:
-            await _read(names, worker, allowance, reading, progress)
+            await _read_predicate(names, worker, allowance, reading, progress)
     return await worker.run(partial_index.missing)
 
 
-async def _read(
+async def _read_predicate(
     names: NameReader, worker: SqliteWorker, allowance: Allowance, reading: PredicateProgress, progress: _Progress
 ) -> None:
-    """Read the pages of one predicate that are not read yet."""
+    """Read the pages of one predicate that were not read yet."""
     after: Iri | None = reading.after
-    seen = reading.entities
+    count = reading.entities
     while after is not None:
         call = allowance()
         page = await names.page(reading.predicate, after, call)
         entities = list(dict.fromkeys(name.iri for name in page.names))
-        seen += len(entities)
-        if seen > 2 * reading.expected + _MORE:
+        count += len(entities)
+        if count > 2 * reading.expected + _MORE:
             raise EndpointFault("The pages of names do not come to an end.")
-        new = await worker.run(partial_index.unknown, entities)
+        new = await worker.run(partial_index.new_entities, entities)
         await worker.run(partial_index.add, reading.predicate, page, await names.types(new, call))
         await progress.add(len(entities))
         after = page.after

@@ -1,6 +1,6 @@
-"""The label index of a graph in this process: made once, beside what else goes on.
+"""The label index of a graph in this process: built once, in the background.
 
-It is in a temporary database, or in a folder that belongs to exactly this graph, where the next run finds it.
+It is in a temporary database, or in a folder that belongs to exactly this graph, where the next run opens it.
 """
 
 from __future__ import annotations
@@ -20,159 +20,160 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.name_reader import NameReader
 from gateway.graph.values import Iri
 from gateway.labels.building import Allowance, OnProgress, no_progress, read_names
-from gateway.labels.index import OPENING_SECONDS, LabelIndex, WrongFormatError, make_index
+from gateway.labels.index import OPENING_SECONDS, LabelIndex, WrongFormatError, build_index
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
 from gateway.settings.storage import make
 
 _log = logging.getLogger(__name__)
 
 _SHARE = 0.5
-"""The share of its own time that a search waits for the index at most; the rest is for a search without it."""
+"""The share of its time that a search waits for the index at most; the rest is for a search without it."""
 
 _SMALL = 20_000
-"""Entities with names below which an index takes about a second, so that every search waits for it."""
+"""Entities up to which building takes about a second, so that every search waits for it."""
 
-_SECONDS = 2.0
+_PATIENCE_SECONDS = 2.0
 """Seconds that a search waits for the index of a larger graph."""
 
 _DAY = 86_400.0
 
 _ATTEMPTS = 3
-"""Indexes that may fail or break before no other one is begun."""
+"""Indexes that may fail or break before no other one is built."""
 
 
 class InProcessIndexSource:
-    """Makes an index when it is first asked for one; see `gateway.labels.indexed_store.Labels`.
+    """Builds an index when the first search needs it; see `gateway.labels.indexed_store.LabelIndexSource`.
 
     Args:
-        names: Reads the graph.
+        names: Lists the names of the graph.
         allowance: What each page of names may spend.
-        place: A folder that belongs to exactly this graph, where the index is stored; it need not exist.
-        patience: Seconds that a search waits for the index of a graph that is not small.
+        folder: A folder that belongs to exactly this graph, to store the index in; it need not exist.
+        patience: Seconds that a search waits for the index of a large graph.
     """
 
     def __init__(
-        self, names: NameReader, allowance: Allowance, place: Path | None = None, *, patience: float = _SECONDS
+        self,
+        names: NameReader,
+        allowance: Allowance,
+        folder: Path | None = None,
+        *,
+        patience: float = _PATIENCE_SECONDS,
     ) -> None:
         self._names = names
         self._allowance = allowance
-        self._place = place
+        self._folder = folder
         self._patience = patience
-        self._told: OnProgress = no_progress
-        self._making: asyncio.Task[LabelIndex | None] | None = None
+        self._on_progress: OnProgress = no_progress
+        self._building: asyncio.Task[LabelIndex | None] | None = None
         self._is_large = asyncio.Event()
         self._predicates: Sequence[Iri] = ()
         self._failed = 0
         self._is_closed = False
 
     @property
-    def is_coming(self) -> bool:
-        """Whether there is no index yet, and one is being made or will be."""
-        making = self._making
-        is_made = making is not None and making.done() and not making.cancelled() and making.result() is not None
-        return not is_made and self._may_begin
+    def is_pending(self) -> bool:
+        """Whether there is no index yet, and one is being built or will be."""
+        return self._may_build and _result(self._building) is None
 
     @property
-    def _may_begin(self) -> bool:
+    def _may_build(self) -> bool:
         return self._failed < _ATTEMPTS and not self._is_closed
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
-        """Return the index, or None where it takes too long to wait for: it is made all the same."""
+        """Return the index; None if it takes too long, then building goes on."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(deadline.seconds_left * _SHARE):
-                while self._may_begin:
-                    making = await self._begun()
-                    await self._waited(making)
-                    if not making.done():
+                while self._may_build:
+                    building = await self._current()
+                    await self._wait_for(building)
+                    if not building.done():
                         return None
-                    if making is self._making and not self._is_outdated:
-                        return making.result()
+                    if building is self._building and not self._is_outdated:
+                        return building.result()
         return None
 
-    def begin(self) -> None:
-        """Begin to make the index before anybody searches."""
-        if self._making is None:
-            self._begin()
+    def start(self) -> None:
+        """Start to build the index before the first search."""
+        if self._building is None:
+            self._start()
 
-    async def made(self, told: OnProgress) -> None:
-        """Wait until the index is there, however long that takes.
+    async def built(self, on_progress: OnProgress) -> None:
+        """Wait until the index is built, however long that takes.
 
         Args:
-            told: Called after each page of names, with the entities read and all of them.
+            on_progress: Called after each page of names, with the entities read and the total.
         """
-        self._told = told
-        await asyncio.wait([await self._begun()])
+        self._on_progress = on_progress
+        await asyncio.wait([await self._current()])
 
     @property
     def _is_outdated(self) -> bool:
-        """Whether it was found out, while the graph is in use, that other predicates name its nodes."""
+        """Whether other predicates turned out to name the nodes, since the build started."""
         return self._predicates != self._names.predicates
 
-    async def _begun(self) -> asyncio.Task[LabelIndex | None]:
-        """Return the making of an index of the names as they are known now."""
-        making = self._making
-        has_failed = making is not None and making.done() and (making.cancelled() or making.result() is None)
-        if self._is_outdated or has_failed:
-            await self._let_go()
-        return self._making or self._begin()
+    async def _current(self) -> asyncio.Task[LabelIndex | None]:
+        """Return the build of an index by the predicates in force; start one if there is none."""
+        building = self._building
+        if self._is_outdated or (building is not None and building.done() and _result(building) is None):
+            await self._drop()
+        return self._building or self._start()
 
-    def _begin(self) -> asyncio.Task[LabelIndex | None]:
+    def _start(self) -> asyncio.Task[LabelIndex | None]:
         self._predicates = self._names.predicates
         self._is_large.clear()
-        self._making = asyncio.create_task(self._make(), name="label index")
-        return self._making
+        self._building = asyncio.create_task(self._build(), name="label index")
+        return self._building
 
-    async def _waited(self, making: asyncio.Task[LabelIndex | None]) -> None:
-        """Wait until the index is made, or not much longer once the graph is known to be large."""
-        if making.done():
+    async def _wait_for(self, building: asyncio.Task[LabelIndex | None]) -> None:
+        """Wait until the index is built; only for the patience once the graph is known to be large."""
+        if building.done():
             return
         large = asyncio.create_task(self._is_large.wait())
         try:
-            await asyncio.wait([making, large], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([building, large], return_when=asyncio.FIRST_COMPLETED)
         finally:
             large.cancel()
-        await asyncio.wait([making], timeout=self._patience if self._is_large.is_set() else None)
+        await asyncio.wait([building], timeout=self._patience if self._is_large.is_set() else None)
 
-    def distrust(self, index: LabelIndex) -> None:
-        """Never return that index again; another one may be made."""
+    def discard(self, index: LabelIndex) -> None:
+        """Never return that index again; build another one if it is the current one."""
         index.close()
-        making = self._making
-        if making is not None and making.done() and not making.cancelled() and making.result() is index:
+        if _result(self._building) is index:
             self._failed += 1
-            self._making = None
+            self._building = None
 
     async def close(self) -> None:
-        """Let go of the index, and make none any more."""
+        """Close the index, and build no other one."""
         self._is_closed = True
-        await self._let_go()
+        await self._drop()
 
-    async def _let_go(self) -> None:
-        if self._making is None:
+    async def _drop(self) -> None:
+        if self._building is None:
             return
-        making, self._making = self._making, None
-        making.cancel()
+        building, self._building = self._building, None
+        building.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            index = await making
+            index = await building
             if index is not None:
                 index.close()
 
-    async def _tell(self, read: int, total: int) -> None:
+    async def _report(self, read: int, total: int) -> None:
         if total > _SMALL:
             self._is_large.set()
-        await self._told(read, total)
+        await self._on_progress(read, total)
 
-    async def _make(self) -> LabelIndex | None:
-        stored = None if self._place is None else self._place / f"labels-{_digest(self._predicates)}.sqlite"
-        # A stored index that was distrusted is not opened again.
-        if stored is not None and not self._failed and (index := await _opened(stored)) is not None:
+    async def _build(self) -> LabelIndex | None:
+        stored = None if self._folder is None else self._folder / f"labels-{_digest(self._predicates)}.sqlite"
+        # After a failure the stored index may be the broken one.
+        if stored is not None and not self._failed and (index := await _open_stored(stored)) is not None:
             return index
         worker = SqliteWorker()
         try:
-            missing = await read_names(self._names, worker, self._allowance, told=self._tell)
-            if stored is not None and not missing and await _stored(worker, stored):
+            missing = await read_names(self._names, worker, self._allowance, on_progress=self._report)
+            if stored is not None and not missing and await _store(worker, stored):
                 worker.close()
-                return await _opened(stored)
-            return await make_index(worker, date="", missing=missing)
+                return await _open_stored(stored)
+            return await build_index(worker, date="", missing=missing)
         except (GatewayError, ClosedError, sqlite3.Error) as error:
             _log.warning("there is no label index, so searches scan all names: %s", error)
         except BaseException:
@@ -183,28 +184,33 @@ class InProcessIndexSource:
         return None
 
 
+def _result(building: asyncio.Task[LabelIndex | None] | None) -> LabelIndex | None:
+    """Return the index of a build; None if it has not ended, was cancelled or failed."""
+    return None if building is None or not building.done() or building.cancelled() else building.result()
+
+
 def _is_there(path: Path) -> bool:
-    """Return whether a file exists; in a coroutine the linter refuses the call itself, which takes no time."""
+    """Return whether a file exists: the linter forbids the call in a coroutine, but it takes no time."""
     return path.is_file()
 
 
-async def _opened(path: Path) -> LabelIndex | None:
-    """Open a stored index; None where there is none that can be used."""
+async def _open_stored(path: Path) -> LabelIndex | None:
+    """Return the stored index; None if there is none that can be used."""
     try:
-        return await LabelIndex.opened(path, Deadline.after(OPENING_SECONDS)) if _is_there(path) else None
+        return await LabelIndex.open(path, Deadline.after(OPENING_SECONDS)) if _is_there(path) else None
     except (sqlite3.Error, WrongFormatError, DeadlinePassed) as error:
-        _log.warning("%s is not used and is made again: %s", path, error)
+        _log.warning("%s is not used and is rebuilt: %s", path, error)
         return None
 
 
-async def _stored(worker: SqliteWorker, path: Path) -> bool:
-    """Make the index of the draft at a desk, whole in its place; return whether it could be written."""
-    # A name of its own: several gateways, in one process too, may make the index of one graph at once.
+async def _store(worker: SqliteWorker, path: Path) -> bool:
+    """Build the index of a worker in its file; return whether the file could be written."""
+    # A unique name, because several gateways, even in one process, may build the index of one graph at once.
     new = path.with_suffix(f".{secrets.token_hex(8)}.new")
     try:
         make(path.parent)
         _remove_unfinished(path.parent)
-        await make_index(worker, date="", missing=0, path=new)
+        await build_index(worker, date="", missing=0, path=new)
         new.replace(path)
         _remove_others(path)
     except (OSError, sqlite3.OperationalError, ConfigurationError) as error:
@@ -217,16 +223,16 @@ async def _stored(worker: SqliteWorker, path: Path) -> bool:
 
 
 def _remove_others(path: Path) -> None:
-    """Remove the indexes of names by other predicates: they were made before it was known what names this graph."""
+    """Remove the indexes by other predicates, which were built before the predicates in force were detected."""
     for other in path.parent.glob("labels-*.sqlite"):
         if other != path:
-            # Another process may have it open, and some systems then refuse.
+            # Some systems refuse to remove a file that another process has open.
             with contextlib.suppress(OSError):
                 other.unlink()
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove what processes that were killed left behind; none makes an index for a day."""
+    """Remove the unfinished files of killed processes; no build takes a day."""
     for left in folder.glob("labels-*.new"):
         with contextlib.suppress(OSError):
             if left.stat().st_mtime < time.time() - _DAY:

@@ -1,4 +1,4 @@
-"""The label index: finds the entities whose names are near to a text, types inside the search."""
+"""The label index: finds entities by names that are similar to a text, filtered by type."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from gateway.labels.tables import FORMAT, is_index, write_index
 from gateway.labels.word_forms import LONGEST_NAME
 
 OPENING_SECONDS = 10.0
-"""Time for opening an index, which counts its names; a broken one could take for ever."""
+"""Time for opening an index, which counts its names; without it, a broken file could block for ever."""
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What an index says of itself.
+class IndexInfo:
+    """Facts about an index.
 
     Attributes:
-        date: The day it was made; empty for one that is made of a loaded graph, which never grows old.
-        names: Names in it.
-        entities: Entities that have them.
-        whole: Whether these are all names of the graph.
-        typed: Whether the types of all entities are known.
-        long: Whether there are names of which only the first characters are searched.
+        date: The day it was built; empty for that of a loaded graph, which does not change.
+        names: The number of names.
+        entities: The number of entities.
+        whole: Whether it has all names of the graph.
+        typed: Whether it has the types of all entities.
+        long: Whether only the first characters of some names are searched.
     """
 
     date: str
@@ -48,28 +48,28 @@ class About:
 
 
 class WrongFormatError(Exception):
-    """A file is an index of another version of this program, or none."""
+    """The file is not an index of this version."""
 
 
 class LabelIndex:
-    """An index that can be searched.
+    """An index that is open for searches.
 
     Attributes:
-        about: What it says of itself.
+        info: Facts about it.
     """
 
-    def __init__(self, worker: SqliteWorker, about: About) -> None:
-        self.about = about
+    def __init__(self, worker: SqliteWorker, info: IndexInfo) -> None:
+        self.info = info
         self._worker = worker
 
     @classmethod
-    async def opened(cls, path: Path, deadline: Deadline) -> LabelIndex:
+    async def open(cls, path: Path, deadline: Deadline) -> LabelIndex:
         """Open the index in a file.
 
         Raises:
-            DeadlinePassed: That takes longer than is allowed.
-            sqlite3.Error: The file is no database, or a broken one.
-            WrongFormatError: It is no index as this version makes them.
+            DeadlinePassed: No time is left.
+            sqlite3.Error: The file is not a database, or is broken.
+            WrongFormatError: The file is not an index of this version.
         """
         worker = SqliteWorker()
         try:
@@ -78,98 +78,98 @@ class LabelIndex:
             worker.close()
             raise
 
-    async def find(self, sought: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
         """Find entities by their names.
 
         Args:
-            sought: What is looked for.
+            terms: The text to look for.
             types: Only entities with one of these types; empty for all.
-            at_most: Hits at most.
-            deadline: When the answer is wanted.
+            at_most: The most hits to return.
+            deadline: The deadline of the call.
 
         Raises:
             DeadlinePassed: No time is left.
             ClosedError: The index was closed.
             sqlite3.Error: The index is broken.
         """
-        found = await self._worker.run_until(deadline, _find, sought, types, at_most, not self.about.date)
-        unfinished = not self.about.whole or bool(types and not self.about.typed)
+        found = await self._worker.run_until(deadline, _find, terms, types, at_most, not self.info.date)
+        is_partial = not self.info.whole or bool(types and not self.info.typed)
         return Hits(
             found.hits,
-            found.cut or unfinished,
-            f"{self.about}; {found.how}",
-            # A graph that is not in this process may have got another name since.
-            exhaustive=not (self.about.date or unfinished or found.shortened or self.about.long),
+            found.cut or is_partial,
+            f"{self.info}; {found.how}",
+            # An endpoint may have got new names since that day.
+            exhaustive=not (self.info.date or is_partial or found.shortened or self.info.long),
         )
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self._worker.close()
 
 
-async def make_index(worker: SqliteWorker, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
-    """Make the index of the draft at a desk, which lets go of the draft.
+async def build_index(worker: SqliteWorker, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
+    """Build the index from the partial index of a worker, and detach the partial index.
 
     Args:
-        worker: Where the draft is.
-        date: The day that the index is of; empty for one of a loaded graph.
+        worker: The worker.
+        date: The date of the index; empty for that of a loaded graph.
         missing: How many names or entities are known to be missing.
-        path: The index's file, which must not be there; a temporary database where not given.
+        path: The file, which must not exist; None for a temporary database.
 
     Raises:
-        ClosedError: The desk was closed.
-        sqlite3.Error: It cannot be written.
+        ClosedError: The worker was closed.
+        sqlite3.Error: The index cannot be written.
     """
     facts = {"format": FORMAT, "date": date, "missing": str(missing)}
-    return LabelIndex(worker, await worker.run(_write, facts, path, worker.go_on))
+    return LabelIndex(worker, await worker.run(_write, facts, path, worker.check_open))
 
 
 def _write(
-    database: sqlite3.Connection, facts: Mapping[str, str], path: Path | None, go_on: Callable[[], None]
-) -> About:
-    attach(database, "made", path, writable=True)
-    # Nobody reads it before it is whole, and one that did not become whole is thrown away.
-    database.execute("PRAGMA made.journal_mode = OFF")
+    database: sqlite3.Connection, facts: Mapping[str, str], path: Path | None, check: Callable[[], None]
+) -> IndexInfo:
+    attach(database, "built", path, writable=True)
+    # No journal: nobody reads it before it is whole, and one that is not completed is removed.
+    database.execute("PRAGMA built.journal_mode = OFF")
     try:
-        write_index(database, go_on)
-        database.executemany("INSERT INTO made.facts VALUES (?, ?)", facts.items())
+        write_index(database, check)
+        database.executemany("INSERT INTO built.facts VALUES (?, ?)", facts.items())
     except sqlite3.Error:
-        # The draft stays, so that another place may be tried.
+        # The partial index stays attached, so that the caller can try another path.
         if database.in_transaction:
             database.execute("ROLLBACK")
-        database.execute("DETACH DATABASE made")
+        database.execute("DETACH DATABASE built")
         raise
-    database.execute("DETACH DATABASE draft")
-    return _about(database)
+    database.execute("DETACH DATABASE partial")
+    return _info(database)
 
 
 def _find(
-    database: sqlite3.Connection, sought: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
+    database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
 ) -> IndexSearch:
-    return IndexSearch.of(database, sought, types, at_most, thorough=thorough)
+    return IndexSearch.of(database, terms, types, at_most, thorough=thorough)
 
 
-def _read(database: sqlite3.Connection, path: Path) -> About:
-    attach(database, "made", path, writable=False)
+def _read(database: sqlite3.Connection, path: Path) -> IndexInfo:
+    attach(database, "built", path, writable=False)
     database.execute("PRAGMA query_only = ON")
     if not is_index(database):
         raise WrongFormatError
-    about = _about(database)
-    ((pages,),), ((size,),) = database.execute("PRAGMA made.page_count"), database.execute("PRAGMA made.page_size")
-    # SQLite's own check reads the whole file. What else is wrong with it is found by the search that comes upon it.
+    info = _info(database)
+    ((pages,),), ((size,),) = database.execute("PRAGMA built.page_count"), database.execute("PRAGMA built.page_size")
+    # SQLite's own check reads the whole file; other damage is found by the search that reads it.
     if pages * size != path.stat().st_size:
         raise sqlite3.DatabaseError("its end is missing")
-    return about
+    return info
 
 
-def _about(database: sqlite3.Connection) -> About:
-    facts = dict(database.execute("SELECT key, substr(value, 1, 20) FROM made.facts LIMIT 10"))
+def _info(database: sqlite3.Connection) -> IndexInfo:
+    facts = dict(database.execute("SELECT key, substr(value, 1, 20) FROM built.facts LIMIT 10"))
     if facts.get("format") != FORMAT or not _DATE.fullmatch(facts.get("date", "")):
         raise WrongFormatError
-    ((names,),) = database.execute("SELECT count(*) FROM made.name")
-    ((entities,),) = database.execute("SELECT count(*) FROM made.node")
-    ((untyped,),) = database.execute("SELECT count(*) FROM made.node WHERE NOT kinds_known")
+    ((names,),) = database.execute("SELECT count(*) FROM built.name")
+    ((entities,),) = database.execute("SELECT count(*) FROM built.node")
+    ((untyped,),) = database.execute("SELECT count(*) FROM built.node WHERE NOT kinds_known")
     # Names are numbered by their length.
-    longest = database.execute("SELECT length(text) FROM made.name ORDER BY id DESC LIMIT 1").fetchone()
+    longest = database.execute("SELECT length(text) FROM built.name ORDER BY id DESC LIMIT 1").fetchone()
     long = longest is not None and longest[0] > LONGEST_NAME
-    return About(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0, long)
+    return IndexInfo(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0, long)

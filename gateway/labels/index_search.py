@@ -1,6 +1,6 @@
-"""One search of the index, in steps from names that are the same to names that are similar.
+"""One search of the index, in steps from equal names to similar names.
 
-What was typed never reaches FTS5 but as words of letters and digits in quotes, which have no meaning there.
+User text reaches FTS5 only as quoted words of letters and digits, so it cannot contain FTS5 syntax.
 """
 
 from __future__ import annotations
@@ -14,79 +14,79 @@ from itertools import chain
 from gateway.graph.values import Hit, Iri, SearchTerms
 from gateway.labels.word_forms import (
     LONGEST_WORD,
-    bag,
-    forms,
-    one_slip,
-    slips,
-    squashed,
+    deletion_keys,
+    deletions,
+    inflections,
+    is_one_edit_apart,
+    joined_key,
+    sorted_key,
     stands_alone,
-    without_one,
     words_of,
 )
 from gateway.terms.folding import fold_marks
 
 _MOST_WORDS = 24
 _FEW = 5
-"""Names that begin so, or have every word, below which names are looked for that are similar."""
+"""Names found below which the search goes on to similar names."""
 
 _LOOKED_AT = 20_000
-"""Names that begin so, or have no letter, and are looked at, where only some are wanted."""
+"""Names read at most, where only some of them match: names that begin with the text, or have symbols only."""
 
 _ALTERNATIVES = 200
-"""Words that one word may be meant for."""
+"""Words of the index at most that are tried in place of one word."""
 
 _WORDS_INSIDE = 1_000
-"""Words that have a word inside, the most frequent ones."""
+"""Words of the index at most that contain one word, the most frequent first."""
 
 _SHORTEST_INSIDE = 3
-"""Characters by which words are found that have them inside: SQLite's trigrams find no fewer."""
+"""Characters from which a word is found inside words: a trigram index finds no fewer."""
 
 _LAST = "\U0010ffff"
 
 _NAME = "SELECT name.id, node.iri, name.text, name.is_synonym"
 _OF_TYPES = """
 (:untyped OR EXISTS (
-    SELECT 1 FROM made.node_type AS its
+    SELECT 1 FROM built.node_type AS its
     WHERE its.node = node.id AND its.type IN (SELECT value FROM json_each(:types))
 ))
 LIMIT :rows
 """
-_BY_KEY = "FROM made.name JOIN made.node ON node.id = name.node WHERE"
+_BY_KEY = "FROM built.name JOIN built.node ON node.id = name.node WHERE"
 _KEYS = "IN (SELECT value FROM json_each(:keys)) AND"
 _SQUASHED = f"{_NAME} {_BY_KEY} name.squashed {_KEYS} {_OF_TYPES}"
 _IN_ANY_ORDER = f"{_NAME} {_BY_KEY} name.bag {_KEYS} {_OF_TYPES}"
-_BEGUN = "(SELECT * FROM made.name WHERE squashed >= :first AND squashed < :last LIMIT :looked_at)"
-_BEGINNING = f"{_NAME} FROM {_BEGUN} AS name JOIN made.node ON node.id = name.node WHERE {_OF_TYPES}"
+_BEGUN = "(SELECT * FROM built.name WHERE squashed >= :first AND squashed < :last LIMIT :looked_at)"
+_BEGINNING = f"{_NAME} FROM {_BEGUN} AS name JOIN built.node ON node.id = name.node WHERE {_OF_TYPES}"
 _HOW_MANY_BEGIN = """
-SELECT count(*) FROM (SELECT 1 FROM made.name WHERE squashed >= :first AND squashed < :last LIMIT :looked_at)
+SELECT count(*) FROM (SELECT 1 FROM built.name WHERE squashed >= :first AND squashed < :last LIMIT :looked_at)
 """
-_FOUND = "(SELECT rowid FROM made.named WHERE named MATCH :query ORDER BY rowid LIMIT :rows)"
+_FOUND = "(SELECT rowid FROM built.named WHERE named MATCH :query ORDER BY rowid LIMIT :rows)"
 _MATCHING = f"""
-{_NAME} FROM {_FOUND} AS found JOIN made.name ON name.id = found.rowid JOIN made.node ON node.id = name.node
+{_NAME} FROM {_FOUND} AS found JOIN built.name ON name.id = found.rowid JOIN built.node ON node.id = name.node
 """
-_TYPES = "SELECT id FROM made.type WHERE iri IN (SELECT value FROM json_each(?))"
-_KNOWN_WORDS = "SELECT text, names FROM made.word WHERE text IN (SELECT value FROM json_each(?))"
-_WORDS_BY_SLIPS = """
-SELECT DISTINCT word.id, word.text FROM made.slip JOIN made.word ON word.id = slip.word
+_TYPES = "SELECT id FROM built.type WHERE iri IN (SELECT value FROM json_each(?))"
+_KNOWN_WORDS = "SELECT text, names FROM built.word WHERE text IN (SELECT value FROM json_each(?))"
+_WORDS_BY_DELETION_KEYS = """
+SELECT DISTINCT word.id, word.text FROM built.slip JOIN built.word ON word.id = slip.word
 WHERE slip.variant IN (SELECT value FROM json_each(?)) ORDER BY word.id
 """
 _WORDS_WITH_INSIDE = """
-SELECT text FROM made.word WHERE id IN (SELECT rowid FROM made.inside WHERE inside MATCH ? ORDER BY rowid LIMIT ?)
+SELECT text FROM built.word WHERE id IN (SELECT rowid FROM built.inside WHERE inside MATCH ? ORDER BY rowid LIMIT ?)
 """
 
 Row = tuple[int, str, str, int]
 Groups = Sequence[Sequence[str]]
-"""Words, of each of which one is enough."""
+"""Alternatives for each word: one of each group is enough."""
 
 
 @dataclass(slots=True)
 class IndexSearch:
-    """What one search finds.
+    """One search, and the rows that it found.
 
     Attributes:
-        cut: Whether there is more than was asked for.
-        shortened: Whether only the first words of the text were looked for, or all of them are too short to be looked
-            for inside words, or it has symbols only, which are looked for as a whole name.
+        cut: Whether there are more than was asked for.
+        shortened: Whether the search left something out: words beyond the first ones, or the insides of words because
+            all words are too short or the text has symbols only.
     """
 
     cut: bool
@@ -100,35 +100,35 @@ class IndexSearch:
 
     @classmethod
     def of(
-        cls, database: sqlite3.Connection, sought: SearchTerms, types: Sequence[Iri], at_most: int, *, thorough: bool
+        cls, database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, *, thorough: bool
     ) -> IndexSearch:
-        """Search.
+        """Search, and return the search with its rows.
 
         Args:
             database: Has the index attached.
-            sought: What is looked for.
+            terms: The text to look for.
             types: Only entities with one of these types; empty for all.
-            at_most: Names at most.
-            thorough: Whether words inside words are looked for also where whole words were found.
+            at_most: The most names to find.
+            thorough: Whether to look inside words even if whole words were found.
         """
-        words = words_of(sought.text)
+        words = words_of(terms.text)
         shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))
-        finding = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
-        if finding._types is not None:
+        search = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
+        if search._types is not None:
             if words:
-                finding._search(words[:_MOST_WORDS])
+                search._search(words[:_MOST_WORDS])
             else:
-                finding._symbols(sought.text)
-        return finding
+                search._symbols(terms.text)
+        return search
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """Matches, in no order that means anything."""
+        """The names found, in no particular order."""
         return tuple(Hit(iri, text, bool(is_synonym)) for _, iri, text, is_synonym in self._rows.values())
 
     @property
     def how(self) -> str:
-        """Which names were found, in words."""
+        """Which names were found, as a phrase."""
         return f"names that {' or '.join(self._steps)}" if self._steps else "no name is near"
 
     def _search(self, words: Sequence[str]) -> None:
@@ -146,22 +146,22 @@ class IndexSearch:
             self._with_some(words)
 
     def _symbols(self, text: str) -> None:
-        """Find names that are the same text of symbols."""
+        """Find names that equal a text of symbols."""
         wanted = fold_marks(text)
         rows = list(self._rows_of(_SQUASHED, {"keys": '[""]', "rows": _LOOKED_AT}))
         self.cut = len(rows) == _LOOKED_AT
         self._take("are the same", (row for row in rows if fold_marks(row[2]) == wanted))
 
     def _same(self, words: Sequence[str]) -> bool:
-        """Find names that differ in case, accents, signs and the order of words only."""
+        """Find names that differ only in case, accents, signs and the order of words."""
         return self._take(
             "are the same",
-            chain(self._by_key(_SQUASHED, [squashed(words)]), self._by_key(_IN_ANY_ORDER, [bag(words)])),
+            chain(self._by_key(_SQUASHED, [joined_key(words)]), self._by_key(_IN_ANY_ORDER, [sorted_key(words)])),
         )
 
     def _beginning(self, words: Sequence[str]) -> None:
         """Find names that begin with the text."""
-        key = squashed(words)
+        key = joined_key(words)
         within = {"first": key, "last": key + _LAST, "looked_at": _LOOKED_AT}
         self._take("begin so", self._rows_of(_BEGINNING, within))
         if self._types:
@@ -169,20 +169,20 @@ class IndexSearch:
             self.cut = self.cut or looked_at == _LOOKED_AT
 
     def _with_all(self, words: Sequence[str]) -> None:
-        """Find names that have every word, where the last word may be the beginning of one."""
+        """Find names that have every word; the last word may be the beginning of a word."""
         *complete, last = words
         unfinished = "*" if len(last) >= _SHORTEST_INSIDE else ""
         self._take("have every word", self._matching([[word] for word in complete], f'"{last}"{unfinished}'))
 
     def _in_other_forms(self, words: Sequence[str]) -> None:
         """Find names that have every word, in the singular or plural."""
-        self._take("have every word in some form", self._matching([[word, *forms(word)] for word in words]))
+        self._take("have every word in some form", self._matching([[word, *inflections(word)] for word in words]))
 
     def _similar(self, words: Sequence[str]) -> None:
-        """Find names that one slip of the finger made the text of; where there is none, one slip a word."""
+        """Find names one edit from the text; if there are none, names with one edit in each word."""
         step = "are similar"
         # The empty key would match names without any letter.
-        shorter = filter(None, without_one(squashed(words)[: LONGEST_WORD * 2]))
+        shorter = filter(None, deletions(joined_key(words)[: LONGEST_WORD * 2]))
         found = self._take(step, self._by_key(_SQUASHED, shorter))
         near = [self._near(word) for word in words]
         for place, alternatives in enumerate(near):
@@ -195,7 +195,7 @@ class IndexSearch:
             )
 
     def _with_parts(self, words: Sequence[str]) -> None:
-        """Find names in whose words the words are; short ones are compared with the names that have the others."""
+        """Find names whose words contain the words; short words are looked for in the names that have the others."""
         longer = [word for word in words if not _is_short(word)] or words
         groups = []
         for word in longer:
@@ -213,7 +213,7 @@ class IndexSearch:
         )
 
     def _with_some(self, words: Sequence[str]) -> None:
-        """Find names that lack one of the words; where there is none, names that have one, of the rarer words."""
+        """Find names that lack one of the words; if there are none, names that have one word, rare words first."""
         if len(words) == 1:
             return
         known = dict(self._database.execute(_KNOWN_WORDS, (json.dumps(words),)))
@@ -229,11 +229,11 @@ class IndexSearch:
                     break
 
     def _near(self, word: str) -> list[str]:
-        """Return words of the index that one slip makes this word of."""
+        """Return the words of the index that are one edit from a word."""
         if not 1 < len(word) <= LONGEST_WORD:
             return []
-        rows = self._database.execute(_WORDS_BY_SLIPS, (json.dumps(sorted(slips(word))),))
-        return [text for _, text in rows if text != word and one_slip(text, word)][:_ALTERNATIVES]
+        rows = self._database.execute(_WORDS_BY_DELETION_KEYS, (json.dumps(sorted(deletion_keys(word))),))
+        return [text for _, text in rows if text != word and is_one_edit_apart(text, word)][:_ALTERNATIVES]
 
     def _by_key(self, query: str, keys: Iterable[str]) -> Iterable[Row]:
         return self._rows_of(query, {"keys": json.dumps(list(keys))})
@@ -253,7 +253,7 @@ class IndexSearch:
         return self._database.execute(query, {**given, **parameters})
 
     def _take(self, step: str, rows: Iterable[Row]) -> bool:
-        """Keep what a step found; return whether it found anything."""
+        """Add the rows of a step; return whether it found any."""
         found = list(rows)
         before = len(self._rows)
         for row in found:
@@ -271,7 +271,7 @@ def _is_short(word: str) -> bool:
 
 
 def _numbers(database: sqlite3.Connection, types: Sequence[Iri]) -> list[int] | None:
-    """Return types as the index numbers them; None where it knows none of them."""
+    """Return the numbers that the index has for types; None if it has none of them."""
     if not types:
         return []
     return [number for (number,) in database.execute(_TYPES, (json.dumps(types),))] or None

@@ -1,4 +1,4 @@
-"""A `GraphStore` that answers searches from a label index, and hands everything else on."""
+"""A `GraphStore` that answers searches from a label index; the store below answers everything else."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from gateway.labels.sqlite_worker import ClosedError
 _log = logging.getLogger(__name__)
 
 _CANDIDATES = 1_000
-"""Names that are ranked; the index has the nearest among them."""
+"""Names that the index returns for ranking; the nearest are among them."""
 
 _ATTEMPTS = 3
-"""Indexes that one search asks, where the one before was replaced or broke."""
+"""Indexes that one search tries, if one was replaced or broke."""
 
-_COMING = (
+_PENDING = (
     "The index of all names is not ready yet, so only names with these words were compared. Ask again in a minute: the "
     "index also finds plurals, typos and words in another order."
 )
 
 
 class LabelIndexSource(Protocol):
-    """Where an index comes from."""
+    """Provides the label index of one graph."""
 
     @property
-    def is_coming(self) -> bool:
-        """Whether there is no index now, and there will be one: a later search may find more."""
+    def is_pending(self) -> bool:
+        """Whether there is no index yet, but will be: a later search may find more."""
         ...
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
-        """Return the index; None where there is none, or none yet."""
+        """Return the index; None if there is none, or none yet."""
         ...
 
-    def begin(self) -> None:
-        """Have the index made in the background, where it is made here and before anybody searches."""
+    def start(self) -> None:
+        """Start to build the index in the background, if this process builds it."""
         ...
 
-    def distrust(self, index: LabelIndex) -> None:
-        """Never return that index again."""
+    def discard(self, index: LabelIndex) -> None:
+        """Never return that index again, because it is broken."""
         ...
 
     async def close(self) -> None:
-        """Let go of the index, and stop making one."""
+        """Close the index, and stop building."""
         ...
 
 
@@ -63,41 +63,41 @@ class IndexedStore(DelegatingStore):
         super().__init__(inner)
         self._labels = labels
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities by their names and synonyms; by the store below where there is no index that knows any."""
-        hits = await self._indexed(sought, types, call)
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by the index; by the store below if there is none, or it finds nothing and may be outdated."""
+        hits = await self._indexed(terms, types, call)
         if hits is not None and hits.exhaustive:
             return hits
         if hits is not None and hits.hits:
-            return await self._with_new_names(hits, sought, types, call)
-        is_coming = hits is None and self._labels.is_coming
-        found = await self._inner.search(sought, types, call)
-        if not is_coming:
+            return await self._with_new_names(hits, terms, types, call)
+        is_pending = hits is None and self._labels.is_pending
+        found = await self._inner.search(terms, types, call)
+        if not is_pending:
             return found
-        return replace(found, exhaustive=False, warnings=(*found.warnings, _COMING))
+        return replace(found, exhaustive=False, warnings=(*found.warnings, _PENDING))
 
-    async def _indexed(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits | None:
-        """Search the index; None where there is none."""
+    async def _indexed(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits | None:
+        """Search the index; None if there is none."""
         for _ in range(_ATTEMPTS):
             index = await self._labels.index(call.deadline)
             if index is None:
                 return None
             try:
-                return await index.find(sought, types, _CANDIDATES, call.deadline)
+                return await index.find(terms, types, _CANDIDATES, call.deadline)
             except ClosedError:
-                _log.debug("a search found its label index closed, because another one took its place")
+                _log.debug("a search found its label index closed, because another one replaced it")
             except sqlite3.Error as error:
                 _log.warning("the label index is not used any more, because it is broken: %s", error)
-                self._labels.distrust(index)
+                self._labels.discard(index)
         return None
 
-    async def _with_new_names(self, hits: Hits, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Add what has this very name by now, where an index that may have grown old knows nothing of that name."""
-        wanted = sought.text.strip().casefold()
+    async def _with_new_names(self, hits: Hits, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Add entities that have got exactly this name since the index was built, if the index lacks the name."""
+        wanted = terms.text.strip().casefold()
         if any(hit.text.casefold() == wanted for hit in hits.hits):
             return hits
         try:
-            new = await self._inner.named(sought.text, types, call)
+            new = await self._inner.named(terms.text, types, call)
         except Fault as fault:
             _log.info("names that are newer than the label index could not be looked up: %s", fault)
             return hits
@@ -105,11 +105,11 @@ class IndexedStore(DelegatingStore):
         return replace(hits, hits=tuple(known), how=f"{hits.how}; {new.how}")
 
     def prepare(self) -> None:
-        """Begin to make ready what the first searches need."""
-        self._labels.begin()
+        """Start to build the index, and whatever the store below prepares."""
+        self._labels.start()
         super().prepare()
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
+        """Close the index and the store below."""
         await self._labels.close()
         await super().close()

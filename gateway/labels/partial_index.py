@@ -1,4 +1,4 @@
-"""A draft of an index: names as they were read, and how far that is. Every page is kept whole or not at all."""
+"""A partial index: the names read so far, and how far the reading is. A page is stored whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 from gateway.graph.name_reader import EntityTypes, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.sqlite_worker import attach
-from gateway.labels.tables import DRAFT, FORMAT, is_draft
+from gateway.labels.tables import FORMAT, PARTIAL_TABLES, is_partial_index
 
 
 @dataclass(frozen=True, slots=True)
 class PredicateProgress:
-    """How far one predicate is read.
+    """How far the names of one predicate are read.
 
     Attributes:
         predicate: The predicate.
-        after: The last entity that was read; empty: none.
-        done: Whether its last page was read.
-        expected: How many entities have a name by it, as the graph says.
-        entities: How many were read.
+        after: The last entity that was read; empty if none was.
+        done: Whether the last page was read.
+        expected: The number of entities with a name by it, as the graph counts them.
+        entities: The number of entities that were read.
     """
 
     predicate: Iri
@@ -34,52 +34,52 @@ class PredicateProgress:
     entities: int
 
 
-def open_partial(database: sqlite3.Connection, path: Path | None, about: str, afresh: bool) -> None:
-    """Attach a draft, or begin one.
+def open_partial(database: sqlite3.Connection, path: Path | None, source: str, restart: bool) -> None:
+    """Attach a partial index; empty it if it is of another source or format.
 
     Args:
-        database: To which it is attached.
-        path: Its file; a temporary database where not given.
-        about: What it is a draft of; one of something else, or of another format, is not gone on with.
-        afresh: Whether no draft is gone on with.
+        database: The connection.
+        path: Its file; None for a temporary database.
+        source: Identifies the graph and the predicates.
+        restart: Whether to empty it in any case.
 
     Raises:
         sqlite3.Error: The file is no database, or another process works on it.
     """
-    attach(database, "draft", path, writable=True)
+    attach(database, "partial", path, writable=True)
     if path is not None:
-        # Held until the desk is closed: no other process writes here, and a crash lets go of it.
-        database.execute("PRAGMA draft.locking_mode = EXCLUSIVE")
+        # SQLite holds this lock until the connection is closed, or the process dies: no other process writes here.
+        database.execute("PRAGMA partial.locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
         database.execute("COMMIT")
-    if not is_draft(database) and database.execute("SELECT 1 FROM draft.sqlite_master LIMIT 1").fetchall():
-        raise sqlite3.DatabaseError("it is no draft of this version")
-    key = f"{FORMAT} {about}"
-    if not afresh and _known(database) == key:
+    if not is_partial_index(database) and database.execute("SELECT 1 FROM partial.sqlite_master LIMIT 1").fetchall():
+        raise sqlite3.DatabaseError("it is no partial index of this version")
+    key = f"{FORMAT} {source}"
+    if not restart and _source(database) == key:
         return
-    for kind, name in database.execute("SELECT type, name FROM draft.sqlite_master").fetchall():
+    for kind, name in database.execute("SELECT type, name FROM partial.sqlite_master").fetchall():
         if kind == "table":
-            database.execute(f"DROP TABLE draft.{name}")
+            database.execute(f"DROP TABLE partial.{name}")
     with _transaction(database):
-        for statement in filter(str.strip, DRAFT.split(";")):
+        for statement in filter(str.strip, PARTIAL_TABLES.split(";")):
             database.execute(statement)
-        database.execute("INSERT INTO draft.about VALUES ('about', ?)", (key,))
+        database.execute("INSERT INTO partial.about VALUES ('about', ?)", (key,))
 
 
-def _known(database: sqlite3.Connection) -> str:
+def _source(database: sqlite3.Connection) -> str:
     try:
-        rows = database.execute("SELECT value FROM draft.about WHERE key = 'about'").fetchall()
+        rows = database.execute("SELECT value FROM partial.about WHERE key = 'about'").fetchall()
     except sqlite3.OperationalError:
-        # It has no such table: it was begun just now.
+        # A new file has no such table yet.
         return ""
     return str(rows[0][0]) if rows else ""
 
 
 def begin(database: sqlite3.Connection, expected: Sequence[tuple[Iri, int]]) -> None:
-    """Note which predicates are to be read, and how many entities each has; those that were begun stay as they are."""
+    """Store which predicates to read, and how many entities each has; leave predicates that are there already."""
     with _transaction(database):
         database.executemany(
-            "INSERT OR IGNORE INTO draft.reading (predicate, place, expected) VALUES (?, ?, ?)",
+            "INSERT OR IGNORE INTO partial.reading (predicate, place, expected) VALUES (?, ?, ?)",
             [(predicate, place, count) for place, (predicate, count) in enumerate(expected)],
         )
 
@@ -87,7 +87,7 @@ def begin(database: sqlite3.Connection, expected: Sequence[tuple[Iri, int]]) -> 
 def readings(database: sqlite3.Connection) -> list[PredicateProgress]:
     """Return how far each predicate is read."""
     rows = database.execute(
-        "SELECT predicate, after, done, expected, entities FROM draft.reading ORDER BY place"
+        "SELECT predicate, after, done, expected, entities FROM partial.reading ORDER BY place"
     ).fetchall()
     return [
         PredicateProgress(predicate, after, bool(done), expected, entities)
@@ -95,47 +95,47 @@ def readings(database: sqlite3.Connection) -> list[PredicateProgress]:
     ]
 
 
-def unknown(database: sqlite3.Connection, entities: Sequence[Iri]) -> list[Iri]:
-    """Return those entities that the draft does not have."""
+def new_entities(database: sqlite3.Connection, entities: Sequence[Iri]) -> list[Iri]:
+    """Return the entities that are not in the partial index yet."""
     rows = database.execute(
-        "SELECT iri FROM draft.entity WHERE iri IN (SELECT value FROM json_each(?))", (json.dumps(entities),)
+        "SELECT iri FROM partial.entity WHERE iri IN (SELECT value FROM json_each(?))", (json.dumps(entities),)
     )
     known = {iri for (iri,) in rows}
     return [entity for entity in entities if entity not in known]
 
 
-def add(database: sqlite3.Connection, predicate: Iri, page: NamesPage, kinds: EntityTypes) -> None:
-    """Add a page, and note how far the predicate is read now."""
+def add(database: sqlite3.Connection, predicate: Iri, page: NamesPage, types: EntityTypes) -> None:
+    """Add a page and the types of its new entities, and store how far the predicate is read."""
     entities = list(dict.fromkeys(name.iri for name in page.names))
     with _transaction(database):
         database.executemany(
-            "INSERT OR IGNORE INTO draft.entity (iri, kinds_known) VALUES (?, ?)",
-            [(iri, iri not in kinds.unknown) for iri in entities],
+            "INSERT OR IGNORE INTO partial.entity (iri, kinds_known) VALUES (?, ?)",
+            [(iri, iri not in types.unknown) for iri in entities],
         )
-        different = dict.fromkeys(kind for types in kinds.types.values() for kind in types)
-        database.executemany("INSERT OR IGNORE INTO draft.kind (iri) VALUES (?)", [(kind,) for kind in different])
+        different = dict.fromkeys(kind for kinds in types.types.values() for kind in kinds)
+        database.executemany("INSERT OR IGNORE INTO partial.kind (iri) VALUES (?)", [(kind,) for kind in different])
         database.executemany(
-            "INSERT OR IGNORE INTO draft.entity_kind SELECT entity.id, kind.id FROM draft.entity, draft.kind "
+            "INSERT OR IGNORE INTO partial.entity_kind SELECT entity.id, kind.id FROM partial.entity, partial.kind "
             "WHERE entity.iri = ? AND kind.iri = ?",
-            [(iri, kind) for iri, types in kinds.types.items() for kind in types],
+            [(iri, kind) for iri, kinds in types.types.items() for kind in kinds],
         )
         database.executemany(
-            "INSERT OR IGNORE INTO draft.text SELECT id, ?, ?, ? FROM draft.entity WHERE iri = ?",
+            "INSERT OR IGNORE INTO partial.text SELECT id, ?, ?, ? FROM partial.entity WHERE iri = ?",
             [(name.text, name.is_synonym, name.language, name.iri) for name in page.names],
         )
         database.execute(
-            "UPDATE draft.reading SET after = ?, done = ?, entities = entities + ?, missing = missing + ? "
+            "UPDATE partial.reading SET after = ?, done = ?, entities = entities + ?, missing = missing + ? "
             "WHERE predicate = ?",
             (page.after or "", page.after is None, len(entities), page.missing, predicate),
         )
 
 
 def missing(database: sqlite3.Connection) -> int:
-    """Return how many names or entities are known to be in the graph and not in the draft, or the other way round.
+    """Return by how many names or entities the partial index and the graph are known to differ.
 
-    Pages of an engine whose order is not its comparison skip entities, and so do pages of a graph that changes.
+    Pages skip entities if an engine orders IRIs differently than it compares them, or if the graph changes.
     """
-    ((count,),) = database.execute("SELECT total(abs(expected - entities) + missing + NOT done) FROM draft.reading")
+    ((count,),) = database.execute("SELECT total(abs(expected - entities) + missing + NOT done) FROM partial.reading")
     return int(count)
 
 

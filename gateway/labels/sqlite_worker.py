@@ -1,4 +1,4 @@
-"""A SQLite database and the one thread that works on it, off the event loop."""
+"""A SQLite connection and its one thread, off the event loop."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Deadline, deadline_passed
 
 Result = TypeVar("Result")
-Given = TypeVarTuple("Given")
+Arguments = TypeVarTuple("Arguments")
 
 _STEPS = 20_000
-"""Steps of SQLite's machine, some ten a microsecond, after which it looks at the time."""
+"""Instructions of SQLite's virtual machine, some ten a microsecond, between two checks of the deadline."""
 
 _BUSY_SECONDS = 2.0
-"""Time for another process to let go of a file."""
+"""Time to wait for the lock of another process."""
 
 _CACHE_KILOBYTES = 32 << 10
-"""Memory for pages of the database; what is above that is on disk, temporary tables too."""
+"""Memory for pages of the database; further pages are on disk, those of temporary tables too."""
 
 
 class ClosedError(Exception):
-    """The desk is closed, so nothing is worked on any more."""
+    """The worker is closed."""
 
 
 class SqliteWorker:
-    """A connection without tables of its own; whoever works at it attaches what it needs."""
+    """Runs functions on a connection, one at a time, in one thread; they attach the databases that they need."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "labels")
@@ -42,87 +42,87 @@ class SqliteWorker:
 
     async def run(
         self,
-        work: Callable[[sqlite3.Connection, *Given], Result],
-        *given: *Given,
+        function: Callable[[sqlite3.Connection, *Arguments], Result],
+        *arguments: *Arguments,
     ) -> Result:
-        """Work on the database in its thread.
+        """Return what a function of the connection returns.
 
         Raises:
-            ClosedError: The desk was closed.
+            ClosedError: The worker was closed.
             sqlite3.Error: The database is broken, or cannot be written.
         """
-        return await self._in_time(None, lambda database: work(database, *given))
+        return await self._run(None, lambda database: function(database, *arguments))
 
     async def run_until(
         self,
         deadline: Deadline,
-        work: Callable[[sqlite3.Connection, *Given], Result],
-        *given: *Given,
+        function: Callable[[sqlite3.Connection, *Arguments], Result],
+        *arguments: *Arguments,
     ) -> Result:
-        """Work on the database in its thread, and stop when the time is up.
+        """Return what a function of the connection returns; interrupt it at the deadline.
 
         Raises:
             DeadlinePassed: No time is left.
-            ClosedError: The desk was closed.
+            ClosedError: The worker was closed.
             sqlite3.Error: The database is broken.
         """
         try:
             async with asyncio.timeout(deadline.seconds_left):
-                return await self._in_time(deadline, lambda database: work(database, *given))
+                return await self._run(deadline, lambda database: function(database, *arguments))
         except TimeoutError as error:
             raise deadline_passed() from error
 
-    def go_on(self) -> None:
-        """Raise when the desk was closed: for work that SQLite does not interrupt."""
+    def check_open(self) -> None:
+        """Raise if the worker was closed: for functions that SQLite cannot interrupt."""
         if self._closed.is_set():
             raise ClosedError
 
     def close(self) -> None:
-        """Stop what is being worked on, and let go of the database."""
+        """Interrupt the function that runs, and close the connection."""
         if not self._closed.is_set():
             self._closed.set()
-            self._thread.submit(self._let_go)
+            self._thread.submit(self._close_connection)
             self._thread.shutdown(wait=False)
 
-    async def _in_time(self, deadline: Deadline | None, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        def there() -> Result:
-            self.go_on()
+    async def _run(self, deadline: Deadline | None, function: Callable[[sqlite3.Connection], Result]) -> Result:
+        def in_thread() -> Result:
+            self.check_open()
             self._deadline = deadline
             try:
-                return work(self._open())
+                return function(self._open())
             except sqlite3.OperationalError as error:
-                if self._too_late():
-                    self.go_on()
+                if self._must_stop():
+                    self.check_open()
                     raise deadline_passed() from error
                 raise
             finally:
                 self._deadline = None
 
-        self.go_on()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, there)
+        self.check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, in_thread)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             require_fts5()
-            # Without a name: a database of this connection alone, in memory as far as the cache goes and then on disk.
+            # An empty name: a temporary database of this connection, in memory up to the cache size and then on disk.
             self._connection = sqlite3.connect("", timeout=_BUSY_SECONDS, isolation_level=None, uri=True)
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
-            # A file may hold views and triggers of somebody else.
+            # Views and triggers in a file may come from somebody else.
             self._connection.execute("PRAGMA trusted_schema = OFF")
-            self._connection.set_progress_handler(self._too_late, _STEPS)
+            self._connection.set_progress_handler(self._must_stop, _STEPS)
         return self._connection
 
-    def _too_late(self) -> bool:
+    def _must_stop(self) -> bool:
         return self._closed.is_set() or (self._deadline is not None and self._deadline.seconds_left <= 0)
 
-    def _let_go(self) -> None:
+    def _close_connection(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def attach(database: sqlite3.Connection, schema: str, path: Path | None, *, writable: bool) -> None:
-    """Attach a file under a schema's name; without a path, a temporary database.
+    """Attach a file as a schema; a temporary database if the path is None.
 
     Raises:
         sqlite3.Error: It cannot be opened.
@@ -134,10 +134,10 @@ def attach(database: sqlite3.Connection, schema: str, path: Path | None, *, writ
 
 @functools.cache
 def require_fts5() -> None:
-    """See that this Python's SQLite has what the index needs.
+    """Check that the SQLite of this Python has FTS5 with trigrams.
 
     Raises:
-        ConfigurationError: It has not.
+        ConfigurationError: It does not.
     """
     try:
         with sqlite3.connect(":memory:") as database:

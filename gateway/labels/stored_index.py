@@ -1,7 +1,7 @@
-"""The label index of an endpoint: kept in a folder between runs, made page by page, taken into use whole.
+"""The label index of an endpoint, stored in a folder: built page by page by one command, used by later runs.
 
-Three files: `labels.sqlite` is the index, `labels.draft` what was read for the next one, and `labels.json` says to a
-person what the index is of. A search reads the first only, and finds the old one until a new one is whole.
+Three files: `labels.sqlite` is the index, `labels.draft` the partial index of an unfinished build, and `labels.json`
+describes the index to people. Searches use the old index until a new one is complete.
 """
 
 from __future__ import annotations
@@ -21,85 +21,93 @@ from gateway.escaping import json_text
 from gateway.graph.deadline import Deadline
 from gateway.graph.name_reader import NameReader
 from gateway.labels.building import Allowance, OnProgress, no_progress, read_names
-from gateway.labels.index import OPENING_SECONDS, About, LabelIndex, WrongFormatError, make_index
+from gateway.labels.index import OPENING_SECONDS, IndexInfo, LabelIndex, WrongFormatError, build_index
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.storage import Identity, make, place_for, write
 
 _log = logging.getLogger(__name__)
 
 Stamp = tuple[int, int, int]
-"""By which a file is known to be the same as before."""
+"""Inode, modification time and size: they differ once a file is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """Where the label index of one graph is kept.
+    """The folder with the label index of one graph.
 
     Attributes:
         identity: The graph.
-        place: The folder.
+        folder: The folder.
     """
 
     identity: Identity
-    place: Path
+    folder: Path
 
     @classmethod
     def of(cls, identity: Identity, store_dir: Path | None = None) -> StoredIndex:
-        """Return where the index of a graph is kept; nothing need be there."""
+        """Return the stored index of a graph; its folder need not exist."""
         return cls(identity, place_for(identity, store_dir))
 
     @property
     def index(self) -> Path:
-        """The index."""
-        return self.place / "labels.sqlite"
+        """The file of the index."""
+        return self.folder / "labels.sqlite"
 
     @property
-    def draft(self) -> Path:
-        """What was read for the next index."""
-        return self.place / "labels.draft"
+    def partial(self) -> Path:
+        """The file of the partial index."""
+        return self.folder / "labels.draft"
 
-    async def make(
-        self, names: NameReader, allowance: Allowance, *, afresh: bool = False, told: OnProgress = no_progress
-    ) -> About:
-        """Make the index, and take it into use; go on where another run was interrupted.
+    async def build(
+        self, names: NameReader, allowance: Allowance, *, restart: bool = False, on_progress: OnProgress = no_progress
+    ) -> IndexInfo:
+        """Build the index and put it in place of the old one; resume an interrupted build.
 
         Args:
-            names: Reads the graph.
+            names: Lists the names of the graph.
             allowance: What each page may spend.
-            afresh: Begin with nothing, also where another run was interrupted.
-            told: Told after each page.
+            restart: Whether to read all names again, also if a build was interrupted.
+            on_progress: Called after each page.
 
         Raises:
-            Fault: The graph could not be asked; what was read is kept for the next run.
-            ConfigurationError: Another process is at work here, or the folder cannot be written.
+            Fault: The graph could not be asked; the next build resumes here.
+            ConfigurationError: Another process builds this index, or the folder cannot be written.
         """
-        make(self.place)
+        make(self.folder)
         try:
-            about = await self._make(names, allowance, told, afresh=afresh)
+            info = await self._build(names, allowance, on_progress, restart=restart)
         except sqlite3.OperationalError as error:
             raise self._unwritable(error) from error
         except sqlite3.DatabaseError as error:
-            _log.warning("%s is broken, so reading begins anew: %s", self.draft, error)
-            self.draft.unlink(missing_ok=True)
-            about = await self._make(names, allowance, told, afresh=True)
-        write(self.place / "labels.json", json_text({**asdict(about), "of": self.identity.readable}, indent=1))
-        return about
+            _log.warning("%s is broken, so all names are read again: %s", self.partial, error)
+            self.partial.unlink(missing_ok=True)
+            info = await self._build(names, allowance, on_progress, restart=True)
+        write(self.folder / "labels.json", json_text({**asdict(info), "of": self.identity.readable}, indent=1))
+        return info
 
-    async def _make(self, names: NameReader, allowance: Allowance, told: OnProgress, *, afresh: bool) -> About:
-        new = self.place / f"labels.{os.getpid()}.new"
+    async def _build(
+        self, names: NameReader, allowance: Allowance, on_progress: OnProgress, *, restart: bool
+    ) -> IndexInfo:
+        new = self.folder / f"labels.{os.getpid()}.new"
         worker = SqliteWorker()
         try:
             missing = await read_names(
-                names, worker, allowance, about=self.identity.digest, path=self.draft, afresh=afresh, told=told
+                names,
+                worker,
+                allowance,
+                source=self.identity.digest,
+                path=self.partial,
+                restart=restart,
+                on_progress=on_progress,
             )
-            # Who works on the draft has it alone, so these are of processes that were killed.
-            for left in self.place.glob("labels.*.new"):
+            # Only one process has the partial index, so these are of killed processes.
+            for left in self.folder.glob("labels.*.new"):
                 left.unlink(missing_ok=True)
             today = dt.datetime.now(dt.UTC).date().isoformat()
-            index = await make_index(worker, date=today, missing=missing, path=new)
+            index = await build_index(worker, date=today, missing=missing, path=new)
             new.replace(self.index)
-            self.draft.unlink(missing_ok=True)
-            return index.about
+            self.partial.unlink(missing_ok=True)
+            return index.info
         finally:
             worker.close()
             new.unlink(missing_ok=True)
@@ -110,71 +118,71 @@ class StoredIndex:
                 "Another process is making this label index now.", next_step="Wait for it, or stop it."
             )
         return ConfigurationError(
-            f"The label index cannot be written to {self.place}: {error}.",
+            f"The label index cannot be written to {self.folder}: {error}.",
             next_step="Give another folder with --store.",
         )
 
 
 class StoredIndexSource:
-    """The index of an endpoint, also one that is made meanwhile; see `gateway.labels.indexed_store.Labels`."""
+    """The stored index of an endpoint, reopened when its file is replaced; see `LabelIndexSource`."""
 
-    def __init__(self, kept: StoredIndex) -> None:
-        self._path = kept.index
+    def __init__(self, stored: StoredIndex) -> None:
+        self._path = stored.index
         self._opening = asyncio.Lock()
         self._stamp: Stamp | None = None
         self._index: LabelIndex | None = None
 
     @property
-    def is_coming(self) -> bool:
-        """None is: the index of an endpoint is made on request, and the old one serves until then."""
+    def is_pending(self) -> bool:
+        """False: the index of an endpoint is built by a command, not by the gateway."""
         return False
 
-    def begin(self) -> None:
-        """Nothing to begin: the index of an endpoint is made on request."""
+    def start(self) -> None:
+        """Do nothing: the index of an endpoint is built by a command."""
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
-        """Return the index, opened anew where the file is another one than before; None where there is none."""
+        """Return the index, opened again if its file was replaced; None if there is none."""
         deadline.check()
         async with self._opening:
-            stamp = self._look()
+            stamp = self._current_stamp()
             if stamp != self._stamp:
-                self._let_go()
+                self._close_index()
                 if stamp is not None:
-                    with self._distrusting(deadline):
-                        self._index = await LabelIndex.opened(self._path, deadline.within(OPENING_SECONDS))
-                # Not before: who gives up while it is opened leaves that to the next.
+                    with self._logging_damage(deadline):
+                        self._index = await LabelIndex.open(self._path, deadline.within(OPENING_SECONDS))
+                # Last, so that the next call opens the index if this one is cancelled.
                 self._stamp = stamp
             return self._index
 
-    def distrust(self, index: LabelIndex) -> None:
-        """Return that index no more; another one that takes its place is trusted."""
+    def discard(self, index: LabelIndex) -> None:
+        """Never return that index again; one that replaces its file is used."""
         if index is self._index:
-            self._let_go()
+            self._close_index()
 
     async def close(self) -> None:
-        """Let go of the index."""
-        self._let_go()
+        """Close the index."""
+        self._close_index()
 
-    def _let_go(self) -> None:
+    def _close_index(self) -> None:
         if self._index is not None:
             self._index.close()
             self._index = None
 
-    def _look(self) -> Stamp | None:
+    def _current_stamp(self) -> Stamp | None:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError:
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
     @contextlib.contextmanager
-    def _distrusting(self, deadline: Deadline) -> Iterator[None]:
+    def _logging_damage(self, deadline: Deadline) -> Iterator[None]:
         try:
             yield
         except DeadlinePassed:
             deadline.check()
-            _log.warning("%s takes too long to open: `bfsql-gateway refresh` makes it anew", self._path)
+            _log.warning("%s takes too long to open: `bfsql-gateway refresh` rebuilds it", self._path)
         except WrongFormatError:
-            _log.warning("%s was made by another version: `bfsql-gateway refresh` makes it anew", self._path)
+            _log.warning("%s was built by another version: `bfsql-gateway refresh` rebuilds it", self._path)
         except sqlite3.Error as error:
-            _log.warning("%s is broken: `bfsql-gateway refresh` makes it anew: %s", self._path, error)
+            _log.warning("%s is broken: `bfsql-gateway refresh` rebuilds it: %s", self._path, error)

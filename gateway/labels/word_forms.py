@@ -1,4 +1,4 @@
-"""How names are compared by the index: words without case and accents, and what a slip of the finger makes of them."""
+"""How the index compares names: words without case and accents, their singulars and plurals, and typos."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from gateway.terms.folding import fold_marks
 
 LONGEST_NAME = 1_000
-"""Characters of a name that are looked at: what is longer is a text, and found by its beginning."""
+"""Characters of a name that are searched; a longer name is found by its beginning."""
 
 _LONGEST_KEY = 200
 LONGEST_WORD = 40
-"""Characters of a word above which slips in it are not looked for."""
+"""Characters of a word above which the index finds no typos in it."""
 
-_WRITTEN_WITHOUT_BLANKS = (
+_SCRIPTS_WITHOUT_BLANKS = (
     ("\u0e00", "\u0eff"),  # Thai, Lao
     ("\u1000", "\u109f"),  # Burmese
     ("\u1780", "\u17ff"),  # Khmer
@@ -29,7 +29,7 @@ _WRITTEN_WITHOUT_BLANKS = (
 def words_of(text: str) -> list[str]:
     """Return the words of a name as the index compares them: letters and digits, without case, accents and signs.
 
-    In scripts that put no blanks between words, each character is a word.
+    In scripts that write no blanks between words, each character is a word.
     """
     return "".join(map(_spaced, fold_marks(text[:LONGEST_NAME]))).split()
 
@@ -43,22 +43,22 @@ def _spaced(character: str) -> str:
 
 
 def stands_alone(character: str) -> bool:
-    """Tell whether a character is of a script that puts no blanks between words, so that it is a word by itself."""
-    return any(first <= character <= last for first, last in _WRITTEN_WITHOUT_BLANKS)
+    """Return whether a character is a word by itself, because its script writes no blanks between words."""
+    return any(first <= character <= last for first, last in _SCRIPTS_WITHOUT_BLANKS)
 
 
-def squashed(words: Sequence[str]) -> str:
-    """Return the key under which names are the same that differ in blanks and signs only."""
+def joined_key(words: Sequence[str]) -> str:
+    """Return a key that is equal for names that differ in blanks and signs only."""
     return "".join(words)[:_LONGEST_KEY]
 
 
-def bag(words: Sequence[str]) -> str:
-    """Return the key under which names are the same that differ in the order of their words only."""
+def sorted_key(words: Sequence[str]) -> str:
+    """Return a key that is equal for names that differ in the order of their words only."""
     return " ".join(sorted(words))[:_LONGEST_KEY]
 
 
-def forms(word: str) -> list[str]:
-    """Return what an English plural may be the plural of, and the plurals that a word may have."""
+def inflections(word: str) -> list[str]:
+    """Return the possible English singulars of a word, and its possible plurals."""
     found = []
     for ending, instead in (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""), ("men", "man")):
         if word.endswith(ending) and len(word) > len(ending) + 1:
@@ -69,22 +69,24 @@ def forms(word: str) -> list[str]:
     return found
 
 
-def without_one(word: str) -> Iterator[str]:
-    """Return a word without each of its characters in turn."""
+def deletions(word: str) -> Iterator[str]:
+    """Return the word without its first character, without its second one, and so on."""
     return (word[:place] + word[place + 1 :] for place in range(len(word)))
 
 
-def slips(word: str) -> set[int]:
-    """Return numbers of which two words share one if a single slip makes one out of the other.
+def deletion_keys(word: str) -> set[int]:
+    """Return the keys of a word and of its deletions: words one edit apart share a key (symmetric deletion).
 
-    They are those of the word itself and of what is left of it without one character (symmetric deletion); that two
-    words share one proves nothing.
+    Words that share a key need not be one edit apart; see `is_one_edit_apart`.
     """
-    return {zlib.crc32(part.encode()) for part in (word, *without_one(word))}
+    return {zlib.crc32(part.encode()) for part in (word, *deletions(word))}
 
 
-def one_slip(one: str, other: str) -> bool:
-    """Tell whether one character more, less or other, or two that changed places, makes one word out of the other."""
+def is_one_edit_apart(one: str, other: str) -> bool:
+    """Return whether inserting, deleting or replacing one character, or swapping two neighbours, is enough.
+
+    Equal words are one edit apart too.
+    """
     if abs(len(one) - len(other)) > 1:
         return False
     start = 0

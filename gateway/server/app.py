@@ -1,7 +1,7 @@
 """The MCP server over a gateway: lists tools, calls them, turns errors into text that a model can act on.
 
 Built on the SDK's low-level server, so that argument names, texts and structured content are ours to the letter
-(decision record 0004; traps of the convenience server: field notes, ``mcp.md`` 1.4).
+(decision record 0004; docs/notes/mcp.md, "The convenience server").
 """
 
 from __future__ import annotations

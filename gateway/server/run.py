@@ -73,7 +73,7 @@ async def serve_http(opening: GatewayOpener, host: str, port: int, stop: asyncio
             json_response=False,
             max_request_body_size=MOST_BYTES,
             max_sessions=_MOST_SESSIONS,
-            # Given always: the SDK's own default switches the check off for some hosts (mcp.md 1.7).
+            # Given always: the SDK's default checks only some hosts (docs/notes/mcp.md, "Host and Origin").
             transport_security=_security(host),
         )
         http = Http(

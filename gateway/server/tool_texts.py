@@ -1,6 +1,6 @@
 """What a model reads before its first call: tool titles and descriptions, and the server's instructions.
 
-Clients cut descriptions and instructions at about 2,000 characters without a word (field notes, ``mcp.md`` 5), so
+Clients cut descriptions and instructions at about 2,000 characters (docs/notes/mcp.md, "What clients cut"), so
 each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is no
 instruction: of it, only plain CURIEs stand here.
 """

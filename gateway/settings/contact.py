@@ -1,7 +1,7 @@
 """Who runs this gateway, as an endpoint may want to know: an e-mail address or a URL, sent in `User-Agent`.
 
 Wikimedia's policy demands it of every program (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy);
-programs without it share one small quota (field notes, ``sparql-endpoints.md`` 1.3).
+programs without it share one small quota (docs/notes/wikimedia.md, "The User-Agent").
 """
 
 from __future__ import annotations

@@ -61,104 +61,168 @@ class EndpointSettings(Section):
     """Where the graph is asked, and how that server wants to be asked."""
 
     url: Annotated[str, Unquoted()] = Field(
-        default="", description="The SPARQL query endpoint; `--endpoint` wins over it."
+        default="",
+        description="The SPARQL query endpoint. `--endpoint` overrides it. Ignored if a graph file is given.",
     )
     engine: Literal["auto"] | EngineName = Field(
         default="auto",
-        description="The engine behind it; `auto`: recognised from evidence. `unknown`: none of these, do not look.",
+        description=(
+            "The engine behind the endpoint. `auto` detects it with one request before the first query, and a second "
+            "one for QLever unless the endpoint counts query time or errors. `unknown` turns detection off."
+        ),
     )
     lateral: Literal["auto"] | bool = Field(
-        default="auto", description="Whether the engine takes LATERAL; `auto`: a harmless query finds out."
+        default="auto",
+        description=(
+            "Whether the engine supports LATERAL. `auto` finds out with a harmless query when it is first needed."
+        ),
     )
     method: Method = Field(
         default="auto",
-        description="`post`, `get`, or `auto`: POST, and GET from then on where POST is refused and GET is not.",
+        description=(
+            "How queries are sent. `auto` sends POST, and GET from then on if the server refuses POST and answers a "
+            "GET. A GET has at most 7,000 bytes, so batches shrink."
+        ),
     )
     timeout_parameter: str = Field(
         default="",
-        description="Form parameter that tells the server how much time is left; empty: what the engine is known for.",
+        description=(
+            "Form parameter that tells the server how much time is left. If this and `timeout_header` are empty, the "
+            "gateway sends what the detected engine supports. Never sent to Virtuoso."
+        ),
     )
-    timeout_header: Literal[""] | HeaderName = Field(default="", description="Header that tells it.")
-    timeout_unit: Unit = Field(default="seconds", description="In which unit both tell it.")
+    timeout_header: Literal[""] | HeaderName = Field(
+        default="",
+        description="Header that tells the server how much time is left (Blazegraph: `X-BIGDATA-MAX-QUERY-MILLIS`).",
+    )
+    timeout_unit: Unit = Field(default="seconds", description="Unit of both.")
     cancel_by_id: bool = Field(
-        default=False, description="Whether a query that is given up is cancelled by its ID, as Blazegraph takes it."
+        default=False,
+        description=(
+            "Whether an abandoned query is cancelled by its ID. Blazegraph needs this, because it does not stop when "
+            "the connection closes; it is on when Blazegraph is detected."
+        ),
     )
-    connect_seconds: Seconds = Field(default=10.0, description="Time for making a connection.")
+    connect_seconds: Seconds = Field(default=10.0, description="Time allowed for connecting.")
     concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
-        default=4, description="Requests in flight at once, for the whole process."
+        default=4,
+        description=(
+            "Requests in flight at once, per process. Processes share the quota (`query_seconds_*`, `errors_*`) but "
+            "not this limit."
+        ),
     )
     delay_seconds: Annotated[float, Field(ge=0, le=60)] = Field(
-        default=0.0, description="Time between the starts of two requests at least; for endpoints that ask for it."
+        default=0.0, description="Minimum time between the starts of two requests."
     )
     retries: Annotated[int, Field(ge=0, le=10)] = Field(
-        default=2, description="How often a query is sent again after a fault that may pass, with growing pauses."
+        default=2,
+        description=(
+            "How often a query is retried after a transient fault: a broken connection, a broken answer, throttling. "
+            "Pauses grow, with jitter. `Retry-After` is honoured if the call has time for it."
+        ),
     )
     failures_before_rest: Annotated[int, Field(ge=1)] = Field(
         default=5,
-        description="Failures in a row after which a harmless query decides whether the endpoint is asked any more.",
+        description=(
+            "Consecutive failures after which a harmless query decides whether the endpoint is asked any more."
+        ),
     )
-    rest_seconds: Seconds = Field(default=15.0, description="How long an endpoint that is down is left alone.")
+    rest_seconds: Seconds = Field(
+        default=15.0, description="How long an endpoint that is down is left alone. Calls fail at once meanwhile."
+    )
     query_seconds_a_minute: Amount = Field(
-        default=0.0, description="Seconds of query time that the endpoint grants one client a minute; 0: no quota."
+        default=0.0,
+        description=(
+            "Query time that the endpoint grants one client per minute; `0`: it does not count. Requires "
+            "`query_seconds_burst`. See [limits.md](limits.md#an-endpoint-that-counts)."
+        ),
     )
     query_seconds_burst: Amount = Field(
-        default=0.0, description="Seconds of query time that the endpoint lets a client save up; above those a minute."
+        default=0.0, description="Query time that a client can save up; more than `query_seconds_a_minute`."
     )
     errors_a_minute: Amount = Field(
-        default=0.0, description="Failed requests that the endpoint forgives one client a minute; 0: it counts none."
+        default=0.0,
+        description=(
+            "Failed requests that the endpoint allows one client per minute; `0`: it does not count them. Requires "
+            "`errors_burst`."
+        ),
     )
     errors_burst: Amount = Field(
-        default=0.0, description="Failed requests that it forgives at once; above those a minute."
+        default=0.0, description="Failed requests that a client can save up; more than `errors_a_minute`."
     )
     time_limit_seconds: Amount = Field(
         default=0.0,
-        description="How long the endpoint lets a query run at most; 0: not known. Where it counts query time, a "
-        "query that is given up is charged so much.",
+        description=(
+            "The endpoint's own limit for a query; `0`: unknown. If the endpoint counts query time, an abandoned "
+            "query is charged this much."
+        ),
     )
     trusted: bool = Field(
         default=True,
-        description="Whether what the endpoint sends as a whole answer is one. `false` for an endpoint that cuts "
-        "answers without a sign: no answer then says `complete: true`.",
+        description=(
+            "Set to `false` for an endpoint that cuts answers without a sign. Then no answer says `complete: true`."
+        ),
     )
     other_graph: str = Field(
         default="",
-        description="Where the other part of a split graph is, in words; then a node about which this endpoint says "
-        "nothing is told as lying there, not as empty.",
+        description=(
+            "Where the other part of a split graph is, in words. A node about which this endpoint says nothing is "
+            "then reported as `other_graph`, not as empty."
+        ),
     )
     graphs: Graphs = Field(
         default="default",
-        description="`default`, `union` of all named graphs, or the IRIs of the named graphs that together are the "
-        "graph; sent as `default-graph-uri`.",
+        description=(
+            "`default`: the server's default graph. `union`: all its named graphs. A list: these named graphs "
+            "together. Sent as `default-graph-uri`."
+        ),
     )
     union_graph: Annotated[str, Field(min_length=1)] = Field(
-        default="urn:x-arq:UnionGraph", description="What the engine calls the union of all named graphs; Jena's name."
+        default="urn:x-arq:UnionGraph",
+        description="The engine's name for the union of its named graphs. The default is Jena's.",
     )
     contact: str = Field(
         default="",
-        description="An e-mail address or a URL of yours, sent in `User-Agent`; Wikimedia demands it. Empty: the "
-        "variable `BFSQL_CONTACT`.",
+        description=(
+            "Your e-mail address or URL, sent in `User-Agent`. Required by Wikimedia's servers. `--contact` overrides"
+            " it; if empty, the environment variable `BFSQL_CONTACT` is used."
+        ),
     )
     user: Annotated[str, Unquoted()] = Field(
-        default="", repr=False, description="User, with `password`; also `env:NAME` or `file:/path`."
+        default="", repr=False, description="User name, or `env:NAME` or `file:/path`. Requires `password`."
     )
     password: Annotated[Reference, Unquoted()] = Field(default="", description="Where the password is.")
-    auth: Literal["basic", "digest"] = Field(default="basic", description="How user and password are sent.")
-    token: Annotated[Reference, Unquoted()] = Field(default="", description="Where a bearer token is.")
+    auth: Literal["basic", "digest"] = Field(
+        default="basic", description="How user and password are sent: HTTP Basic or HTTP Digest."
+    )
+    token: Annotated[Reference, Unquoted()] = Field(default="", description="Where a bearer token is. Excludes `user`.")
     headers: Annotated[dict[HeaderName, HeaderValue], Unquoted()] = Field(
-        default_factory=dict, repr=False, description="Further headers that are no secret."
+        default_factory=dict, repr=False, description="Further headers that are not secret."
     )
     secret_headers: Annotated[dict[HeaderName, Reference], Unquoted()] = Field(
-        default_factory=dict, description="Further headers: where the value of each is."
+        default_factory=dict,
+        description=(
+            'Further headers with secret values: where the value of each is, `{ X-Api-Key = "env:GRAPH_KEY" }`.'
+        ),
     )
     credentials_over_http: bool = Field(
-        default=False, description="Whether credentials may go unencrypted to another machine."
+        default=False,
+        description="Whether credentials may be sent over `http:` to another machine, where others can read them.",
     )
-    ca_bundle: str = Field(default="", description="File of CA certificates (PEM) to trust instead of the system's.")
+    ca_bundle: str = Field(default="", description="File of CA certificates (PEM) to trust in place of the system's.")
     proxy: Annotated[str, Unquoted()] = Field(
-        default="", description="URL of an HTTP proxy; with user and password in it, as `env:NAME` or `file:/path`."
+        default="",
+        description=(
+            "URL of an HTTP proxy, `http:` or `https:`. Write a URL with user and password as `env:NAME` or "
+            "`file:/path`. `HTTP_PROXY` and similar variables are ignored."
+        ),
     )
     proxy_credentials_over_http: bool = Field(
-        default=False, description="Whether the proxy's credentials may go unencrypted to another machine."
+        default=False,
+        description=(
+            "Whether the proxy's credentials may be sent over `http:` to another machine. Most proxies accept nothing"
+            " else."
+        ),
     )
 
     @field_validator("url")

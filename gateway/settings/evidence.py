@@ -35,6 +35,9 @@ class EvidenceSettings(Section):
 
     ways: Annotated[Literal["auto"] | tuple[EvidenceWay, ...], BeforeValidator(_known)] = Field(
         default="auto",
-        description="The ways that are read; `auto`: one query finds out which of them the graph uses. The two with "
-        "named graphs are looked for only where the profile asks several graphs.",
+        description=(
+            "The ways that are read. `auto` detects with one query which of them the graph uses, and repeats that "
+            "after 5 minutes. `named_graphs` and `nanopublications` are detected only if `endpoint.graphs` is "
+            "`union` or lists two graphs or more."
+        ),
     )

@@ -30,31 +30,47 @@ NAMESPACE_MARK = "*"
 class EdgeSettings(Section):
     """Which triples are edges."""
 
-    types: Iris = Field(default=(RDF_TYPE,), description="Predicates that give a node its types; they are no edges.")
-    excepted: Iris = Field(default=NO_EDGES, description="Predicates that are no edges, beside the type predicates.")
+    types: Iris = Field(default=(RDF_TYPE,), description="Predicates that give a node its types. They are not edges.")
+    excepted: Iris = Field(
+        default=NO_EDGES,
+        description=(
+            "Predicates that are not edges, beside the type predicates. Your list replaces the default. Their values "
+            "are shown as metadata of the node, except those of the reification predicates."
+        ),
+    )
     also_excepted: Iris = Field(
         default=(),
-        description="Further predicates that are no edges; what they point to is told as metadata of the node.",
+        description="Further predicates that are not edges. Their values are shown as metadata of the node.",
     )
     allowed: Iris = Field(
         default=(),
-        description="When given, only these predicates are edges; `wdt:` (a prefix alone), or an IRI that ends in "
-        "`/`, `#` or `*`, means every predicate that begins so.",
+        description=(
+            "If set, only these predicates are edges. A prefix alone (`wdt:`), or an IRI that ends in `/`, `#` or "
+            "`*`, allows every predicate that begins with it."
+        ),
     )
     objects: Iris = Field(
         default=(),
-        description="When given, only triples whose object's IRI begins so are edges (`wd:Q`); to what else an allowed "
-        "predicate points is told as metadata of the node.",
+        description=(
+            "If set, only triples whose object's IRI begins with one of these are edges (`wd:Q`). Other values of an "
+            "allowed predicate are shown as metadata of the node."
+        ),
     )
     redirects: Iris = Field(
         default=(),
-        description="Predicates from a node that was merged into another one to that one (Wikidata: `owl:sameAs`); "
-        "they are told, and traversals follow them.",
+        description=(
+            "Predicates from a merged node to the node it was merged into (Wikidata: `owl:sameAs`). A traversal "
+            "follows those of its seeds, up to five in a row. Of several targets it follows the first by IRI."
+        ),
     )
     evidence_nodes: bool = Field(
         default=True,
-        description="Whether nodes that state evidence (`rdf:reifies`, `rdf:subject`) may stand in the graph; "
-        "their triples are then kept out of the edges.",
+        description=(
+            "Whether the graph may have evidence nodes (subjects of `rdf:reifies` or `rdf:subject`, singleton "
+            "properties, associations). Their triples are then excluded from the edges, at a cost: [decision "
+            "0006](decisions/0006-evidence-nodes-are-kept-out-in-the-query.md), "
+            "[0013](decisions/0013-what-is-evidence-and-what-is-a-node.md)."
+        ),
     )
 
 
@@ -63,19 +79,26 @@ class HubSettings(Section):
 
     max_degree: Annotated[int, Field(ge=1)] | None = Field(
         default=None,
-        description="A node with more edges is shown and not expanded, unless it is a seed; absent: every node is "
-        "expanded. The argument `max_degree` wins over it.",
+        description=(
+            "A node with more edges is shown and not expanded, unless it is a seed. Absent: every node is expanded. "
+            "The argument `max_degree` overrides it."
+        ),
     )
     max_degree_ceiling: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="The most that the argument `max_degree` may ask for; absent: no bound."
+        default=None,
+        description=(
+            "Upper limit for the argument `max_degree`. A call that asks for more gets the ceiling and a warning."
+        ),
     )
     max_edges_per_node: Annotated[int, Field(ge=1)] | None = Field(
         default=None,
-        description="Edges that an expanded node shows at most; absent: all. The argument `max_edges_per_node` wins "
-        "over it.",
+        description=(
+            "Edges shown of an expanded node. Which ones is stable within one snapshot only. Absent: all. The "
+            "argument `max_edges_per_node` overrides it."
+        ),
     )
     max_edges_ceiling: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="The most that the argument `max_edges_per_node` may ask for; absent: no bound."
+        default=None, description="Upper limit for the argument `max_edges_per_node`."
     )
 
     @model_validator(mode="after")
@@ -92,36 +115,52 @@ class HubSettings(Section):
 class TypeSettings(Section):
     """Which of several types a node shows."""
 
-    preferred: Iris = Field(default=(), description="Types that win over others, the strongest first.")
+    preferred: Iris = Field(
+        default=(),
+        description=(
+            "Types that are shown before others, the strongest first. After them the rarest type is shown, then the "
+            "first by ID."
+        ),
+    )
     subclass_of: Iris = Field(
         default=(),
-        description="Predicates from a class to its superclass; then a filter by a type means its subclasses too.",
+        description=(
+            "Predicates from a class to its superclass, such as `rdfs:subClassOf` or `wdt:P279`. If set, `node_types`"
+            " and `exclude_node_types` include the subclasses of a type."
+        ),
     )
 
 
 class RoleSettings(Section):
     """Which predicates mean what: IRIs, or bare local names, which match any namespace."""
 
-    name: Words = Field(default=NAME_PREDICATES, description="The display name; the first that a node has wins.")
-    synonym: Words = Field(default=SYNONYM_PREDICATES, description="Further names.")
+    name: Words = Field(
+        default=NAME_PREDICATES,
+        description="The display name. The first predicate that a node has is used; the others are synonyms.",
+    )
+    synonym: Words = Field(default=SYNONYM_PREDICATES, description="Further names. They are searched too.")
     description: Words = Field(default=DESCRIPTION_PREDICATES, description="A sentence or two about the node.")
     mentions: Words = Field(
         default=("totalMentions", "mentions"),
         description="How often the node is mentioned: `total_mentions`.",
     )
     confidence: Words = Field(
-        default=("confidence", "score", "weight"), description="How sure the source is: `confidence`."
+        default=("confidence", "score", "weight"),
+        description="How sure the source is: `confidence`. Under a bare local name only numbers from 0 to 1 count.",
     )
     source: Words = Field(
         default=("source", "wasDerivedFrom", "hadPrimarySource", "publications"),
-        description="Which document says so: `source_documents`.",
+        description="The document that says so: `source_documents`. Also read from the references of a statement.",
     )
     negated: Words = Field(
-        default=("negated",), description="A flag of an assertion: it says that the edge does not hold."
+        default=("negated",),
+        description="Marks an assertion that the edge does **not** hold. Shown as `negated: true` and in a warning.",
     )
     source_id: str = Field(
         default="",
-        description="Turns a source literal into the ID of its node, for example `paper:{value}`.",
+        description=(
+            "Turns a source literal into the ID of its node: with `paper:{value}`, the source `P8` becomes `paper:P8`."
+        ),
     )
 
     @field_validator("name", "synonym", "description")
@@ -144,16 +183,20 @@ class NameSettings(Section):
     """Names of nodes, and their languages."""
 
     languages: tuple[str, ...] = Field(
-        default=(), description="Preferred language tags, the best first; then untagged, `mul`, `en`, any."
+        default=(),
+        description="Preferred languages, the best first. After them: untagged, `mul`, `en`, then the first tag.",
     )
     on_stubs: bool = Field(
-        default=False, description="Whether stubs carry `name`: for graphs with opaque IDs (`name_stubs`)."
+        default=False,
+        description="Whether stubs include `name` and answers include `labels`. For graphs with opaque IDs.",
     )
 
     predicate_entity: Iris = Field(
         default=(),
-        description="The predicates from a property's entity to the predicates that it stands for (Wikidata: "
-        "`wikibase:directClaim` and others), so that these have labels.",
+        description=(
+            "Predicates from the entity of a property to the predicates it stands for (Wikidata: "
+            "`wikibase:directClaim` and others), so that these have labels."
+        ),
     )
 
     @field_validator("languages")
@@ -167,23 +210,36 @@ class SearchSettings(Section):
 
     index: Literal["auto", "none", "fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"] = Field(
         default="auto",
-        description="The endpoint's text index. `auto`: Fuseki's, Virtuoso's or Blazegraph's where it is found, for "
-        "graphs too large to compare every name; one that is named is asked for every graph; `none`: none is.",
+        description=(
+            "The endpoint's text index. `auto`: that of Fuseki, Virtuoso or Blazegraph, if one is found and the graph"
+            " has more than 100,000 names; in smaller graphs all names are compared. A named index is used for every "
+            "graph. `none`: no index."
+        ),
     )
     connector: str = Field(
-        default="", description='GraphDB\'s Lucene connector, as the IRI of its instance; with `index = "graphdb"`.'
+        default="", description='Instance of GraphDB\'s Lucene connector. Requires `index = "graphdb"`.'
     )
     scan_triples: Annotated[int, Field(ge=0)] = Field(
         default=2_000_000,
-        description="Names and synonyms that a graph may have at most so that a search compares every one of them.",
+        description=(
+            "Largest number of names and synonyms for which all are compared. A graph in this process is always "
+            "compared in full."
+        ),
     )
     api: Annotated[str, Unquoted()] = Field(
         default="",
-        description="The `api.php` of the Wikibase whose entities the endpoint has; searches then go there.",
+        description=(
+            "The `api.php` of the Wikibase whose entities the endpoint has (`https://www.wikidata.org/w/api.php`). "
+            "Names are then searched there, and `index` and `scan_triples` have no effect. Ignored if a graph file is"
+            " given."
+        ),
     )
     api_language: str = Field(
         default="",
-        description="The language in which it is asked; empty: the first of `names.languages` but `mul`, else `en`.",
+        description=(
+            "Language of these searches; the wiki falls back to others. Empty: the first of `names.languages` except "
+            "`mul`, else `en`."
+        ),
     )
 
     @field_validator("api")
@@ -212,28 +268,38 @@ class SearchSettings(Section):
 class LimitSettings(Section):
     """The budget of one tool call, and the size of one query."""
 
-    deadline_seconds: Seconds = Field(default=30.0, description="Time for one tool call.")
-    requests: Annotated[int, Field(ge=1)] = Field(default=200, description="Queries that one tool call may send.")
-    rows: Annotated[int, Field(ge=1)] = Field(default=500_000, description="Rows that one tool call may read.")
-    nodes: Annotated[int, Field(ge=1)] = Field(default=200_000, description="Nodes that one traversal may reach.")
+    deadline_seconds: Seconds = Field(
+        default=30.0,
+        description=(
+            "Time for one tool call. A traversal reserves 15 % of it for filters, metadata and writing the answer."
+        ),
+    )
+    requests: Annotated[int, Field(ge=1)] = Field(default=200, description="Queries per tool call.")
+    rows: Annotated[int, Field(ge=1)] = Field(default=500_000, description="Rows read per tool call.")
+    nodes: Annotated[int, Field(ge=1)] = Field(default=200_000, description="Nodes reached per traversal.")
     batch: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=100, description="Nodes in one expansion query; 100 to 250 is the knee of the curve."
+        default=100, description="Nodes in one expansion query. The optimum is at 100 to 250."
     )
     facts_batch: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=500, description="Nodes in one query for types, names and literals, whose answers are short."
+        default=500, description="Nodes in one query for types, names and literals."
     )
     query_rows: Annotated[int, Field(ge=10)] = Field(
-        default=50_000, description="Rows that one query may return; below the endpoint's own cap."
+        default=50_000,
+        description=(
+            "Rows per query. It must be below the endpoint's own row cap: a cut at exactly that cap cannot be seen "
+            "otherwise."
+        ),
     )
     scan_rows: Annotated[int, Field(ge=1)] = Field(
-        default=100_000_000, description="Triples that an exact enumeration of the schema may read."
+        default=100_000_000,
+        description="Triples read to enumerate the schema. The schema of a larger graph is not `comprehensive`.",
     )
-    schema_seconds: Seconds = Field(default=10.0, description="Time for a first look at the schema.")
+    schema_seconds: Seconds = Field(default=10.0, description="Time for the first look at the schema.")
     schema_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=24.0, description="How long an enumerated schema is believed."
+        default=24.0, description="How long an enumerated schema is used before it is read again."
     )
     body_megabytes: Annotated[int, Field(ge=1)] = Field(
-        default=64, description="Size of one answer, uncompressed, above which it is refused."
+        default=64, description="Largest response accepted from the endpoint, uncompressed."
     )
 
 
@@ -242,32 +308,41 @@ class OrientationSettings(Section):
 
     vouched: bool = Field(
         default=False,
-        description="Whether the operator vouches that the lists are complete although not every triple was read.",
+        description=(
+            "Set to `true` if you know that the lists are complete although not every triple was read. It does not "
+            "apply to lists that are known to lack terms, and it ends when a traversal meets a term that is missing."
+        ),
     )
     glance_triples: Annotated[int, Field(ge=1)] = Field(
         default=200_000,
-        description="Triples of a graph that is small enough to be read in full at the first look; of a larger one "
-        "samples are read.",
+        description="Graphs up to this size are read in full at the first look. For files the default is 1,000,000.",
     )
     patience_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=1.0, description="How long the first calls wait for the whole schema; then they go on with a sample."
+        default=1.0,
+        description="How long the first calls wait for the whole schema before they continue with a sample.",
     )
     enumeration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
         default=None,
-        description="Time for reading a larger graph in full, in the background, while calls go on; 0: never. Absent: "
-        "600 for a graph in this process or on the operator's own network, 0 for the endpoint of somebody else.",
+        description=(
+            "Time for reading a larger graph in full, in the background; `0`: never. Absent: 600 for files and for an"
+            " endpoint on your own network (a private address, a name without a domain), else 0; also 0 for an "
+            "endpoint that is asked one query at a time or counts query time."
+        ),
     )
 
 
 class SizeSettings(Section):
     """How large an answer to the model may be; a token counts as 4 bytes."""
 
-    max_tokens: Annotated[int, Field(ge=200)] = Field(default=8_000, description="The usual limit of one answer.")
+    max_tokens: Annotated[int, Field(ge=200)] = Field(
+        default=8_000, description="Default size limit of an answer. A token counts as 4 bytes."
+    )
     ceiling_tokens: Annotated[int, Field(ge=200)] = Field(
-        default=12_000, description="The most that the argument `max_tokens` may ask for."
+        default=12_000, description="Upper limit for the argument `max_tokens`. Some clients cut at 50,000 characters."
     )
     evidence_text: Annotated[int, Field(ge=0)] = Field(
-        default=60, description="Characters above which a text on an edge counts as a quote and is left out."
+        default=60,
+        description="A longer text on an edge, in characters, is left out as a quote and counted in `omitted_texts`.",
     )
 
     @model_validator(mode="after")
@@ -282,16 +357,18 @@ class ValueSettings(Section):
 
     wikibase: bool = Field(
         default=False,
-        description="Whether the graph is a Wikibase: precisions of dates and units of quantities are read from its "
-        "value nodes, by one more query for a batch of nodes or edges that have dates or quantities.",
+        description=(
+            "Whether the graph is a Wikibase. Precisions of dates and units of quantities are then read from its "
+            "value nodes, with one more query per batch of nodes or edges that have dates or decimals."
+        ),
     )
 
 
 class SnapshotSettings(Section):
     """Whole answers kept for their pages."""
 
-    megabytes: Annotated[int, Field(ge=1)] = Field(default=64, description="Memory for kept answers.")
-    ttl_seconds: Seconds = Field(default=300.0, description="How long an answer is kept.")
+    megabytes: Annotated[int, Field(ge=1)] = Field(default=64, description="Memory for stored answers.")
+    ttl_seconds: Seconds = Field(default=300.0, description="How long an answer is stored.")
 
 
 class CacheSettings(Section):
@@ -299,11 +376,17 @@ class CacheSettings(Section):
 
     megabytes: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
-        description="Memory for it; 0: nothing is kept. Absent: 64 for an endpoint, 0 for a graph in this process.",
+        description=(
+            "Memory for the cache, shared by all calls; `0`: no cache. Absent: 64 for an endpoint, 0 for a graph in "
+            "this process."
+        ),
     )
     ttl_seconds: Seconds = Field(
         default=300.0,
-        description="How long it is believed. A graph in this process never changes, so there it has no end.",
+        description=(
+            "How long an entry is used: [what that means](limits.md#what-no-gateway-can-know). A graph in this "
+            "process never changes, so its entries do not expire."
+        ),
     )
 
 
@@ -312,7 +395,10 @@ class ServerSettings(Section):
 
     explain: bool = Field(
         default=False,
-        description="Whether the tools take `explain`, which shows what a call cost and the SPARQL that was sent.",
+        description=(
+            "Whether the tools accept `explain`, which shows [the cost of a "
+            "call](tools.md#explain-the-cost-of-a-call) and the SPARQL that was sent."
+        ),
     )
 
 
@@ -321,11 +407,16 @@ class Profile(Section):
 
     extends: str = Field(
         default="",
-        description="The profile that this one changes: the name of a built-in one, or a path from this file.",
+        description=(
+            "The profile that this one changes: the name of a built-in profile, or a path relative to this file."
+        ),
     )
-    description: str = Field(default="", description="What the graph is about, told as `graph_description`.")
-    next_steps: str = Field(default="", description="Advice for this graph, put before the general `next_steps`.")
-    prefixes: dict[str, str] = Field(default_factory=dict, description="Names of namespaces, for short IDs.")
+    description: str = Field(
+        default="",
+        description="What the graph is about, shown as `graph_description`. Empty: a sentence made from the counts.",
+    )
+    next_steps: str = Field(default="", description="Advice for this graph, shown before the general `next_steps`.")
+    prefixes: dict[str, str] = Field(default_factory=dict, description="Prefixes of namespaces, for short IDs.")
     endpoint: EndpointSettings = EndpointSettings()
     edges: EdgeSettings = EdgeSettings()
     hubs: HubSettings = HubSettings()

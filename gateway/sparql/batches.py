@@ -15,7 +15,6 @@ from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
 from gateway.graph.values import Mark, Marked
 from gateway.sparql.client import SparqlClient, refused_iri
-
 from gateway.sparql.results.columns import UnexpectedRows
 from gateway.sparql.results.rows import Overflow, Row
 from gateway.sparql.template import Parameter

@@ -1,10 +1,10 @@
-"""One question to the endpoint: render, spend, send, decode, count."""
+"""One query to the endpoint: render it, send it under the endpoint's flow control, decode the answer."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from sys import getsizeof
 
 from gateway.errors import (
@@ -13,18 +13,15 @@ from gateway.errors import (
     EndpointFault,
     Fault,
     QueryRefused,
-    Throttled,
     quoted,
 )
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.sparql.again import retrying
-from gateway.sparql.breaker import Breaker, probed
 from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.pace import Pace
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row, Rows
 from gateway.sparql.template import Parameter
@@ -39,10 +36,7 @@ _ECHOED = 200
 """IRIs in one query that asks how the engine reads them."""
 
 _ECHOES_BYTES = 4 << 20
-"""Of what is remembered of that."""
-
-_PAUSE = 0.2
-"""Seconds before a query is sent again, at first."""
+"""Memory for what it said."""
 
 
 def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
@@ -61,25 +55,22 @@ def _rewritten(iri: str) -> QueryRefused:
 
 
 class SparqlClient:
-    """Sends templates to one endpoint, at its pace.
+    """Sends templates to one endpoint.
 
     Attributes:
         query_rows: Rows that one query may return.
-        pace: The endpoint's pace.
+        flow: The endpoint's flow control.
     """
 
     def __init__(
-        self, transport: Transport, profile: Profile, pace: Pace, detector: EngineDetector | None = None
+        self, transport: Transport, profile: Profile, flow: FlowControl, detector: EngineDetector | None = None
     ) -> None:
-        endpoint = profile.endpoint
         self.query_rows = profile.limits.query_rows
-        self.pace = pace
+        self.flow = flow
         self._transport = transport
         self._over_all_graphs: Transport | None = None
         self._detector = detector
-        self._retries = endpoint.retries
-        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, pace.clock)
-        self._kept_as_is: BoundedMap[str, bool] = BoundedMap(_ECHOES_BYTES)
+        self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_ECHOES_BYTES)
 
     @property
     def is_remote(self) -> bool:
@@ -118,54 +109,36 @@ class SparqlClient:
                 await self._detector.made(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
         try:
-            # Whatever is waited for, a slot or a pause, is waited for no longer than the call may take.
-            async with asyncio.timeout(call.deadline.seconds_left):
-                try:
-                    return await self._rows(name, call, parameters, at_most)
-                except AnswerCut as cut:
-                    if not self._learn_row_cap(cut):
-                        raise
+            try:
                 return await self._rows(name, call, parameters, at_most)
-        except TimeoutError as error:
-            raise self._too_late() from error
+            except AnswerCut as cut:
+                if not self._learn_row_cap(cut):
+                    raise
+            return await self._rows(name, call, parameters, at_most)
         except DeadlinePassed as error:
-            if not (self._is_silent or self.pace.quota.is_limited):
+            if not self.is_remote or self.flow.has_answered or self.flow.quota.is_limited:
                 raise
-            raise self._too_late() from error
+            # Smaller questions are no use.
+            raise DeadlinePassed(
+                "The time of this call is used up, and the endpoint has not answered anything so far.",
+                next_step="Try again later; if it stays, whoever runs this gateway should check the endpoint.",
+            ) from error
 
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
-        trying = retrying(self._retries, call.deadline, self.pace.sleep, pause=_PAUSE)
-        rows: Sequence[Row]
-
-        def read(body: bytes) -> Sequence[Row]:
-            return self._decoded(body, text.variables, limit + 1)
-
-        with call.tally.asking(name, query) as asking:
-            rows = await trying(self._once, self._transport_for(text), query, read, call, asking)
+        with call.tally.asking(name, query) as timer:
+            send = partial(self._answer, self._transport_for(text), query, text, limit + 1, call, timer)
+            rows = await self.flow.run(call, send, partial(self._probe, call))
         call.spend_rows(len(rows))
         if len(rows) <= limit:
             return Rows(rows)
         call.tally.overflows += 1
         return Rows(rows[:limit], is_cut=True)
 
-    @property
-    def _is_silent(self) -> bool:
-        """Whether the endpoint has never answered, so that smaller questions are no use."""
-        return self.is_remote and not self._breaker.has_answered
-
-    def _too_late(self) -> DeadlinePassed:
-        if self._is_silent and not self.pace.quota.is_limited:
-            return DeadlinePassed(
-                "The time of this call is used up, and the endpoint has not answered anything so far.",
-                next_step="Try again later; if it stays, whoever runs this gateway should check the endpoint.",
-            )
-        return self.pace.too_late()
-
     def _learn_row_cap(self, cut: AnswerCut) -> bool:
-        """Ask for fewer rows than the endpoint sends at most, now that it has told; return whether that is news."""
+        """Ask for fewer rows than the cap that the endpoint has named; return whether that is news."""
         if cut.row_cap is None:
             return False
         below = max(10, cut.row_cap * 9 // 10)
@@ -187,54 +160,30 @@ class SparqlClient:
             self._over_all_graphs = self._transport.over_all_graphs()
         return self._over_all_graphs
 
-    async def _once(
-        self,
-        transport: Transport,
-        query: str,
-        read: Callable[[bytes], Sequence[Row]],
-        call: Call,
-        asking: QueryTimer,
+    async def _answer(
+        self, transport: Transport, query: str, text: template.Template, at_most: int, call: Call, timer: QueryTimer
     ) -> Sequence[Row]:
-        """Send a query and decode its answer."""
-        await self._breaker.admit(lambda: self._probe(call))
-        async with self.pace.turn(call.deadline):
-            self.pace.check_worth(call.deadline)
-            call.spend_request()
+        """Send a query once and decode its answer."""
+        with timer.sending():
+            body = await transport.select(query, call.deadline, call.spend_request)
+            timer.came(len(body))
             try:
-                with asking.sending():
-                    body = await transport.select(query, call.paid_deadline)
-                    asking.came(len(body))
-                    # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
-                    rows = read(body)
-                    asking.read(len(rows))
-            except Fault as fault:
-                self._breaker.failed(fault)
-                if isinstance(fault, Throttled):
-                    self.pace.throttled(fault)
+                # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
+                rows = decode(body, text.variables, at_most)
+            except EndpointFault:
+                self.flow.quota.charge_error()
                 raise
-        self._breaker.answered()
-        self.pace.answered()
+            timer.read(len(rows))
         return rows
 
-    def _decoded(self, body: bytes, variables: Sequence[str], at_most: int) -> Sequence[Row]:
-        try:
-            return decode(body, variables, at_most)
-        except EndpointFault:
-            self.pace.quota.failed_after_all()
-            raise
-
-    async def _probe(self, call: Call) -> Fault | None:
-        """Ask the endpoint something harmless; return why it did not answer."""
+    async def _probe(self, call: Call, deadline: Deadline) -> None:
+        """Send the endpoint a harmless query."""
         text = template.load("alive")
         query = text.render({"rows": 1})
-
-        async def ask(deadline: Deadline) -> None:
-            with call.tally.asking(text.name, query) as asking, asking.sending():
-                body = await self._transport.select(query, deadline)
-                asking.came(len(body))
-                asking.read(len(decode(body, text.variables)))
-
-        return await probed(ask, call.deadline, "The endpoint")
+        with call.tally.asking(text.name, query) as timer, timer.sending():
+            body = await self._transport.select(query, deadline)
+            timer.came(len(body))
+            timer.read(len(decode(body, text.variables)))
 
     def vetting(self, call: Call) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
         """Return `rewritten` on a call's budget."""
@@ -246,20 +195,20 @@ class SparqlClient:
         Only IRIs that some engine may rewrite are asked about, each once.
         """
         doubtful = list(filter(may_be_rewritten, dict.fromkeys(iris)))
-        known = self._kept_as_is.known
-        kept_as_is = {iri: known[iri] for iri in doubtful if iri in known}
-        new = [iri for iri in doubtful if iri not in kept_as_is]
+        known = self._is_unchanged.known
+        is_unchanged = {iri: known[iri] for iri in doubtful if iri in known}
+        new = [iri for iri in doubtful if iri not in is_unchanged]
         size = max(1, min(_ECHOED, self.query_rows // 2))
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
-            faults |= await self._echo(new[start : start + size], kept_as_is, call)
+            faults |= await self._echo(new[start : start + size], is_unchanged, call)
         for iri in new:
-            if iri in kept_as_is:
-                self._kept_as_is.keep(iri, kept_as_is[iri], getsizeof(iri))
-        return faults | {iri: _rewritten(iri) for iri, is_kept in kept_as_is.items() if not is_kept}
+            if iri in is_unchanged:
+                self._is_unchanged.keep(iri, is_unchanged[iri], getsizeof(iri))
+        return faults | {iri: _rewritten(iri) for iri, unchanged in is_unchanged.items() if not unchanged}
 
-    async def _echo(self, iris: Sequence[str], kept_as_is: dict[str, bool], call: Call) -> dict[str, Fault]:
-        """Learn which IRIs the endpoint reads as they are; return those for which it did not tell, and why."""
+    async def _echo(self, iris: Sequence[str], is_unchanged: dict[str, bool], call: Call) -> dict[str, Fault]:
+        """Learn which IRIs the endpoint reads as they are; return those about which it could not be asked, and why."""
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
@@ -269,12 +218,12 @@ class SparqlClient:
             if len(iris) == 1:
                 return {iris[0]: refused_iri(iris[0], refused)}
             middle = len(iris) // 2
-            first = await self._echo(iris[:middle], kept_as_is, call)
-            return {**first, **await self._echo(iris[middle:], kept_as_is, call)}
+            first = await self._echo(iris[:middle], is_unchanged, call)
+            return {**first, **await self._echo(iris[middle:], is_unchanged, call)}
         except Fault as fault:
             return dict.fromkeys(iris, fault)
         echoed = {row["n"].value for row in rows if "n" in row}
-        kept_as_is |= {iri: iri in echoed for iri in iris}
+        is_unchanged |= {iri: iri in echoed for iri in iris}
         return {}
 
     async def close(self) -> None:

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from gateway.errors import Fault, NoQueryEndpoint
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.urls import without_query
 from gateway.sparql import template
 from gateway.sparql.results.decoder import decode
 from gateway.transport.base import ProbeResponse
 from gateway.transport.http import Http
-from gateway.transport.quota import Quota
 from gateway.transport.timeout_policy import TimeoutPolicy
 
 _log = logging.getLogger(__name__)
@@ -135,9 +136,9 @@ class EndpointDiscovery:
         self.http.timeout_policy = timeout_policy
 
     @property
-    def quota(self) -> Quota:
-        """What the endpoint grants this gateway."""
-        return self.http.quota
+    def flow(self) -> FlowControl:
+        """The endpoint's flow control."""
+        return self.http.flow
 
     def over_all_graphs(self) -> Http:
         """Return a transport to the same URL that names no graphs; see `gateway.transport.base.OverGraphs`."""
@@ -147,10 +148,10 @@ class EndpointDiscovery:
         """Ask for the endpoint itself; see `gateway.transport.base.Remote.look`."""
         return await self.http.look(accept, deadline, parameters)
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Send a query; see `gateway.transport.base.Transport.select`."""
         try:
-            return await self.http.select(query, deadline)
+            return await self.http.select(query, deadline, spend)
         except NoQueryEndpoint as fault:
             wrong = fault
         try:
@@ -160,8 +161,8 @@ class EndpointDiscovery:
             raise wrong from None
         if self._found == self.http.url:
             # It does take queries: by GET, or again.
-            deadline.resend()
-            return await self.http.select(query, deadline)
+            spend()
+            return await self.http.select(query, deadline, spend)
         if self._found:
             raise NoQueryEndpoint(
                 "The configured URL is a server's page or a dataset, and not its query endpoint.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.name_reader import NameReader
@@ -39,7 +40,6 @@ from gateway.sparql.evidence.reader import EvidenceReader
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
-from gateway.sparql.pace import Pace
 from gateway.sparql.schema.reader import SchemaReader
 from gateway.sparql.search.reader import SearchReader
 from gateway.transport.base import Remote, Transport
@@ -53,12 +53,12 @@ class SparqlStore:
     """
 
     def __init__(
-        self, transport: Transport, profile: Profile, pace: Pace | None = None, *, clock: Clock = time.monotonic
+        self, transport: Transport, profile: Profile, flow: FlowControl | None = None, *, clock: Clock = time.monotonic
     ) -> None:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
-        if pace is None:
-            pace = Pace(profile.endpoint, transport.quota if isinstance(transport, Remote) else None, clock=clock)
-        self._client = SparqlClient(transport, profile, pace, EngineDetector(transport, profile, pace))
+        if flow is None:
+            flow = transport.flow if isinstance(transport, Remote) else FlowControl(profile.endpoint, clock=clock)
+        self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
         self._ways = WaysInUse(self._client, profile)
         rule = EdgeRule.of(profile.edges, self._ways)
         self._hides_evidence = rule.evidence_nodes
@@ -152,9 +152,9 @@ class SparqlStore:
         """Return the reader of all names."""
         return self._names
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
-        return await self._search.find(sought, types, call)
+        return await self._search.find(terms, types, call)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text."""

@@ -1,4 +1,4 @@
-"""When two names mean the same to a person: case, ``_``, ``-`` and blanks aside (contract, "Names of filters")."""
+"""Compares names without case, ``_``, ``-`` and spaces (docs/contract.md, "Names of filters")."""
 
 from __future__ import annotations
 

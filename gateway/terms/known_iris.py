@@ -1,4 +1,4 @@
-"""The IRIs that the contract names."""
+"""The IRIs of vocabularies that have a meaning for every graph (docs/contract.md, "Nodes and edges")."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 """The reification vocabulary: predicates that tie an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""
 
 EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
-"""A node with one of these is an evidence node, and its triples are no edges (contract, "Terms", Edge)."""
+"""A node with one of these is an evidence node, and its triples are no edges (docs/contract.md, "Nodes and edges")."""
 
 SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
 """From a singleton property to the property that it is one of (Nguyen, Bodenreider, Sheth, WWW 2014)."""
@@ -73,7 +73,7 @@ SCHEMA_TERM_CLASSES = frozenset(
         )
     ]
 )
-"""Classes of schema terms: no entity types (contract, "Terms", entity_type)."""
+"""Classes of schema terms: no entity types (docs/contract.md, "Entity types")."""
 
 
 def is_entity_type(iri: str) -> bool:
@@ -105,5 +105,6 @@ DESCRIPTION_PREDICATES = (
 NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
 """Predicates that are never edges unless a profile says otherwise; the type predicate is added by the profile.
 
-It is the contract's list. A graph that has a node behind one of the other predicates of names means that node.
+Listed in docs/profiles.md, "edges: which triples are edges". A graph that has a node behind one of the other
+predicates of names means that node.
 """

@@ -1,4 +1,4 @@
-"""Canonical IDs: IRIs shortened to CURIEs, and back without loss (contract, "Terms", Canonical ID).
+"""Canonical IDs: IRIs shortened to CURIEs, and back without loss (docs/contract.md, "Canonical IDs").
 
 Why not the `curies` package: decision record 0003.
 """

@@ -20,7 +20,10 @@ _ESCAPES = str.maketrans(
 )
 
 _CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
-"""The u of a text that reads like a code point escape: rdflib decodes those before it unescapes (embedded.md 4)."""
+"""The u of a text that reads like a code point escape: rdflib decodes those before it unescapes.
+
+Source: docs/notes/embedded-engines.md, "Terms".
+"""
 
 _LANGUAGE = re.compile(r"[A-Za-z]+(-[A-Za-z0-9]+)*")
 

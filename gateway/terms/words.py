@@ -1,6 +1,6 @@
 """Text taken apart into words. What is no letter, digit or mark upon one never reaches a query as a word.
 
-Source: field notes, ``sparql-endpoints.md`` 3.
+Source: docs/notes/endpoints.md, "Text search".
 """
 
 from __future__ import annotations

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.transport.quota import Quota
 from gateway.transport.timeout_policy import TimeoutPolicy
 
 
 class Transport(Protocol):
     """A way to a SPARQL engine."""
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a SELECT query and return the body of its SPARQL JSON answer, not yet parsed.
 
         Cancelling the call stops the query as far as the engine allows.
@@ -22,12 +23,14 @@ class Transport(Protocol):
         Args:
             query: Rendered query text.
             deadline: When the answer must be there.
+            spend: Called before a further request is sent for the same query.
 
         Raises:
             QueryRefused: The engine will not run this query.
             EndpointFault: The engine answered with something that is no whole answer.
             NetworkFault: No answer came.
             DeadlinePassed: The time is up.
+            BudgetSpent: The call pays for no further request.
         """
         ...
 
@@ -62,8 +65,8 @@ class Remote(Transport, Protocol):
     timeout_policy: TimeoutPolicy
 
     @property
-    def quota(self) -> Quota:
-        """What it grants this gateway."""
+    def flow(self) -> FlowControl:
+        """Its flow control."""
         ...
 
     async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:

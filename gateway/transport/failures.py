@@ -2,62 +2,60 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Self
 
 import aiohttp
 
 from gateway.errors import EndpointFault, Fault, NetworkFault
-from gateway.graph.deadline import Deadline, deadline_passed
+from gateway.graph.deadline import deadline_passed
 from gateway.transport.advice import LATER, OPERATOR
 
 _log = logging.getLogger(__name__)
 
-_Result = TypeVar("_Result")
-
 RAISED = (aiohttp.ClientError, OSError)
-"""All that a request may raise, except the deadline's `TimeoutError`, which is one of these and is caught before."""
+"""All that a request may raise; the deadline's `TimeoutError` is one of these."""
 
 _PROXY = "Whoever runs this gateway should check its proxy settings."
 
 
-async def within(deadline: Deadline, work: Callable[[], Awaitable[_Result]], *, whom: str) -> _Result:
-    """Return what a request brings before a deadline.
+class CaughtFault:
+    """Catches what a request raises in a block, as the fault that is then raised after the block.
+
+    Not in the block: an error of aiohttp holds the request's headers, which are secret, and would hang on the fault as
+    its context.
 
     Args:
-        deadline: When it must be there.
-        work: Sends the request and reads what comes.
-        whom: Who is asked, for the log.
-
-    Raises:
-        Fault: What `work` raised, or what an error of aiohttp means.
+        server: The server, for the log.
     """
-    outcome = await _outcome(deadline, work, whom)
-    if isinstance(outcome, Fault):
-        # Raised here and not where it was caught: an error of aiohttp holds the request's headers, which are secret,
-        # and would hang on this one as its context.
-        raise outcome
-    return outcome
 
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._fault: Fault | None = None
 
-async def _outcome(deadline: Deadline, work: Callable[[], Awaitable[_Result]], whom: str) -> _Result | Fault:
-    try:
-        async with asyncio.timeout(deadline.seconds_left):
-            return await work()
-    except Fault as fault:
-        return fault
-    except aiohttp.ConnectionTimeoutError as error:
-        return fault_of(error)
-    except TimeoutError:
-        return deadline_passed()
-    except RAISED as error:
-        meant = fault_of(error)
-        _log.warning("no answer from %s: %s", whom, meant.wrong)
-        return meant
+    @property
+    def fault(self) -> Fault:
+        """The fault; there is one where the block has not returned."""
+        assert self._fault is not None  # noqa: S101 - a block that neither returns nor raises is a bug
+        return self._fault
+
+    def __enter__(self) -> Self:
+        """Begin the block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        """Catch what is no fault yet."""
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            self._fault = fault_of(error)
+        elif isinstance(error, TimeoutError):
+            self._fault = deadline_passed()
+        elif isinstance(error, RAISED):
+            self._fault = fault_of(error)
+            _log.warning("no answer from %s: %s", self._server, self._fault.wrong)
+        return self._fault is not None
 
 
 def fault_of(error: BaseException) -> Fault:

@@ -1,7 +1,7 @@
 """Queries sent to a SPARQL endpoint over HTTP, as the SPARQL 1.1 Protocol section 2.1 has it.
 
-Why a form POST: field notes, ``sparql-endpoints.md`` 6.7 (a GET is cut near 10 kB by one engine, a raw POST hangs
-another). A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
+Why a form POST: docs/notes/endpoints.md, "HTTP requests" (one engine cuts a GET near 10 kB and hangs on a raw POST).
+A short GET is sent where an endpoint takes nothing else. `verdict` says what a response means.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
-from typing import TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -20,20 +18,18 @@ import aiohttp
 import yarl
 
 from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
+from gateway.flow.control import FlowControl
+from gateway.flow.quota import ChargedRequest
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, Method
 from gateway.settings.urls import without_query
 from gateway.transport.base import ProbeResponse
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
-from gateway.transport.failures import RAISED, within
-from gateway.transport.quota import Asked, Quota
+from gateway.transport.failures import RAISED, CaughtFault
 from gateway.transport.timeout_policy import TimeoutPolicy
 from gateway.transport.verdict import JSON, Reply
-
-_log = logging.getLogger(__name__)
-
-_Result = TypeVar("_Result")
 
 _FORM = "application/x-www-form-urlencoded"
 _LONG = 1 << 20
@@ -48,8 +44,8 @@ class Http:
 
     Attributes:
         url: The endpoint's URL; it holds no secret, but is for the operator alone.
-        timeout_policy: How the endpoint wants to be asked; whoever recognises the engine may replace it.
-        quota: What the endpoint grants this gateway; every request waits for it and is charged to it.
+        timeout_policy: How the endpoint wants to be asked; the engine detector may replace it.
+        flow: The endpoint's flow control; every request waits for it and is charged to it.
     """
 
     def __init__(
@@ -57,23 +53,20 @@ class Http:
         url: str,
         *,
         max_bytes: int,
-        concurrency: int = 4,
         method: Method = "auto",
         timeout_policy: TimeoutPolicy | None = None,
         access: Access | None = None,
         graphs: Sequence[str] = (),
-        quota: Quota | None = None,
+        flow: FlowControl | None = None,
     ) -> None:
         self.url = url
         self.timeout_policy = timeout_policy or TimeoutPolicy()
-        self.quota = quota or Quota(EndpointSettings())
+        self.flow = flow or FlowControl(EndpointSettings())
         self._max_bytes = max_bytes
-        self._concurrency = concurrency
         self._method: Method = method
         self._has_taken_post = False
         self._access = access or Access()
         self._graphs = tuple(graphs)
-        self._slots = asyncio.Semaphore(concurrency)
         self._session: aiohttp.ClientSession | None = None
         self._cancelling: set[asyncio.Task[None]] = set()
         self._others: list[Http] = []
@@ -105,12 +98,11 @@ class Http:
         return Http(
             url,
             max_bytes=self._max_bytes,
-            concurrency=self._concurrency,
             method=method,
             timeout_policy=self.timeout_policy,
             access=self._access,
             graphs=graphs,
-            quota=self.quota,
+            flow=self.flow,
         )
 
     @property
@@ -128,76 +120,44 @@ class Http:
         """How queries are sent; `auto` until GET turned out to be the only way, or no way."""
         return self._method
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Send a query; see `Transport.select`."""
-        return await self._within(deadline, lambda: self._by_post_or_get(query, deadline))
+        with self._caught_fault() as caught:
+            async with asyncio.timeout(deadline.seconds_left), self.flow.connections:
+                if self._method == "get":
+                    return await self._sent("GET", query, deadline, spend)
+                try:
+                    body = await self._sent("POST", query, deadline, spend)
+                except NoQueryEndpoint as refused:
+                    # An endpoint that took one POST takes them all: a later refusal passes, and a GET must be short.
+                    if self._has_taken_post or self._method != "auto" or not refused.get_may_do:
+                        raise
+                    refusal = refused
+                else:
+                    self._has_taken_post = True
+                    return body
+                return await self._by_get_instead(query, deadline, spend, refusal)
+        raise caught.fault
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
-        """Ask for the URL itself, without a query; see `Remote.look`."""
-        url = with_parameters(self.url, parameters) if parameters else self.url
-        return await self._within(deadline, lambda: self._glimpse(url, accept, deadline))
-
-    async def _glimpse(self, url: str, accept: str, deadline: Deadline) -> ProbeResponse:
-        async with self._asking(deadline) as asked, self._send("GET", url, b"", {"Accept": accept}) as response:
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            text = await excerpt(response)
-            has_failed = response.status >= HTTPStatus.BAD_REQUEST
-            asked.answered(failed=has_failed)
-            if has_failed:
-                self.quota.heard(Reply(response.status, response.headers, response.content_type, 0).fault(text))
-            return ProbeResponse(response.status, headers, text.decode("utf-8", "replace"))
-
-    @contextlib.asynccontextmanager
-    async def _asking(self, deadline: Deadline) -> AsyncIterator[Asked]:
-        """Wait until the endpoint may be asked, and charge the request that the block sends."""
-        async with self.quota.asking(deadline) as asked:
-            try:
-                yield asked
-            except RAISED:
-                # It was not reached, or it hung up: it has nothing more to do for this request.
-                asked.answered(failed=True)
-                raise
-
-    async def _within(self, deadline: Deadline, work: Callable[[], Awaitable[_Result]]) -> _Result:
-        async def in_turn() -> _Result:
-            async with self._slots:
-                return await work()
-
-        return await within(deadline, in_turn, whom=f"the endpoint {without_query(self.url)}")
-
-    async def _by_post_or_get(self, query: str, deadline: Deadline) -> bytes:
-        if self._method == "get":
-            return await self._twice("GET", query, deadline)
+    async def _by_get_instead(self, query: str, deadline: Deadline, spend: Spend, refusal: NoQueryEndpoint) -> bytes:
+        """Send a query by GET after a POST was refused, and learn which method the endpoint takes."""
+        spend()
         try:
-            body = await self._twice("POST", query, deadline)
-        except NoQueryEndpoint as fault:
-            refused = fault
-        else:
-            # An endpoint that took one POST takes them all: a later refusal passes, and a GET must be short.
-            self._has_taken_post = True
-            return body
-        if self._has_taken_post:
-            raise refused
-        if self._method != "auto" or not refused.get_may_do:
-            raise refused
-        deadline.resend()
-        try:
-            body = await self._twice("GET", query, deadline)
+            body = await self._sent("GET", query, deadline, spend)
         except QueryTooLong:
-            raise refused from None
+            raise refusal from None
         except NoQueryEndpoint:
             self._method = "post"
-            raise refused from None
+            raise refusal from None
         self._method = "get"
         return body
 
-    async def _twice(self, method: str, query: str, deadline: Deadline) -> bytes:
-        try:
+    async def _sent(self, method: str, query: str, deadline: Deadline, spend: Spend) -> bytes:
+        with contextlib.suppress(aiohttp.ServerDisconnectedError):
             return await self._round_trip(method, query, deadline)
-        except aiohttp.ServerDisconnectedError:
-            # The server closed an idle connection just as it was used again; nothing was answered.
-            deadline.resend()
-            return await self._round_trip(method, query, deadline)
+        # The server closed an idle connection just as it was used again; nothing was answered.
+        spend()
+        return await self._round_trip(method, query, deadline)
 
     async def _round_trip(self, method: str, query: str, deadline: Deadline) -> bytes:
         deadline.check()
@@ -208,35 +168,51 @@ class Http:
         has_ended = False
         try:
             async with (
-                self._asking(deadline) as asked,
-                self._send(method, url, form, self.timeout_policy.headers(deadline)) as response,
+                self.flow.sending(deadline, ends=RAISED) as request,
+                self._request(method, url, form, self.timeout_policy.headers(deadline)) as response,
             ):
                 reply = Reply(response.status, response.headers, response.content_type, len(form))
                 if not reply.is_believed:
                     has_ended = True
-                    raise await self._refused(reply, response, asked)
-                body = await self._body(response, asked)
+                    raise await _refused(reply, response, request)
+                body = await self._body(response, request)
                 has_ended = True
                 return body
         finally:
             # Where requests are counted, one that only cancels another may be the one too many.
-            if query_id and not has_ended and not self.quota.is_limited:
+            if query_id and not has_ended and not self.flow.quota.is_limited:
                 self._cancel_later(query_id)
 
-    async def _refused(self, reply: Reply, response: aiohttp.ClientResponse, asked: Asked) -> Fault:
-        fault = reply.fault(await excerpt(response))
-        asked.answered(failed=True)
-        self.quota.heard(fault)
-        return fault
-
-    async def _body(self, response: aiohttp.ClientResponse, asked: Asked) -> bytes:
+    async def _body(self, response: aiohttp.ClientResponse, request: ChargedRequest) -> bytes:
         try:
             body = await whole_body(response, self._max_bytes)
         except BrokenAnswer:
-            asked.answered(failed=True)
+            request.answered(failed=True)
             raise
-        asked.answered(failed=False)
+        request.answered(failed=False)
         return body
+
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
+        """Ask for the URL itself, without a query; see `Remote.look`."""
+        url = with_parameters(self.url, parameters) if parameters else self.url
+        with self._caught_fault() as caught:
+            async with (
+                asyncio.timeout(deadline.seconds_left),
+                self.flow.connections,
+                self.flow.sending(deadline, ends=RAISED) as request,
+                self._request("GET", url, b"", {"Accept": accept}) as response,
+            ):
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                text = await excerpt(response)
+                has_failed = response.status >= HTTPStatus.BAD_REQUEST
+                request.answered(failed=has_failed)
+                if has_failed:
+                    self.flow.quota.obey(Reply(response.status, response.headers, response.content_type, 0).fault(text))
+                return ProbeResponse(response.status, headers, text.decode("utf-8", "replace"))
+        raise caught.fault
+
+    def _caught_fault(self) -> CaughtFault:
+        return CaughtFault(f"the endpoint {without_query(self.url)}")
 
     def _fields(self, query: str, query_id: str, deadline: Deadline) -> list[tuple[str, str]]:
         return [
@@ -256,7 +232,7 @@ class Http:
             )
         return whole
 
-    def _send(
+    def _request(
         self, method: str, url: str, form: bytes, headers: dict[str, str]
     ) -> contextlib.AbstractAsyncContextManager[aiohttp.ClientResponse]:
         form_type = {"Content-Type": _FORM} if method == "POST" else {}
@@ -275,7 +251,7 @@ class Http:
         )
 
     def _cancel_later(self, query_id: str) -> None:
-        """Have a query cancelled, without keeping waiting who gave it up."""
+        """Cancel a query in a task, so that its caller does not wait for that."""
         task = asyncio.create_task(self._cancel(query_id))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
@@ -283,7 +259,7 @@ class Http:
     async def _cancel(self, query_id: str) -> None:
         form = _form([("cancelQuery", ""), ("queryId", query_id)])
         with contextlib.suppress(*RAISED):
-            async with asyncio.timeout(_CANCEL_SECONDS), self._send("POST", self.url, form, {}):
+            async with asyncio.timeout(_CANCEL_SECONDS), self._request("POST", self.url, form, {}):
                 pass
 
     def _open_session(self) -> aiohttp.ClientSession:
@@ -306,6 +282,12 @@ class Http:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+async def _refused(reply: Reply, response: aiohttp.ClientResponse, request: ChargedRequest) -> Fault:
+    fault = reply.fault(await excerpt(response))
+    request.answered(failed=True)
+    return fault
 
 
 def with_parameters(url: str, text: str) -> str:

@@ -1,6 +1,6 @@
 """Queries run in this process, by the Oxigraph engine under an rdflib Dataset.
 
-Why at the engine and not through ``Dataset.query``: field notes, ``embedded.md`` 1, and decision record 0002. The
+Why not through ``Dataset.query``: docs/notes/embedded-engines.md, "Queries", and decision record 0002. The
 engine has no time-out and no cancel: a query is stopped by an output that refuses further bytes, in a daemon thread,
 and its slot is free again when the thread has really ended.
 """
@@ -17,6 +17,7 @@ import pyoxigraph
 from typing_extensions import Buffer
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 
 _log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class InProcess:
         self._max_bytes = max_bytes
         self._slots = asyncio.Semaphore(workers)
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
         deadline.check()
         try:

@@ -1,6 +1,6 @@
 """The marks by which engines show what went wrong: in an error's text, or after a part of an answer.
 
-One place for all of them. Sources: field notes, ``sparql-endpoints.md`` 2, 6.2 and 7.1, and ``blazegraph.md``.
+Sources: docs/notes/endpoints.md, "Errors after status 200" and "Statuses"; docs/notes/blazegraph.md, "HTTP".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a response that is no whole answer means; a fault is classified here, once.
 
-Sources: field notes, ``sparql-endpoints.md`` 1.3, 2, 6.2, 6.7 and 7.1, and ``blazegraph.md``. One status means
-different things: 429 is a time-out on QLever and a rate limit elsewhere, 500 is nearly everything on Virtuoso and
+Sources: docs/notes/endpoints.md, "Errors after status 200" and "Statuses"; docs/notes/blazegraph.md, "HTTP". One status
+means different things: 429 is a time-out on QLever and a rate limit elsewhere, 500 is nearly everything on Virtuoso and
 Blazegraph. The text of an error is read for the marks of engines, and never repeated.
 """
 
@@ -25,9 +25,9 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
+from gateway.flow.ban import banned, seconds_of_ban
 from gateway.transport import marks
 from gateway.transport.advice import CREDENTIALS, LATER, OPERATOR
-from gateway.transport.ban import banned, seconds_of_ban
 
 JSON = "application/sparql-results+json"
 

@@ -7,6 +7,8 @@ https://www.mediawiki.org/wiki/Manual:Maxlag_parameter).
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +20,12 @@ import aiohttp
 import yarl
 
 from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, QueryRefused, Throttled
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.transport.advice import LATER
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
-from gateway.transport.failures import within
+from gateway.transport.failures import CaughtFault
 from gateway.transport.json_names import loads
 from gateway.transport.verdict import seconds_to_wait
 
@@ -95,30 +98,30 @@ class WikibaseApi:
         self._access = access or Access()
         self._session: aiohttp.ClientSession | None = None
 
-    async def get(self, fields: Sequence[tuple[str, str]], deadline: Deadline) -> ApiAnswer:
-        """Ask for something.
+    async def get(self, fields: Sequence[tuple[str, str]], deadline: Deadline, spend: Spend = unpaid, /) -> ApiAnswer:
+        """Send a request and return its answer.
 
         Args:
             fields: Names and values of the parameters.
             deadline: When the answer must be there.
+            spend: Called before the same request is sent once more.
 
         Raises:
             QueryRefused: The API will not do this.
             EndpointFault: It answered with something that is no whole answer, or with an error.
             NetworkFault: No answer came.
             DeadlinePassed: The time is up.
+            BudgetSpent: The call pays for no further request.
         """
-
-        async def twice() -> ApiAnswer:
-            deadline.check()
-            try:
-                return await self._round_trip(fields)
-            except aiohttp.ServerDisconnectedError:
+        with CaughtFault("the Wikibase API") as caught:
+            async with asyncio.timeout(deadline.seconds_left):
+                deadline.check()
+                with contextlib.suppress(aiohttp.ServerDisconnectedError):
+                    return await self._round_trip(fields)
                 # The server closed an idle connection just as it was used again; nothing was answered.
-                deadline.resend()
+                spend()
                 return await self._round_trip(fields)
-
-        return await within(deadline, twice, whom="the Wikibase API")
+        raise caught.fault
 
     async def _round_trip(self, fields: Sequence[tuple[str, str]]) -> ApiAnswer:
         async with self._open_session().get(

@@ -1,6 +1,6 @@
 """What is asked of the API of a Wikibase: parameters as its documentation has them, and what came, as hits.
 
-The limits are those of a client without an account (field notes, ``sparql-endpoints.md`` 1.3 and 3): 50 entities at
+The limits are those of a client without an account (docs/notes/wikimedia.md, "The API of a Wikibase"): 50 entities at
 once, and no entity by the beginning of a name beyond the first 100 (`search-continue` ends at 50 in Wikibase's
 ``SearchEntities.php``).
 """
@@ -66,11 +66,11 @@ class FoundEntity:
 
     Attributes:
         hits: Its names that fit.
-        told: What the API says of it.
+        details: Its name and description.
     """
 
     hits: Sequence[Hit]
-    told: HitDetails
+    details: HitDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ class ApiRequests:
         self.language = language
         self._base = ""
 
-    async def beginning(self, text: str, kind: str, sought: SearchTerms, start: int, call: Call) -> ApiHits:
+    async def beginning(self, text: str, kind: str, terms: SearchTerms, start: int, call: Call) -> ApiHits:
         """Ask for entities with a label or an alias that begins with a text, or with this ID.
 
         Args:
             text: The text.
             kind: `item` or `property`.
-            sought: What somebody searched for.
+            terms: What somebody searched for.
             start: How many entities to pass over.
             call: The call that asks.
 
@@ -120,7 +120,7 @@ class ApiRequests:
         ]
         answer = read(Entries, await self._client.ask("wbsearchentities", fields, call))
         entities = {
-            self._iri(entry): FoundEntity((_hit(entry, sought),), HitDetails(entry.label, entry.description))
+            self._iri(entry): FoundEntity((_hit(entry, terms),), HitDetails(entry.label, entry.description))
             for entry in answer.search
         }
         # Beyond the first hundred the API does not say whether there are more.
@@ -184,10 +184,10 @@ class ApiRequests:
         ]
         answer = read(Entities, await self._client.ask("wbgetentities", fields, call))
         known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
-        named = {iri: FoundEntity(_names(iri, entity, words), self._told(entity)) for iri, entity in known.items()}
+        named = {iri: FoundEntity(_names(iri, entity, words), self._details(entity)) for iri, entity in known.items()}
         return {iri: found for iri, found in named.items() if found.hits}
 
-    def _told(self, entity: Entity) -> HitDetails:
+    def _details(self, entity: Entity) -> HitDetails:
         name, description = (
             next((texts[tag].value for tag in (self.language, "mul") if tag in texts), "")
             for texts in (entity.labels, entity.descriptions)
@@ -205,10 +205,10 @@ class ApiRequests:
         return entry.concepturi
 
 
-def _hit(entry: Entry, sought: SearchTerms) -> Hit:
+def _hit(entry: Entry, terms: SearchTerms) -> Hit:
     if entry.match.type == "entityId":
         # What was searched for is the ID, in whatever form; so it fits.
-        return Hit(entry.concepturi, sought.text.strip(), is_synonym=True)
+        return Hit(entry.concepturi, terms.text.strip(), is_synonym=True)
     return Hit(entry.concepturi, entry.match.text, is_synonym=entry.match.type != "label")
 
 

@@ -1,6 +1,6 @@
-"""Finding entities by the API of a Wikibase: by the beginning of a name or by an ID, and else by words of its pages.
+"""Search by the API of a Wikibase: by the beginning of a name or by an ID, else by the words of its pages.
 
-The API knows no types of the graph, so these are asked of the graph for what it found, before anything is left out.
+The API does not know the types of the graph, so the graph is asked for the types of the entities that the API found.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gateway.terms.words import listed
 from gateway.wikibase.requests import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
 
 _PAGES = 2
-"""Pages of one search at most; there are no more of names that begin so."""
+"""Pages of one search at most; the API has no more for the beginning of a name."""
 
 _ENOUGH = 10
-"""Entities of the types asked for, from which no further page is asked for: the usual limit of a search."""
+"""Entities of the wanted types from which no further page is fetched: the usual limit of a search."""
 
 _API = "the Wikibase API"
 
@@ -33,7 +33,7 @@ _OTHER_TYPES = (
 )
 
 _Fetch = Callable[[int], Awaitable[ApiHits]]
-"""Asks for the page that begins so far down."""
+"""Fetches the page that begins at an offset."""
 
 
 class ApiSearch:
@@ -43,58 +43,58 @@ class ApiSearch:
         self._requests = requests
         self._graph = graph
 
-    async def find(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities; a fault of the API is in what is returned, with what was found before it.
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities; a fault of the API is in the result, with the entities found before it.
 
         Args:
-            sought: What is looked for.
+            terms: The text to look for.
             types: Only entities with one of these types; empty for all.
             call: The call that asks.
 
         Raises:
             Fault: The graph could not be asked for types.
         """
-        gathered = _Gathered(self._graph, types, call)
-        entity = id_in(sought.text)
+        results = _Results(self._graph, types, call)
+        entity = id_in(terms.text)
         may_be_name = entity is None or entity.is_alone
         if entity is not None and entity.is_property:
-            gathered.how.append(f"the property {entity.text}")
-            await gathered.add(self._beginning(entity.text, "property", sought, call))
-        if gathered.fault is None and (may_be_name or not gathered.how):
-            gathered.how.append(f'labels and aliases (language "{self._requests.language}") that begin with the text')
-            text = sought.text if entity is None else entity.text
-            await gathered.add(self._beginning(text, "item", sought, call))
-        if gathered.fault is None and not gathered.kept and may_be_name and sought.words:
-            await self._by_words(sought, gathered)
-        return gathered.hits()
+            results.how.append(f"the property {entity.text}")
+            await results.add(self._beginning(entity.text, "property", terms, call))
+        if results.fault is None and (may_be_name or not results.how):
+            results.how.append(f'labels and aliases (language "{self._requests.language}") that begin with the text')
+            text = terms.text if entity is None else entity.text
+            await results.add(self._beginning(text, "item", terms, call))
+        if results.fault is None and not results.entities and may_be_name and terms.words:
+            await self._by_words(terms, results)
+        return results.hits()
 
-    def _beginning(self, text: str, kind: str, sought: SearchTerms, call: Call) -> _Fetch:
-        return lambda start: self._requests.beginning(text, kind, sought, start, call)
+    def _beginning(self, text: str, kind: str, terms: SearchTerms, call: Call) -> _Fetch:
+        return lambda start: self._requests.beginning(text, kind, terms, start, call)
 
-    async def _by_words(self, sought: SearchTerms, gathered: _Gathered) -> None:
-        gathered.how.append(f"its full text, for pages with every word: {listed(sought.words)}")
-        await gathered.add(lambda start: self._requests.with_words(sought.words, start, gathered.call))
-        await gathered.name(self._requests, sought.words)
+    async def _by_words(self, terms: SearchTerms, results: _Results) -> None:
+        results.how.append(f"its full text, for pages with every word: {listed(terms.words)}")
+        await results.add(lambda start: self._requests.with_words(terms.words, start, results.call))
+        await results.name(self._requests, terms.words)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._requests.close()
 
 
-class _Gathered:
-    """What one search has found so far.
+class _Results:
+    """The results of one search so far.
 
     Attributes:
-        how: What was searched, in words.
-        kept: Entities by IRI, the likeliest first.
+        how: What was searched, as phrases.
+        entities: Entities by IRI, the likeliest first.
         truncated: Whether there are more than were read.
-        fault: What went wrong with the API, the last time.
+        fault: The last fault of the API.
         call: The call that asks.
     """
 
     def __init__(self, graph: GraphStore, types: Sequence[Iri], call: Call) -> None:
         self.how: list[str] = []
-        self.kept: dict[Iri, FoundEntity] = {}
+        self.entities: dict[Iri, FoundEntity] = {}
         self.truncated = False
         self.fault: Fault | None = None
         self.call = call
@@ -103,7 +103,7 @@ class _Gathered:
         self._of_others: dict[Iri, bool] = {}
 
     async def add(self, fetch: _Fetch) -> None:
-        """Add what the first page finds, and the next one's where too few of it have a type that is asked for."""
+        """Add the entities of the first page, and of the next one if too few have a wanted type."""
         start, more = 0, False
         for _ in range(_PAGES):
             try:
@@ -115,21 +115,21 @@ class _Gathered:
                 self.truncated = self.truncated or start > 0
                 return
             for iri, entity in (await self._of_types(found.entities)).items():
-                self.kept.setdefault(iri, entity)
+                self.entities.setdefault(iri, entity)
             more = found.more
-            if found.next is None or not self._types or len(self.kept) >= _ENOUGH:
+            if found.next is None or not self._types or len(self.entities) >= _ENOUGH:
                 break
             start = found.next
         self.truncated = self.truncated or more
 
     async def name(self, requests: ApiRequests, words: Sequence[str]) -> None:
-        """Give the entities their names, as far as they can be had: they stay without."""
-        ids = {entity.hits[0].text: iri for iri, entity in self.kept.items()}
+        """Fetch the names of the entities; those whose names cannot be fetched stay without."""
+        ids = {entity.hits[0].text: iri for iri, entity in self.entities.items()}
         while ids and self.fault is None:
             part = {id_: ids.pop(id_) for id_ in list(ids)[:AT_ONCE]}
             try:
                 with self.call.reserving(requests=0.5, time=0.5):
-                    self.kept |= await requests.named(part, words, self.call)
+                    self.entities |= await requests.named(part, words, self.call)
             except Fault as fault:
                 self.fault = fault
 
@@ -144,7 +144,7 @@ class _Gathered:
         return {iri: entity for iri, entity in entities.items() if iri not in self._of_others}
 
     def _warnings(self) -> tuple[str, ...]:
-        if self.kept:
+        if self.entities:
             return ()
         if self._of_others:
             typeless = sum(not has_types for has_types in self._of_others.values())
@@ -152,15 +152,15 @@ class _Gathered:
         return (_NOTHING,) if self.fault is None else ()
 
     def hits(self) -> Hits:
-        """Return what was found."""
+        """Return the results as the port has them."""
         how = f"{_API}: {'; '.join(self.how)}"
         return Hits(
-            tuple(hit for entity in self.kept.values() for hit in entity.hits),
+            tuple(hit for entity in self.entities.values() for hit in entity.hits),
             truncated=self.truncated,
             how=how if self.fault is None else f"{how} (it did not answer all of this)",
             exhaustive=False,
             warnings=self._warnings(),
             fault=self.fault,
-            weights={iri: 1.0 / place for place, iri in enumerate(self.kept, 1)},
-            told={iri: entity.told for iri, entity in self.kept.items()},
+            weights={iri: 1.0 / place for place, iri in enumerate(self.entities, 1)},
+            details={iri: entity.details for iri, entity in self.entities.items()},
         )

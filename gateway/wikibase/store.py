@@ -1,4 +1,4 @@
-"""A `GraphStore` that has names found by the API of a Wikibase, and hands everything else on."""
+"""A `GraphStore` that searches by the API of a Wikibase; the store below answers everything else."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ _EXACT = "Only exact names were looked up, in the graph itself: others that fit 
 
 
 class WikibaseStore(DelegatingStore):
-    """A graph store with an API for names; see `gateway.graph.store.GraphStore` for what each method promises."""
+    """A graph store that searches by an API; see `gateway.graph.store.GraphStore` for what each method promises."""
 
     def __init__(self, inner: GraphStore, api: ApiSearch) -> None:
         super().__init__(inner)
         self._api = api
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities by the API; where it fails, by exact names in the graph; where these are none, not at all.
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by the API; if it fails, by exact names in the graph.
 
         Raises:
-            Fault: The API failed, and the graph has no such name, which proves nothing; or the graph failed.
+            Fault: The API failed, and the graph has no name that equals the text; or the graph failed.
         """
-        found = await self._api.find(sought, types, call)
+        found = await self._api.find(terms, types, call)
         if found.fault is None:
             return found
         if found.hits:
             return replace(found, warnings=(f"{found.fault.wrong} {_PARTLY}",))
-        exact = await self._inner.named(sought.text, types, call)
+        exact = await self._inner.named(terms.text, types, call)
         if not exact.hits:
             raise found.fault
         how, warning = f"{found.how}; {exact.how}", f"{found.fault.wrong} {_EXACT}"
         return replace(exact, how=how, exhaustive=False, warnings=(warning,), fault=found.fault)
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
+        """Close connections and stop threads."""
         await self._api.close()
         await super().close()

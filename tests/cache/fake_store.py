@@ -1,4 +1,4 @@
-"""A graph store that keeps a book of what it is asked, and answers when and as the test says."""
+"""A graph store that records what it is asked, and answers when and as the test says."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -50,7 +50,7 @@ class Fetch:
         number: The first is 0; it stands in every answer.
         name: The primitive and its parameters.
         keys: What it is about.
-        budget: Whose it is.
+        call: The call that asks.
         marks: The marks of answers that are not whole, by key.
         ended: "answered", "cancelled" or "raised", once it has.
     """
@@ -74,7 +74,7 @@ class Fetch:
         self._error = error
         self._go.set()
 
-    async def _until_told(self) -> None:
+    async def _until_answered(self) -> None:
         try:
             await self._go.wait()
         except asyncio.CancelledError:
@@ -120,7 +120,7 @@ class FakeStore:
             fetch.answer(self.marks)
         if self.fault is not None:
             fetch.fail(self.fault)
-        await fetch._until_told()  # noqa: SLF001 - the two are one
+        await fetch._until_answered()  # noqa: SLF001 - the two are one
         return fetch
 
     async def edges(
@@ -215,10 +215,10 @@ class FakeStore:
         await self._ask(("schema",), (), call)
         return Schema(exact=True, version=self.schema_version)
 
-    async def search(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find one node."""
-        fetch = await self._ask(("search", tuple(types)), sought.words, call)
-        return Hits((Hit(f"urn:seen:{fetch.number}", sought.text, is_synonym=False),), truncated=False, how="fake")
+        fetch = await self._ask(("search", tuple(types)), terms.words, call)
+        return Hits((Hit(f"urn:seen:{fetch.number}", terms.text, is_synonym=False),), truncated=False, how="fake")
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find one node."""

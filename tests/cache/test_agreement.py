@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile, SizeSettings
 from gateway.sparql.store import SparqlStore
@@ -35,15 +36,15 @@ thorough = settings(
 
 @dataclass
 class Counted:
-    """A transport that remembers what was sent."""
+    """A transport that records what was sent."""
 
     inner: Transport
     sent: list[str] = field(default_factory=list)
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query."""
         self.sent.append(query)
-        return await self.inner.select(query, deadline)
+        return await self.inner.select(query, deadline, spend)
 
     async def close(self) -> None:
         """Close the transport."""

@@ -54,7 +54,7 @@ async def test_the_second_waits_for_the_firsts_answer_and_asks_only_for_the_rest
         fetch.answer()
     assert (await second)[B] is (await first)[B]
     assert [(one.tally.cache_hits, one.tally.cache_misses) for one in (mine, other)] == [(0, 2), (1, 1)]
-    assert store.counters().waited == 1
+    assert store.statistics().shared == 1
 
 
 async def test_a_fetch_outlives_a_caller_who_leaves_while_another_waits() -> None:
@@ -177,7 +177,7 @@ async def test_an_error_that_is_no_answer_is_raised_to_the_one_who_asked_and_the
     assert (await second)[A].mark.whole
 
 
-async def test_one_who_asks_after_everything_was_forgotten_is_not_told_what_was_asked_before() -> None:
+async def test_one_who_asks_after_everything_was_forgotten_gets_no_answer_from_before() -> None:
     inner, store = caching()
     first = asking(store, [A])
     await settle()
@@ -404,10 +404,10 @@ class Play:
         for caller in self.callers:
             asks_itself = any(record.fetch.call is caller.allowance for record in under_way)
             assert caller.task.done() or asks_itself or not caller.asks.late, "it waits past its deadline"
-        assert self.store.counters().bytes <= 1 << 20
+        assert self.store.statistics().bytes <= 1 << 20
 
     async def ends(self) -> None:
-        """Answer all that is left, and check what everyone was told."""
+        """Answer all that is left, and check what everyone got."""
         while self.inner.under_way:
             await self.happens(Answered(0, ("whole",) * len(IDS)))
         assert asyncio.all_tasks() == {asyncio.current_task(), *(c.task for c in self.callers if not c.task.done())}
@@ -447,14 +447,14 @@ class Play:
             assert isinstance(fault, DeadlinePassed)
             assert caller.asks.late
         else:
-            assert source.ended_step >= caller.step, "a fault was remembered"
+            assert source.ended_step >= caller.step, "a fault was stored"
             if isinstance(fault, DeadlinePassed | BudgetSpent):
                 assert source.fetch.call is caller.allowance, "another's allowance was inherited"
 
 
 @settings(max_examples=examples(200), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(happening=events)
-def test_in_any_order_of_events_everyone_is_told_what_is_so(happening: Sequence[Event]) -> None:
+def test_in_any_order_of_events_everyone_gets_a_true_answer(happening: Sequence[Event]) -> None:
     async def play() -> None:
         stage = Play()
         for event_ in happening:

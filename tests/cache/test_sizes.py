@@ -1,4 +1,4 @@
-"""The bytes that are counted are about those that Python allocates, and no fewer."""
+"""The bytes counted for an answer are no fewer than Python allocates, and at most twice as many."""
 
 import asyncio
 import gc
@@ -9,7 +9,8 @@ from typing import Any
 import pyoxigraph
 import pytest
 
-from gateway.cache.memory import Memory
+from gateway.cache.memory import MemoryCache
+from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
@@ -77,8 +78,8 @@ PRIMITIVES: dict[str, Primitive] = {
 }
 
 
-def remembering(engine: pyoxigraph.Store, primitive: Primitive, megabytes: int) -> tuple[int, int]:
-    """Return what is allocated for what a cache remembers of all nodes, and what it counts."""
+def allocated_and_counted(engine: pyoxigraph.Store, primitive: Primitive, megabytes: int) -> tuple[int, int]:
+    """Return what is allocated for what a cache stores about all nodes, and the bytes that it counts."""
 
     async def measure() -> tuple[int, int]:
         profile = Profile()
@@ -97,7 +98,7 @@ def remembering(engine: pyoxigraph.Store, primitive: Primitive, megabytes: int) 
             allocated, _ = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        return allocated, store.counters().bytes
+        return allocated, store.statistics().bytes
 
     return asyncio.run(measure())
 
@@ -106,13 +107,13 @@ def remembering(engine: pyoxigraph.Store, primitive: Primitive, megabytes: int) 
 def test_what_is_counted_is_no_less_than_is_allocated_and_no_more_than_twice_that(
     engine: pyoxigraph.Store, primitive: Primitive
 ) -> None:
-    allocated, counted = remembering(engine, primitive, megabytes=64)
+    allocated, counted = allocated_and_counted(engine, primitive, megabytes=64)
     assert allocated <= counted <= 2 * allocated
 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
 def test_the_bound_holds_for_what_is_allocated(engine: pyoxigraph.Store, primitive: Primitive) -> None:
-    allocated, counted = remembering(engine, primitive, megabytes=1)
+    allocated, counted = allocated_and_counted(engine, primitive, megabytes=1)
     assert counted <= 1 << 20
     assert allocated <= 1 << 20
 
@@ -128,7 +129,7 @@ def names_found(number: int) -> Hits:
 
 @pytest.mark.parametrize("made", [nodes_reached, names_found])
 def test_an_answer_of_many_parts_is_counted_by_its_parts(made: Callable[[int], object]) -> None:
-    memory = Memory(1 << 30, 60.0, lambda: 0.0)
+    memory = MemoryCache(1 << 30, 60.0, lambda: 0.0)
     tracemalloc.start()
     try:
         for number in range(200):
@@ -137,3 +138,16 @@ def test_an_answer_of_many_parts_is_counted_by_its_parts(made: Callable[[int], o
     finally:
         tracemalloc.stop()
     assert allocated <= memory.bytes <= 2 * allocated
+
+
+def test_counting_stops_soon_above_the_bound() -> None:
+    answer = nodes_reached(299)
+    assert 1_000 < memory_size(answer, at_most=1_000) < 20_000 < memory_size(answer)
+
+
+def test_what_is_larger_than_the_cache_is_not_stored() -> None:
+    memory = MemoryCache(10_000, 60.0, lambda: 0.0)
+    memory.put(("question", "large"), nodes_reached(299))
+    memory.put(("question", "small"), nodes_reached(3))
+    assert memory.get(("question", "large")) is None
+    assert memory.get(("question", "small")) == nodes_reached(3)

@@ -1,11 +1,11 @@
-"""What a cache in front of a graph store remembers, and what never."""
+"""Which answers a cache stores, and which never."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 
-from gateway.cache.store import CachedStore, Counters
+from gateway.cache.store import CachedStore, CacheStatistics
 from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
 from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import (
@@ -117,7 +117,7 @@ async def test_another_primitive_and_other_parameters_are_another_question() -> 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-async def test_a_fault_is_told_and_never_remembered(primitive: Primitive, fault: Fault) -> None:
+async def test_a_fault_is_returned_and_never_stored(primitive: Primitive, fault: Fault) -> None:
     inner = FakeStore()
     store = cached(inner)
     inner.marks = {A: Mark(fault)}
@@ -142,7 +142,7 @@ async def test_what_an_endpoint_cut_is_asked_for_again(fault: Fault) -> None:
     assert not second[A].mark.whole
 
 
-async def test_edges_cut_by_a_rule_are_remembered_under_that_rule_only() -> None:
+async def test_edges_cut_by_a_limit_are_stored_under_that_limit_only() -> None:
     inner = FakeStore()
     store = cached(inner)
     inner.marks = {A: capped(3)}
@@ -157,7 +157,7 @@ async def test_edges_cut_by_a_rule_are_remembered_under_that_rule_only() -> None
     assert [name for name, _ in inner.asked] == [("edges", 3), ("edges", 5), ("edges", None)]
 
 
-async def test_edges_that_turn_out_to_be_all_are_remembered_as_all() -> None:
+async def test_edges_that_turn_out_to_be_all_are_stored_as_all() -> None:
     inner = FakeStore()
     store = cached(inner)
     first = await store.edges([A], call(), per_id=3)
@@ -236,16 +236,16 @@ async def test_an_answer_lives_for_its_time_and_no_longer_however_often_it_is_us
     assert [name for name, _ in inner.asked] == [("edges", None), ("degrees", 10), ("edges", None)]
 
 
-async def test_what_is_remembered_is_bounded_and_what_was_not_used_for_longest_goes_first() -> None:
+async def test_the_cache_is_bounded_and_removes_first_what_was_not_used_for_longest() -> None:
     inner = FakeStore()
     store = cached(inner)
     ids = [f"urn:{number:04}:{'x' * 1_000}" for number in range(700)]
     for node in ids:
         await store.edges([node], call())
         await store.edges(ids[:1], call())
-    counters = store.counters()
-    assert counters.bytes <= 1 << 20
-    assert counters.evicted > 0
+    statistics = store.statistics()
+    assert statistics.bytes <= 1 << 20
+    assert statistics.evicted > 0
     before = len(inner.fetches)
     await store.edges([ids[0], *ids[-10:]], call())
     assert len(inner.fetches) == before
@@ -253,14 +253,14 @@ async def test_what_is_remembered_is_bounded_and_what_was_not_used_for_longest_g
     assert inner.fetches[-1].keys == tuple(ids[1:3])
 
 
-async def test_an_answer_larger_than_all_that_may_be_remembered_is_given_and_displaces_none() -> None:
+async def test_an_answer_larger_than_the_cache_is_returned_and_displaces_none() -> None:
     inner = Graph(a=Neighbourhood((edge(A, B),)), b=Neighbourhood((edge(B, "urn:" + "x" * (1 << 20)),)))
     store = cached(inner)
     await store.edges([A], call())
     assert len((await store.edges([B], call()))[B].edges) == 1
     await store.edges([A], call())
     assert [keys for _, keys in inner.asked] == [(A,), (B,)]
-    assert store.counters().evicted == 0
+    assert store.statistics().evicted == 0
 
 
 async def test_forgetting_forgets_all_here_and_below() -> None:
@@ -269,7 +269,7 @@ async def test_forgetting_forgets_all_here_and_below() -> None:
     for primitive in PRIMITIVES.values():
         await primitive(store, [A])
     store.forget()
-    assert store.counters().bytes == 0
+    assert store.statistics().bytes == 0
     assert inner.forgotten == 1
     before = len(inner.fetches)
     await store.nodes([A], call(), names=True)
@@ -290,7 +290,7 @@ async def test_another_version_of_the_schema_means_another_graph() -> None:
     assert len([name for name, _ in inner.asked if name[0] == "edges"]) == 2
 
 
-async def test_a_search_is_remembered_by_its_text_and_types() -> None:
+async def test_a_search_is_stored_by_its_text_and_types() -> None:
     inner = FakeStore()
     store = cached(inner)
     asked: list[tuple[SearchTerms, list[str]]] = [
@@ -299,14 +299,14 @@ async def test_a_search_is_remembered_by_its_text_and_types() -> None:
         (SearchTerms("x y", ("x", "y")), [A]),
     ]
     first: list[Hits] = []
-    for sought, types in asked:
-        first.append(await store.search(sought, types, call()))
-    for (sought, types), hits in zip(asked, first, strict=True):
-        assert await store.search(sought, types, call()) is hits
+    for terms, types in asked:
+        first.append(await store.search(terms, types, call()))
+    for (terms, types), hits in zip(asked, first, strict=True):
+        assert await store.search(terms, types, call()) is hits
     assert len(inner.fetches) == len(asked)
 
 
-async def test_a_search_that_fails_raises_and_is_not_remembered() -> None:
+async def test_a_search_that_fails_raises_and_is_not_stored() -> None:
     inner = FakeStore()
     store = cached(inner)
     inner.fault = EndpointFault("Down.")
@@ -324,9 +324,9 @@ async def test_what_was_done_is_counted_for_all_calls_and_for_each() -> None:
     await store.nodes([A, B, C, C], mine, names=False)
     await store.edges_among([A], frozenset(), mine)
     assert (mine.tally.cache_hits, mine.tally.cache_misses) == (2, 4)
-    counters = store.counters()
-    assert counters == Counters(hits=2, misses=4, waited=0, evicted=0, bytes=counters.bytes)
-    assert counters.bytes > 0
+    statistics = store.statistics()
+    assert statistics == CacheStatistics(hits=2, misses=4, shared=0, evicted=0, bytes=statistics.bytes)
+    assert statistics.bytes > 0
 
 
 async def test_a_question_about_nothing_asks_nothing() -> None:
@@ -336,11 +336,11 @@ async def test_a_question_about_nothing_asks_nothing() -> None:
     assert inner.fetches == []
 
 
-async def test_what_is_remembered_cannot_be_changed_by_those_who_are_told() -> None:
+async def test_a_caller_that_changes_its_answer_does_not_change_what_is_stored() -> None:
     store = cached(FakeStore())
     answer = (await store.edges([A], call()))[A]
     assert isinstance(answer.edges, tuple)
-    told = await store.node_metadata([A], call(), blank_nodes=False)
-    assert isinstance(told, dict)
-    told[A] = Description()
+    answers = await store.node_metadata([A], call(), blank_nodes=False)
+    assert isinstance(answers, dict)
+    answers[A] = Description()
     assert (await store.node_metadata([A], call(), blank_nodes=False))[A] != Description()

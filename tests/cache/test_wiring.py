@@ -71,7 +71,7 @@ async def test_a_graph_in_this_process_has_the_same_answers_with_and_without(
         assert first.node_count == 7
 
 
-async def test_names_that_were_being_read_when_other_predicates_became_names_are_not_kept() -> None:
+async def test_names_that_were_being_read_when_other_predicates_became_names_are_not_stored() -> None:
     held, go_on = asyncio.Event(), asyncio.Event()
 
     async def hook(query: str) -> None:

@@ -8,6 +8,8 @@ import pyoxigraph
 
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SizeSettings
@@ -15,7 +17,6 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse, Transport
 from gateway.transport.inprocess import InProcess
-from gateway.transport.quota import Quota
 from gateway.transport.timeout_policy import TimeoutPolicy
 
 X = "https://example.org/x/"
@@ -62,10 +63,10 @@ class Watched:
         self._inner = InProcess(store, max_bytes=1 << 24)
         self.hook = hook
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query."""
         await self.hook(query)
-        return await self._inner.select(query, deadline)
+        return await self._inner.select(query, deadline, spend)
 
     async def close(self) -> None:
         """Let go of nothing."""
@@ -75,8 +76,10 @@ class Watched:
 class WatchedElsewhere(Watched):
     """The same for an engine that somebody else runs, and that shows nothing of itself."""
 
-    timeout_policy = TimeoutPolicy()
-    quota = Quota(EndpointSettings())
+    def __init__(self, store: pyoxigraph.Store, hook: Hook, endpoint: EndpointSettings | None = None) -> None:
+        super().__init__(store, hook)
+        self.timeout_policy = TimeoutPolicy()
+        self.flow = FlowControl(endpoint or EndpointSettings())
 
     async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
         """Show nothing of itself."""

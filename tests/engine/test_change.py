@@ -7,6 +7,7 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import EndpointFault, InputError
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from tests.engine.small import PREFIXES, Watched, engine, ids, over
 
@@ -86,7 +87,7 @@ class Saying:
     def __init__(self, variables: list[str], rows: Sequence[Mapping[str, object]], **more: object) -> None:
         self._body = json.dumps({"head": {"vars": variables}, "results": {"bindings": rows}, **more}).encode()
 
-    async def select(self, _query: str, _deadline: Deadline) -> bytes:
+    async def select(self, _query: str, _deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Answer."""
         return self._body
 

@@ -14,6 +14,7 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import Item, Page, edges_across, edges_within
 from gateway.engine.traversal.paths import paths_to_seeds
 from gateway.errors import DeadlinePassed
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.values import Edge
 from gateway.settings.profile import LimitSettings, Profile
@@ -177,12 +178,12 @@ class Slow:
         self.now = 0.0
         self.slow = slow
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query, or let its time pass."""
         if self.slow and self.slow in query:
             self.now = max(self.now, deadline.at)
             raise deadline_passed()
-        return await self._inner.select(query, deadline)
+        return await self._inner.select(query, deadline, spend)
 
     async def close(self) -> None:
         """Let go of the engine."""

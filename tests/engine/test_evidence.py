@@ -1,4 +1,4 @@
-"""What is told about an edge: its assertions, and nothing that is no evidence (contract, "Evidence")."""
+"""What is told about an edge: its assertions, and nothing that is no evidence (docs/contract.md, "Evidence")."""
 
 from collections.abc import Sequence
 from typing import Any

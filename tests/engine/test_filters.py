@@ -1,4 +1,4 @@
-"""What filters mean and what they leave (contract, "Terms", "Traversal"; the protocol's filter arguments)."""
+"""What filters mean and what they leave (docs/contract.md, "Names of filters" and "Traversal")."""
 
 import pytest
 from hypothesis import given, settings

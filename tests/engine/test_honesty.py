@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EndpointFault, Fault, GatewayError, NetworkFault, QueryRefused
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.profile import LimitSettings, Profile, SizeSettings
-from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
@@ -61,13 +62,13 @@ class Unreliable:
     plan: Sequence[Fault | str] = ()
     asked: int = field(default=0)
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query, or not."""
         happens = self.plan[self.asked] if self.asked < len(self.plan) else WHOLE
         self.asked += 1
         if isinstance(happens, Fault):
             raise happens
-        body = await self.inner.select(query, deadline)
+        body = await self.inner.select(query, deadline, spend)
         return body if happens == WHOLE else SPOILT[happens](body)
 
     async def close(self) -> None:
@@ -119,7 +120,7 @@ def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Sess
     profile = Profile(size=ROOM, limits=LimitSettings(query_rows=request.param, batch=7, facts_batch=5, requests=5_000))
     with asyncio.Runner() as runner:
         transport = Unreliable(InProcess(graph.engine, max_bytes=1 << 24))
-        store = SparqlStore(transport, profile, Pace(profile.endpoint, sleep=at_once))
+        store = SparqlStore(transport, profile, FlowControl(profile.endpoint, sleep=at_once))
         gateway = Gateway(store, profile, PrefixMap({}))
         runner.run(gateway.describe_schema())
         yield Session(runner, gateway, transport)

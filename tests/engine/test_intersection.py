@@ -1,4 +1,4 @@
-"""What all seeds share (contract, "Traversal", Intersection), by cases that were worked out by hand."""
+"""What all seeds share (docs/contract.md, "Traversal"), by cases that were worked out by hand."""
 
 import pytest
 

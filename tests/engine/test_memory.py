@@ -5,17 +5,17 @@ import tracemalloc
 
 import pytest
 
-from gateway.cache.memory import Memory
-from gateway.cache.sizes import size_of
+from gateway.cache.memory import MemoryCache
+from gateway.cache.sizes import memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree, Existence, Mark, NodeFacts
 from gateway.settings.profile import Profile, SnapshotSettings
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.prefixes import PrefixMap
@@ -48,7 +48,7 @@ def test_what_is_remembered_is_bounded_and_what_is_known_stays_right() -> None:
 
 
 async def test_how_iris_are_read_is_remembered_in_few_bytes() -> None:
-    client = SparqlClient(in_process(), Profile(), Pace(Profile().endpoint))
+    client = SparqlClient(in_process(), Profile(), FlowControl(Profile().endpoint))
     padding = "x" * 20_000
     await client.rewritten([f"{DOUBTFUL}first"], allowance())
     gc.collect()
@@ -99,11 +99,11 @@ LONG = "\u4e00" * 100_000
     ids=["description", "name", "types", "mark of facts", "mark of a degree", "mark of an existence"],
 )
 def test_all_texts_of_an_answer_are_counted(answer: object) -> None:
-    assert size_of(answer) >= 2 * len(LONG)
+    assert memory_size(answer) >= 2 * len(LONG)
 
 
 def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
-    memory = Memory(MEGABYTE, 60.0, lambda: 0.0)
+    memory = MemoryCache(MEGABYTE, 60.0, lambda: 0.0)
     tracemalloc.start()
     try:
         for number in range(200):

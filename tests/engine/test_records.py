@@ -18,13 +18,13 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.explain import explained
 from gateway.engine.presentation.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
-from gateway.graph.call import Call
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import HubSettings, LimitSettings, Profile, ServerSettings, SizeSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry import LOGGER, Milliseconds, Record, Sent, Tally
 from gateway.terms.prefixes import PrefixMap
@@ -71,13 +71,13 @@ class Recorder:
     queries: list[str] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query, or fail."""
         self.queries.append(query)
         fault = self.faults.pop(0) if self.faults else None
         if fault is not None:
             raise fault
-        body = await self.inner.select(query, deadline)
+        body = await self.inner.select(query, deadline, spend)
         self.bodies.append(body)
         return body
 
@@ -290,8 +290,8 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
 
     profile = Profile(size=ROOM)
     below = Recorder(InProcess(engine(STAR), max_bytes=1 << 24))
-    pace = Pace(profile.endpoint)
-    client = SparqlClient(below, profile, pace, Stranger(below, profile, pace))
+    flow = FlowControl(profile.endpoint)
+    client = SparqlClient(below, profile, flow, Stranger(below, profile, flow))
     tally = Tally("bfs_query", clock)
     call = Call(Deadline.after(60, clock), 10, 100, 100, tally=tally)
     await client.rows("existing", call, {"nodes": [f"{X}hub"]})

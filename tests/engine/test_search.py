@@ -1,4 +1,4 @@
-"""Resolving names (the protocol's `search_entities`; contract, "Terms" and "Saying what is missing")."""
+"""Resolving names (the protocol's `search_entities`; docs/contract.md, "Completeness")."""
 
 from collections.abc import Sequence
 from pathlib import Path

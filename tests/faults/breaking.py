@@ -10,8 +10,8 @@ from tests.faults.reply import Answer, Ending, Wire, on_the_wire
 _GZIP_TRAILER: Final = 8
 """Bytes of the check sum and the length at the end of a gzip body."""
 
-_NETWORK: Final = "any server or network; sparql-endpoints.md 2"
-_PROXY: Final = "any proxy; sparql-endpoints.md 2"
+_NETWORK: Final = 'any server or network; docs/notes/endpoints.md, "Errors after status 200"'
+_PROXY: Final = 'any proxy; docs/notes/endpoints.md, "Errors after status 200"'
 
 
 def _half(answer: Answer) -> bytes:

@@ -7,9 +7,10 @@ from typing import Final
 from tests.faults.injected import InjectedFault
 from tests.faults.reply import Answer
 
-_VIRTUOSO: Final = "Virtuoso; sparql-endpoints.md 2"
-_STREAM: Final = "any stream that ends early; sparql-endpoints.md 2"
-_ROWS: Final = "rows that are not the query's (Virtuoso, QLever); sparql-endpoints.md 2"
+_VIRTUOSO: Final = 'Virtuoso; docs/notes/endpoints.md, "Row caps"'
+_STREAM: Final = 'any stream that ends early; docs/notes/endpoints.md, "Errors after status 200"'
+_ROWS: Final = "rows that are not the query's (Virtuoso, QLever); docs/notes/endpoints.md"
+_QLEVER: Final = 'QLever; docs/notes/endpoints.md, "Errors after status 200"'
 
 _USUAL_CAP: Final = 10_000
 """What the header says. A server's cap is one number, and a client may remember it."""
@@ -112,16 +113,18 @@ def _errors_for_rows(answer: Answer) -> Answer | None:
 
 CUTTING: Final = (
     InjectedFault("row-cap-by-header", _VIRTUOSO, _capped_by_header),
-    InjectedFault("row-cap-by-206", "newer Virtuoso; sparql-endpoints.md 2", _capped_by_status),
-    InjectedFault("row-cap-by-total", "QLever with send=; sparql-endpoints.md 2", _capped_by_total),
+    InjectedFault("row-cap-by-206", f"newer {_VIRTUOSO}", _capped_by_status),
+    InjectedFault("row-cap-by-total", f"send= of {_QLEVER}", _capped_by_total),
     InjectedFault("anytime-partial", _VIRTUOSO, _anytime),
-    InjectedFault("cancelled-after-rows", "Fuseki; sparql-endpoints.md 2 and 7.1", _ending_in(FUSEKI_TEXT)),
-    InjectedFault("trace-in-a-token", "Blazegraph; blazegraph.md", _ending_in(BLAZEGRAPH_TEXT, in_token=True)),
-    InjectedFault("cancelled-in-the-rows", "Oxigraph; sparql-endpoints.md 2", _ending_in(OXIGRAPH_TEXT)),
-    InjectedFault("export-error-after-rows", "QLever; sparql-endpoints.md 2", _ending_in(QLEVER_TEXT)),
+    InjectedFault("cancelled-after-rows", "Fuseki; docs/notes/endpoints.md", _ending_in(FUSEKI_TEXT)),
+    InjectedFault(
+        "trace-in-a-token", 'Blazegraph; docs/notes/blazegraph.md, "HTTP"', _ending_in(BLAZEGRAPH_TEXT, in_token=True)
+    ),
+    InjectedFault("cancelled-in-the-rows", "Oxigraph; docs/notes/endpoints.md", _ending_in(OXIGRAPH_TEXT)),
+    InjectedFault("export-error-after-rows", _QLEVER, _ending_in(QLEVER_TEXT)),
     InjectedFault("no-end-after-a-row", _STREAM, _ending_in(b"")),
     InjectedFault("no-end-of-a-token", _STREAM, _ending_in(b"", in_token=True)),
     InjectedFault("variable-missing", _ROWS, _without_a_variable),
     InjectedFault("variable-unbound", _ROWS, _unbound, in_rows=True),
-    InjectedFault("error-for-rows", "QLever's errors; sparql-endpoints.md 2", _errors_for_rows),
+    InjectedFault("error-for-rows", f"errors of {_QLEVER}", _errors_for_rows),
 )

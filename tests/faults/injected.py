@@ -14,8 +14,8 @@ class InjectedFault:
 
     Attributes:
         name: Its name, unique.
-        imitates: Which engine or proxy does this, and where that is told: a section of `sparql-endpoints.md`, or
-            `blazegraph.md`.
+        imitates: Which engine or proxy does this, and its source: a section of a page in `docs/notes`,
+            or an RFC.
         spoil: Makes of the server's answer what the client sees; None where it cannot be done to this answer (a
             row cap that cuts nothing is none).
         asks: Whether the server is asked at all; otherwise `spoil` is given an empty answer.

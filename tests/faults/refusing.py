@@ -10,11 +10,11 @@ from tests.faults.injected import InjectedFault
 from tests.faults.reply import Answer
 from tests.transport.fake_endpoint import JSON
 
-_PROXY: Final = "any proxy; sparql-endpoints.md 2"
-_WDQS: Final = "Wikidata Query Service; sparql-endpoints.md 1.3"
-_QLEVER: Final = "QLever; sparql-endpoints.md 2"
-_VIRTUOSO: Final = "Virtuoso; sparql-endpoints.md 2"
-_FUSEKI: Final = "Fuseki; sparql-endpoints.md 2 and 7.1"
+_PROXY: Final = 'any proxy; docs/notes/endpoints.md, "Errors after status 200"'
+_WDQS: Final = 'Wikidata Query Service; docs/notes/wikimedia.md, "The quota of the query service"'
+_QLEVER: Final = 'QLever; docs/notes/endpoints.md, "Statuses"'
+_VIRTUOSO: Final = 'Virtuoso; docs/notes/endpoints.md, "Statuses"'
+_FUSEKI: Final = 'Fuseki; docs/notes/endpoints.md, "Errors after status 200"'
 
 _WAIT_SECONDS: Final = 1
 """The wait that is asked for: short, so that a call of two seconds can honour it."""
@@ -59,11 +59,11 @@ REFUSING: Final = (
     _page("page-200", 200, "Welcome"),
     _page("page-200-as-json", 200, "Welcome", JSON),
     _always("timed-out-503", _FUSEKI, "Query timed out\n", status=503),
-    _always("timed-out-500", "Blazegraph; blazegraph.md", BLAZEGRAPH_TEXT, status=500),
+    _always("timed-out-500", 'Blazegraph; docs/notes/blazegraph.md, "HTTP"', BLAZEGRAPH_TEXT, status=500),
     _always("transaction-timed-out-500", _VIRTUOSO, "Virtuoso S1T00 Error SR171: Transaction timed out\n", status=500),
     _always(
         "too-many-terms-400",
-        "Virtuoso; sparql-endpoints.md 6.2",
+        _VIRTUOSO,
         "Virtuoso 37000 Error SP030: SPARQL compiler, line 1: Too many arguments for standard built-in function\n",
         status=400,
     ),
@@ -86,7 +86,7 @@ REFUSING: Final = (
     ),
     _always("redirect", _PROXY, "", status=307, Location="?moved"),
     _always("too-large-413", f"{_QLEVER} (body larger than its limit)", "Request body too large", status=413),
-    _always("uri-too-long-414", "Blazegraph, any proxy; blazegraph.md", "URI Too Long", status=414),
+    _always("uri-too-long-414", 'Blazegraph, any proxy; docs/notes/blazegraph.md, "HTTP"', "URI Too Long", status=414),
     _always("empty-200", _PROXY, b"", content_type=JSON),
     _always("other-json-200", _QLEVER, json.dumps(_QLEVER_ERROR), content_type=JSON),
     _always("service-json-200", _PROXY, '{"status":"ok","results":[]}', content_type="application/json"),

@@ -40,14 +40,22 @@ def _partial_numbers(answer: Answer) -> Answer | None:
     return answer.with_rows(rows) if rows != answer.rows else None
 
 
+_GRAPHDB: Final = 'GraphDB; docs/notes/endpoints.md, "Row caps"'
+
 SILENT: Final = (
-    InjectedFault("silently-short", "GraphDB; sparql-endpoints.md 2", half, detectable=False),
-    InjectedFault("silently-empty", "GraphDB; sparql-endpoints.md 2", _nothing_found, detectable=False),
+    InjectedFault("silently-short", _GRAPHDB, half, detectable=False),
+    InjectedFault("silently-empty", _GRAPHDB, _nothing_found, detectable=False),
     InjectedFault(
-        "cap-without-its-header", "sparql-proxy before Virtuoso; sparql-endpoints.md 2", _capped_below, detectable=False
+        "cap-without-its-header",
+        'sparql-proxy before Virtuoso; docs/notes/endpoints.md, "Row caps"',
+        _capped_below,
+        detectable=False,
     ),
-    InjectedFault("stale-row", "a cache; sparql-endpoints.md 1.3", _stale, detectable=False),
+    InjectedFault("stale-row", "a cache; RFC 9111 section 4.2", _stale, detectable=False),
     InjectedFault(
-        "partial-count", "Virtuoso behind a proxy; sparql-endpoints.md 2", _partial_numbers, detectable=False
+        "partial-count",
+        'Virtuoso behind a proxy; docs/notes/endpoints.md, "Row caps"',
+        _partial_numbers,
+        detectable=False,
     ),
 )

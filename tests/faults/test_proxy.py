@@ -410,7 +410,7 @@ async def test_a_proxy_leaves_no_task_behind() -> None:
 def test_every_fault_says_what_it_imitates() -> None:
     assert len(DETECTABLE) + len(UNDETECTABLE) == len(CATALOGUE)
     for fault in CATALOGUE.values():
-        assert "sparql-endpoints.md" in fault.imitates or "blazegraph.md" in fault.imitates or "RFC" in fault.imitates
+        assert "docs/notes/" in fault.imitates or "RFC" in fault.imitates
 
 
 def test_what_cannot_be_known_is_told_in_the_page_of_limits() -> None:

@@ -16,6 +16,7 @@ from gateway.api import open_gateway
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.server.app import build
 from gateway.settings.profile import Profile
@@ -150,9 +151,9 @@ class _Mutating(InProcess):
         self.cut: list[str] = []
         self.altered = False
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query, and return its answer or what became of it."""
-        body = await super().select(query, deadline)
+        body = await super().select(query, deadline, spend)
         if self._dice.random() >= self.share:
             return body
         kind = self._dice.choice(("cut off", "second results", "second document", "empty rows", "bytes"))

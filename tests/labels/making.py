@@ -11,7 +11,7 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.name_reader import EntityTypes, Name, NameReader, NamesPage
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.labels.building import Allowance, read_names
-from gateway.labels.index import LabelIndex, make_index
+from gateway.labels.index import LabelIndex, build_index
 from gateway.labels.sqlite_worker import SqliteWorker
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -90,7 +90,7 @@ async def index_of(names: NameReader, allowed: Allowance = allowance) -> AsyncIt
     try:
         async with asyncio.timeout(100):
             missing = await read_names(names, worker, allowed)
-            index = await make_index(worker, date="2026-11-21", missing=missing)
+            index = await build_index(worker, date="2026-11-21", missing=missing)
         yield index
     finally:
         worker.close()

@@ -7,7 +7,7 @@ from gateway.graph.call import Call
 from gateway.graph.name_reader import EntityTypes, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.building import read_names
-from gateway.labels.index import make_index
+from gateway.labels.index import build_index
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
 from tests.labels.making import Listed, allowance, find, found, index_of
 
@@ -20,9 +20,9 @@ KINDS = {iri: [f"urn:T{number % 3}"] for number, iri in enumerate(NAMES)}
 
 async def test_every_name_of_every_page_is_in_the_index() -> None:
     async with index_of(Listed(NAMES, ALIASES, KINDS)) as index:
-        assert (index.about.names, index.about.entities) == (40 + len(ALIASES), 21)
-        assert index.about.whole
-        assert index.about.typed
+        assert (index.info.names, index.info.entities) == (40 + len(ALIASES), 21)
+        assert index.info.whole
+        assert index.info.typed
         for iri, texts in [*NAMES.items(), *ALIASES.items()]:
             for text in texts:
                 assert iri in await found(index, text)
@@ -30,22 +30,22 @@ async def test_every_name_of_every_page_is_in_the_index() -> None:
 
 
 async def test_progress_goes_up_to_the_number_of_entities() -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
-    async def tell(read: int, total: int) -> None:
-        told.append((read, total))
+    async def report(read: int, total: int) -> None:
+        reported.append((read, total))
 
     worker = SqliteWorker()
-    await read_names(Listed(NAMES, ALIASES), worker, allowance, told=tell)
+    await read_names(Listed(NAMES, ALIASES), worker, allowance, on_progress=report)
     worker.close()
-    assert told[0] == (0, 28)
-    assert told[-1] == (28, 28)
-    assert told == sorted(told)
+    assert reported[0] == (0, 28)
+    assert reported[-1] == (28, 28)
+    assert reported == sorted(reported)
 
 
 async def test_names_that_did_not_come_make_the_index_a_part_and_its_answers_cut() -> None:
     async with index_of(Listed(NAMES, uncounted=1)) as index:
-        assert not index.about.whole
+        assert not index.info.whole
         hits = await find(index, "name 3")
     assert hits.truncated
     assert "which are not all" in hits.how
@@ -82,7 +82,7 @@ async def test_pages_without_an_end_are_a_fault_and_no_endless_loop() -> None:
 
 async def test_a_graph_without_names_has_an_empty_index_that_is_whole() -> None:
     async with index_of(Listed({})) as index:
-        assert index.about.whole
+        assert index.info.whole
         assert (await find(index, "anything")).hits == ()
 
 
@@ -91,4 +91,4 @@ async def test_an_index_that_is_closed_while_it_is_made_is_given_up() -> None:
     await read_names(Listed(NAMES), worker, allowance)
     worker.close()
     with pytest.raises(ClosedError):
-        await make_index(worker, date="", missing=0)
+        await build_index(worker, date="", missing=0)

@@ -113,7 +113,7 @@ async def test_an_index_of_an_odd_graph_is_whole_or_says_that_it_is_not(engine: 
         names, _ = expected(list(engine.files["awkward"]), profile)
         rows = await worker.run(
             lambda database: database.execute(
-                "SELECT iri, text, is_synonym FROM draft.text JOIN draft.entity ON id = entity"
+                "SELECT iri, text, is_synonym FROM partial.text JOIN partial.entity ON id = entity"
             ).fetchall()
         )
     finally:
@@ -131,10 +131,10 @@ async def test_the_index_of_an_endpoint_has_all_names_of_a_real_graph(engine: Co
     if shared_data_or_none("wd50k.nt.gz") is None:
         pytest.skip("the reference graph wd50k.nt.gz is not in ../shared/data")
     profile = engine.settle("wd50k", load_profile("wikidata-local"))
-    about, place = await make_label_index(engine.url("wd50k"), profile, store=tmp_path)
+    info, place = await make_label_index(engine.url("wd50k"), profile, store=tmp_path)
     names, types = expected(list(engine.files["wd50k"]), profile)
-    assert about.whole
-    assert about.typed
+    assert info.whole
+    assert info.typed
     with closing(sqlite3.connect(place / "labels.sqlite")) as database:
         rows = database.execute("SELECT iri, text, is_synonym FROM name JOIN node ON node.id = node").fetchall()
         assert {(iri, text, bool(is_synonym)) for iri, text, is_synonym in rows} == {

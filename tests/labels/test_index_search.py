@@ -72,7 +72,7 @@ async def test_how_says_in_which_steps_names_were_found() -> None:
         assert (await find(index, "bostom")).how.endswith("names that are similar")
 
 
-async def test_a_synonym_is_told_as_one() -> None:
+async def test_a_synonym_is_marked_as_one() -> None:
     async with index_of(Listed(CITIES, ALIASES)) as index:
         (hit,) = (await find(index, "beantown")).hits
     assert (hit.text, hit.is_synonym) == ("Beantown", True)
@@ -94,7 +94,7 @@ async def test_a_type_that_the_graph_has_not_finds_nothing() -> None:
         assert await found(index, "boston", "urn:Ship") == set()
 
 
-async def test_more_than_was_asked_for_is_told_and_the_shortest_are_kept() -> None:
+async def test_of_more_than_was_asked_for_the_shortest_are_returned_as_a_part() -> None:
     names = Listed({f"urn:{number:03}": ["star " + "x" * (100 - number)] for number in range(100)}, page_size=99)
     async with index_of(names) as index:
         hits = await find(index, "star", at_most=10)

@@ -49,7 +49,7 @@ async def answering(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response(body=solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
 
 
-async def test_a_graph_in_a_file_is_searched_in_spite_of_slips(tmp_path: Path) -> None:
+async def test_a_graph_in_a_file_is_searched_in_spite_of_typos(tmp_path: Path) -> None:
     path = tmp_path / "graph.ttl"
     path.write_text('<urn:w> a <urn:Drug> ; <http://www.w3.org/2000/01/rdf-schema#label> "warfarin" .', "utf-8")
     async with open_gateway(path) as gateway:
@@ -134,7 +134,7 @@ async def test_a_search_of_a_small_graph_waits_for_the_index() -> None:
     await indexed.close()
 
 
-async def test_a_search_of_a_large_graph_does_not_wait_until_the_index_is_made() -> None:
+async def test_a_search_of_a_large_graph_does_not_wait_until_the_index_is_built() -> None:
     names = Waiting({"urn:a": ["a name"]}, uncounted=1_000_000)
     names.wait()
     labels = InProcessIndexSource(names, allowance, patience=0.01)
@@ -144,7 +144,7 @@ async def test_a_search_of_a_large_graph_does_not_wait_until_the_index_is_made()
     )
     assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
     assert not hits.exhaustive
-    assert labels.is_coming
+    assert labels.is_pending
     await indexed.close()
 
 
@@ -177,14 +177,14 @@ async def test_an_index_that_could_not_be_made_is_made_at_the_next_search() -> N
     await indexed.close()
 
 
-async def test_an_index_that_broke_is_made_anew_for_the_same_search() -> None:
+async def test_an_index_that_broke_is_rebuilt_for_the_same_search() -> None:
     labels = InProcessIndexSource(store().name_reader(), allowance)
     indexed = IndexedStore(store(), labels)
     assert (await indexed.search(TYPO, (), allowance())).hits
     index = await labels.index(Deadline.after(60))
     assert index is not None
     index.close()
-    labels.distrust(index)
+    labels.discard(index)
     hits = await indexed.search(TYPO, (), allowance())
     assert [hit.iri for hit in hits.hits] == [f"{X}warfarin"]
     assert hits.exhaustive
@@ -200,7 +200,7 @@ async def test_a_search_whose_index_was_closed_asks_the_one_that_took_its_place(
             index = await super().index(deadline)
             if not self.closed and index is not None:
                 self.closed = 1
-                self.distrust(index)
+                self.discard(index)
             return index
 
     indexed = IndexedStore(store(), Replaced(store().name_reader(), allowance))
@@ -226,7 +226,7 @@ async def test_a_server_that_starts_has_the_index_made_before_anybody_searches()
     await indexed.close()
 
 
-async def test_when_other_predicates_turn_out_to_be_the_names_the_index_is_made_anew() -> None:
+async def test_when_other_predicates_turn_out_to_be_the_names_the_index_is_rebuilt() -> None:
     below = store()
     indexed = IndexedStore(below, InProcessIndexSource(below.name_reader(), allowance))
     coumadin = SearchTerms("coumadni", ("coumadni",))
@@ -273,24 +273,24 @@ async def test_a_search_that_waits_while_the_gateway_closes_begins_no_other_inde
     await asyncio.wait_for(names.reached.wait(), 60)
     await labels.close()
     assert await asyncio.wait_for(waiting, 60) is None
-    assert not labels.is_coming
+    assert not labels.is_pending
 
 
 async def test_the_index_of_an_endpoint_is_made_on_request_and_used_from_then_on(tmp_path: Path) -> None:
     async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
-        told: list[tuple[int, int]] = []
+        reported: list[tuple[int, int]] = []
 
-        async def tell(read: int, total: int) -> None:
-            told.append((read, total))
+        async def report(read: int, total: int) -> None:
+            reported.append((read, total))
 
         async with open_gateway(
             endpoint=endpoint.url, profile=SMALL_PAGES, prefixes=PREFIXES, store=tmp_path
         ) as gateway:
             assert not (await gateway.search_entities("warfrin")).result
-            about, place = await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path, told=tell)
-            assert (about.names, about.entities, about.whole) == (40 + 2 + 35, 42, True)
+            info, place = await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path, on_progress=report)
+            assert (info.names, info.entities, info.whole) == (40 + 2 + 35, 42, True)
             assert place.parent == tmp_path
-            assert told[-1] == (43, 43)
+            assert reported[-1] == (43, 43)
             asked = len(endpoint.queries)
             answer = await gateway.search_entities("warfrin", ["x:T0"])
             assert [hit.id for hit in answer.result] == ["x:warfarin"]
@@ -306,19 +306,19 @@ async def test_every_query_of_a_reading_has_a_limit(tmp_path: Path) -> None:
         assert all("LIMIT " in query for query in endpoint.queries)
 
 
-async def test_an_index_that_breaks_while_it_is_used_is_told_and_left(
+async def test_an_index_that_breaks_while_it_is_used_is_logged_and_not_used_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
         await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path)
-        kept = StoredIndex.of(Identity.of(endpoint.url, SMALL_PAGES), tmp_path)
-        database = sqlite3.connect(kept.index)
+        stored = StoredIndex.of(Identity.of(endpoint.url, SMALL_PAGES), tmp_path)
+        database = sqlite3.connect(stored.index)
         ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'word'")
         ((page_size,),) = database.execute("PRAGMA page_size")
         database.close()
-        content = bytearray(kept.index.read_bytes())
+        content = bytearray(stored.index.read_bytes())
         content[(root - 1) * page_size : root * page_size] = b"\xff" * page_size
-        kept.index.write_bytes(content)
+        stored.index.write_bytes(content)
         async with open_gateway(endpoint=endpoint.url, profile=SMALL_PAGES, store=tmp_path) as gateway:
             answer = await gateway.search_entities("node zebra")
             assert answer.searched.how.startswith("names and synonyms")
@@ -337,8 +337,8 @@ async def test_the_index_of_an_endpoint_has_the_names_that_its_graph_has_by_a_pr
         return web.Response(body=solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
 
     async with asyncio.timeout(100), fake_endpoint(answer) as endpoint:
-        about, _ = await make_label_index(endpoint.url, Profile(), store=tmp_path)
-        assert (about.names, about.whole) == (20, True)
+        info, _ = await make_label_index(endpoint.url, Profile(), store=tmp_path)
+        assert (info.names, info.whole) == (20, True)
 
 
 async def test_what_is_newer_than_the_index_is_found_by_its_name_and_what_is_gone_is_not_shown(tmp_path: Path) -> None:

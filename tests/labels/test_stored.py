@@ -32,17 +32,17 @@ def graph(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    return tmp_path / "kept"
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
 
 
-def stored(kept: Path, pattern: str) -> list[Path]:
-    return sorted(kept.glob(f"*/graph/derived-*/*/{pattern}"))
+def stored(store: Path, pattern: str) -> list[Path]:
+    return sorted(store.glob(f"*/graph/derived-*/*/{pattern}"))
 
 
-def derived(kept: Path) -> Path:
+def derived(store: Path) -> Path:
     """Return the folder of what is made of the one store, which need not exist."""
-    (manifest,) = kept.glob("*/graph/manifest.json")
+    (manifest,) = store.glob("*/graph/manifest.json")
     return manifest.with_name(json.loads(manifest.read_bytes())["store"].replace("store-", "derived-"))
 
 
@@ -51,18 +51,18 @@ def write(path: Path, text: str) -> None:
 
 
 async def asked(
-    graph: Path, kept: Path | None, query: str = "nmae 7", profile: Profile | None = None
+    graph: Path, store: Path | None, query: str = "nmae 7", profile: Profile | None = None
 ) -> tuple[SchemaResult, SearchResult]:
-    async with open_gateway(graph, store=kept, profile=profile) as gateway:
+    async with open_gateway(graph, store=store, profile=profile) as gateway:
         await gateway.prepared()
         return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
 
 
-async def test_the_second_run_reads_neither_names_nor_schema_and_answers_the_same(graph: Path, kept: Path) -> None:
-    first_schema, first = await asked(graph, kept, profile=LARGE)
-    (index,), (schema,) = stored(kept, "labels-*.sqlite"), stored(kept, "schema.json")
+async def test_the_second_run_reads_neither_names_nor_schema_and_answers_the_same(graph: Path, store: Path) -> None:
+    first_schema, first = await asked(graph, store, profile=LARGE)
+    (index,), (schema,) = stored(store, "labels-*.sqlite"), stored(store, "schema.json")
     stamps = (index.stat().st_mtime_ns, schema.stat().st_mtime_ns)
-    again_schema, again = await asked(graph, kept, profile=LARGE)
+    again_schema, again = await asked(graph, store, profile=LARGE)
     assert (index.stat().st_mtime_ns, schema.stat().st_mtime_ns) == stamps
     assert again.as_json() == first.as_json()
     assert again.complete
@@ -72,9 +72,9 @@ async def test_the_second_run_reads_neither_names_nor_schema_and_answers_the_sam
     assert again_schema.comprehensive
 
 
-async def test_a_stored_schema_is_complete_at_once_although_the_graph_is_large(graph: Path, kept: Path) -> None:
-    await asked(graph, kept, profile=LARGE)
-    async with open_gateway(graph, store=kept, profile=LARGE) as gateway:
+async def test_a_stored_schema_is_complete_at_once_although_the_graph_is_large(graph: Path, store: Path) -> None:
+    await asked(graph, store, profile=LARGE)
+    async with open_gateway(graph, store=store, profile=LARGE) as gateway:
         answer = await gateway.describe_schema(explain=True)
     assert answer.comprehensive
     assert answer.entity_types_total == 3
@@ -82,66 +82,66 @@ async def test_a_stored_schema_is_complete_at_once_although_the_graph_is_large(g
     assert answer.explain.queries == 0
 
 
-async def test_with_and_without_a_store_the_answers_are_the_same(graph: Path, kept: Path) -> None:
+async def test_with_and_without_a_store_the_answers_are_the_same(graph: Path, store: Path) -> None:
     plain_schema, plain = await asked(graph, None)
     for _ in range(2):
-        schema, found = await asked(graph, kept)
+        schema, found = await asked(graph, store)
         assert found.as_json() == plain.as_json()
         schema.explain = plain_schema.explain = None
         assert schema.as_json() == plain_schema.as_json()
 
 
 async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in_the_second_run(
-    graph: Path, kept: Path
+    graph: Path, store: Path
 ) -> None:
     write(graph, GRAPH.replace(LABEL, "http://example.org/title"))
-    schema, first = await asked(graph, kept)
+    schema, first = await asked(graph, store)
     assert schema.names == ["http://example.org/title"]
     assert first.result
-    async with open_gateway(graph, store=kept) as gateway:
+    async with open_gateway(graph, store=store) as gateway:
         gateway.start()
         await gateway.prepared()
         again = await gateway.search_entities("nmae 7")
     assert again.as_json() == first.as_json()
-    assert len(stored(kept, "labels-*.sqlite")) == 1
+    assert len(stored(store, "labels-*.sqlite")) == 1
 
 
-async def test_a_usual_name_goes_before_one_of_the_graphs_own_in_the_second_run_too(graph: Path, kept: Path) -> None:
+async def test_a_usual_name_goes_before_one_of_the_graphs_own_in_the_second_run_too(graph: Path, store: Path) -> None:
     own = GRAPH.replace(LABEL, "http://example.org/title")
     write(graph, f'{own}<urn:n7> <{LABEL}> "the usual name 7" .')
-    schema, first = await asked(graph, kept, "usual name")
+    schema, first = await asked(graph, store, "usual name")
     assert schema.names == [LABEL, "http://example.org/title"]
     assert [hit.name for hit in first.result] == ["the usual name 7"]
-    (index,) = stored(kept, "labels-*.sqlite")
-    _, again = await asked(graph, kept, "usual name")
+    (index,) = stored(store, "labels-*.sqlite")
+    _, again = await asked(graph, store, "usual name")
     assert again.as_json() == first.as_json()
-    assert stored(kept, "labels-*.sqlite") == [index]
+    assert stored(store, "labels-*.sqlite") == [index]
 
 
-async def test_what_was_stored_of_other_content_is_not_used_and_is_removed(graph: Path, kept: Path) -> None:
-    await asked(graph, kept)
-    (before,) = stored(kept, "labels-*.sqlite")
+async def test_what_was_stored_of_other_content_is_not_used_and_is_removed(graph: Path, store: Path) -> None:
+    await asked(graph, store)
+    (before,) = stored(store, "labels-*.sqlite")
     write(graph, GRAPH + f'<urn:new> <{LABEL}> "brand new" .')
     # What the first gateway holds of its store is let go.
     gc.collect()
-    _, found = await asked(graph, kept, "brand new")
+    _, found = await asked(graph, store, "brand new")
     assert [hit.id for hit in found.result] == ["urn:new"]
     assert not before.exists()
-    assert len(stored(kept, "labels-*.sqlite")) == 1
+    assert len(stored(store, "labels-*.sqlite")) == 1
 
 
-async def test_another_way_to_read_the_graph_has_an_index_of_its_own(graph: Path, kept: Path) -> None:
-    await asked(graph, kept)
-    await asked(graph, kept, profile=LARGE)
-    assert len(stored(kept, "labels-*.sqlite")) == len(stored(kept, "schema.json")) == 2
+async def test_another_way_to_read_the_graph_has_an_index_of_its_own(graph: Path, store: Path) -> None:
+    await asked(graph, store)
+    await asked(graph, store, profile=LARGE)
+    assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 2
 
 
 @pytest.mark.parametrize("damage", ["cut", "no database", "another version"])
 async def test_a_stored_index_that_is_damaged_is_made_again(
-    graph: Path, kept: Path, damage: str, caplog: pytest.LogCaptureFixture
+    graph: Path, store: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    _, first = await asked(graph, kept)
-    (index,) = stored(kept, "labels-*.sqlite")
+    _, first = await asked(graph, store)
+    (index,) = stored(store, "labels-*.sqlite")
     match damage:
         case "cut":
             index.write_bytes(index.read_bytes()[:-5_000])
@@ -153,52 +153,52 @@ async def test_a_stored_index_that_is_damaged_is_made_again(
             database.commit()
             database.close()
     with caplog.at_level(logging.WARNING):
-        _, again = await asked(graph, kept)
-    assert "is not used and is made again" in caplog.text
+        _, again = await asked(graph, store)
+    assert "is not used and is rebuilt" in caplog.text
     assert again.as_json() == first.as_json()
     caplog.clear()
-    await asked(graph, kept)
+    await asked(graph, store)
     assert caplog.text == ""
 
 
 async def test_an_index_that_cannot_be_stored_is_made_for_this_run(
-    graph: Path, kept: Path, caplog: pytest.LogCaptureFixture
+    graph: Path, store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_gateway(graph, store=kept):
+    async with open_gateway(graph, store=store):
         pass
-    write(derived(kept), "not a folder")
-    _, found = await asked(graph, kept)
+    write(derived(store), "not a folder")
+    _, found = await asked(graph, store)
     assert found.result[0].id == "urn:n7"
     assert found.complete
     assert "cannot be stored" in caplog.text
 
 
 async def test_several_gateways_of_one_process_store_the_index_of_one_graph_at_once(
-    graph: Path, kept: Path, caplog: pytest.LogCaptureFixture
+    graph: Path, store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_gateway(graph, store=kept):
+    async with open_gateway(graph, store=store):
         pass
-    answers = await asyncio.gather(*(asked(graph, kept) for _ in range(4)))
+    answers = await asyncio.gather(*(asked(graph, store) for _ in range(4)))
     assert all(found.complete and found.result[0].id == "urn:n7" for _, found in answers)
     assert caplog.text == ""
-    assert len(stored(kept, "labels-*")) == 1
+    assert len(stored(store, "labels-*")) == 1
 
 
-async def test_an_index_that_a_killed_process_left_unfinished_is_removed_after_a_day(graph: Path, kept: Path) -> None:
-    await asked(graph, kept)
-    (index,) = stored(kept, "labels-*")
+async def test_an_index_that_a_killed_process_left_unfinished_is_removed_after_a_day(graph: Path, store: Path) -> None:
+    await asked(graph, store)
+    (index,) = stored(store, "labels-*")
     index.unlink()
     old, new = index.with_suffix(".1.new"), index.with_suffix(".2.new")
     for left in (old, new):
         write(left, "unfinished")
     os.utime(old, (time.time() - 90_000,) * 2)
-    await asked(graph, kept)
-    assert stored(kept, "labels-*") == sorted([index, new])
+    await asked(graph, store)
+    assert stored(store, "labels-*") == sorted([index, new])
 
 
 def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
-    graph: Path, kept: Path, capsys: pytest.CaptureFixture[str]
+    graph: Path, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["search", "nmae 7", "-g", str(graph), "--store", str(kept), "--json"]) == 0
+    assert main(["search", "nmae 7", "-g", str(graph), "--store", str(store), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["complete"] is True
-    assert len(stored(kept, "labels-*.sqlite")) == len(stored(kept, "schema.json")) == 1
+    assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 1

@@ -31,7 +31,7 @@ BOSTON, AUSTIN = Listed({"urn:boston": ["Boston"]}), Listed({"urn:austin": ["Aus
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> StoredIndex:
+def stored(tmp_path: Path) -> StoredIndex:
     return StoredIndex.of(Identity.of("https://ann:hush@graph.example.org/sparql", Profile()), tmp_path)
 
 
@@ -39,7 +39,7 @@ def whole() -> Listed:
     return Listed(NAMES, ALIASES, KINDS)
 
 
-def content(kept: StoredIndex) -> list[list[tuple[object, ...]]]:
+def content(stored: StoredIndex) -> list[list[tuple[object, ...]]]:
     """Return what an index holds, without its date, and without the numbers that entities happen to have."""
     queries = (
         "SELECT name.id, iri, text, is_synonym, language, squashed, bag FROM name JOIN node ON node.id = node",
@@ -48,15 +48,15 @@ def content(kept: StoredIndex) -> list[list[tuple[object, ...]]]:
         "SELECT * FROM slip",
         "SELECT key, value FROM facts WHERE key != 'date'",
     )
-    database = sqlite3.connect(kept.index)
+    database = sqlite3.connect(stored.index)
     try:
         return [sorted(database.execute(query).fetchall()) for query in queries]
     finally:
         database.close()
 
 
-async def searched(kept: StoredIndex, *texts: str) -> list[set[str]]:
-    labels = StoredIndexSource(kept)
+async def searched(stored: StoredIndex, *texts: str) -> list[set[str]]:
+    labels = StoredIndexSource(stored)
     index = await labels.index(Deadline.after(100))
     assert index is not None
     try:
@@ -67,149 +67,151 @@ async def searched(kept: StoredIndex, *texts: str) -> list[set[str]]:
 
 @pytest.mark.parametrize("stops", [*([count] for count in range(PAGES)), [1, 1, 1], [0, 2, 5], [3, 0, 0, 4]])
 async def test_a_reading_that_was_stopped_goes_on_to_the_same_index(
-    stops: Sequence[int], kept: StoredIndex, tmp_path: Path
+    stops: Sequence[int], stored: StoredIndex, tmp_path: Path
 ) -> None:
     asked: list[str] = []
     for pages in stops:
         names = Listed(NAMES, ALIASES, KINDS, pages_left=pages)
         with pytest.raises(NetworkFault):
-            await kept.make(names, allowance)
+            await stored.build(names, allowance)
         asked += names.asked[:pages]
-        assert not kept.index.exists()
+        assert not stored.index.exists()
     last = whole()
-    about = await kept.make(last, allowance)
-    at_once = StoredIndex.of(kept.identity, tmp_path / "at once")
+    info = await stored.build(last, allowance)
+    at_once = StoredIndex.of(stored.identity, tmp_path / "at once")
     names = whole()
-    assert await at_once.make(names, allowance) == about
-    assert content(kept) == content(at_once)
+    assert await at_once.build(names, allowance) == info
+    assert content(stored) == content(at_once)
     assert asked + last.asked == names.asked, "a page was read twice, or left out"
 
 
-async def test_a_finished_index_leaves_no_draft_and_says_to_a_person_what_it_is_without_a_secret(
-    kept: StoredIndex,
+async def test_a_finished_index_leaves_no_partial_index_and_describes_itself_without_a_secret(
+    stored: StoredIndex,
 ) -> None:
-    await kept.make(whole(), allowance)
-    assert {path.name for path in kept.place.iterdir()} == {"labels.sqlite", "labels.json"}
-    told = (kept.place / "labels.json").read_text(encoding="utf-8")
-    assert "hush" not in told
-    assert '"url": "https://graph.example.org/sparql"' in told
-    assert '"whole": true' in told
+    await stored.build(whole(), allowance)
+    assert {path.name for path in stored.folder.iterdir()} == {"labels.sqlite", "labels.json"}
+    described = (stored.folder / "labels.json").read_text(encoding="utf-8")
+    assert "hush" not in described
+    assert '"url": "https://graph.example.org/sparql"' in described
+    assert '"whole": true' in described
 
 
-async def test_a_new_index_is_used_at_once_and_the_old_one_until_then(kept: StoredIndex) -> None:
-    labels = StoredIndexSource(kept)
+async def test_a_new_index_is_used_at_once_and_the_old_one_until_then(stored: StoredIndex) -> None:
+    labels = StoredIndexSource(stored)
     assert await labels.index(Deadline.after(100)) is None
-    await kept.make(BOSTON, allowance)
+    await stored.build(BOSTON, allowance)
     old = await labels.index(Deadline.after(100))
     assert old is not None
     with pytest.raises(NetworkFault):
-        await kept.make(Listed(NAMES, pages_left=1), allowance)
+        await stored.build(Listed(NAMES, pages_left=1), allowance)
     assert await labels.index(Deadline.after(100)) is old
     assert await found(old, "boston") == {"urn:boston"}
-    await kept.make(AUSTIN, allowance, afresh=True)
+    await stored.build(AUSTIN, allowance, restart=True)
     new = await labels.index(Deadline.after(100))
     assert new is not None
     assert (await found(new, "austin"), await found(new, "boston")) == ({"urn:austin"}, set())
     await labels.close()
 
 
-async def test_a_refresh_does_not_go_on_with_what_an_interrupted_run_read(kept: StoredIndex) -> None:
+async def test_a_refresh_does_not_go_on_with_what_an_interrupted_run_read(stored: StoredIndex) -> None:
     with pytest.raises(NetworkFault):
-        await kept.make(Listed(NAMES, pages_left=1), allowance)
-    await kept.make(AUSTIN, allowance, afresh=True)
-    assert await searched(kept, "austin", "name 1") == [{"urn:austin"}, set()]
+        await stored.build(Listed(NAMES, pages_left=1), allowance)
+    await stored.build(AUSTIN, allowance, restart=True)
+    assert await searched(stored, "austin", "name 1") == [{"urn:austin"}, set()]
 
 
-async def test_a_draft_of_other_predicates_is_not_gone_on_with(kept: StoredIndex) -> None:
+async def test_a_partial_index_of_other_predicates_is_not_resumed(stored: StoredIndex) -> None:
     class OnlyLabels(Listed):
         @property
         def predicates(self) -> Sequence[str]:
             return super().predicates[:1]
 
     with pytest.raises(NetworkFault):
-        await kept.make(OnlyLabels(NAMES, pages_left=1), allowance)
-    await kept.make(Listed(AUSTIN.labels, {"urn:austin": ["Live Music Capital"]}), allowance)
-    assert await searched(kept, "music", "name 1") == [{"urn:austin"}, set()]
+        await stored.build(OnlyLabels(NAMES, pages_left=1), allowance)
+    await stored.build(Listed(AUSTIN.labels, {"urn:austin": ["Live Music Capital"]}), allowance)
+    assert await searched(stored, "music", "name 1") == [{"urn:austin"}, set()]
 
 
 @pytest.mark.parametrize("broken", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 5_000])
-async def test_a_broken_index_is_told_and_not_used(
-    broken: bytes, kept: StoredIndex, caplog: pytest.LogCaptureFixture
+async def test_a_broken_index_is_logged_and_not_used(
+    broken: bytes, stored: StoredIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await kept.make(BOSTON, allowance)
-    kept.index.write_bytes(broken)
-    labels = StoredIndexSource(kept)
+    await stored.build(BOSTON, allowance)
+    stored.index.write_bytes(broken)
+    labels = StoredIndexSource(stored)
     assert await labels.index(Deadline.after(100)) is None
     assert await labels.index(Deadline.after(100)) is None
     assert caplog.text.count("bfsql-gateway refresh") == 1
-    await kept.make(BOSTON, allowance)
+    await stored.build(BOSTON, allowance)
     assert await labels.index(Deadline.after(100)) is not None
     await labels.close()
 
 
-async def test_an_index_that_was_cut_off_is_not_used(kept: StoredIndex) -> None:
-    await kept.make(whole(), allowance)
-    kept.index.write_bytes(kept.index.read_bytes()[:-9_000])
-    assert await StoredIndexSource(kept).index(Deadline.after(100)) is None
+async def test_an_index_that_was_cut_off_is_not_used(stored: StoredIndex) -> None:
+    await stored.build(whole(), allowance)
+    stored.index.write_bytes(stored.index.read_bytes()[:-9_000])
+    assert await StoredIndexSource(stored).index(Deadline.after(100)) is None
 
 
-async def test_an_index_of_another_version_is_told_and_not_used(
-    kept: StoredIndex, caplog: pytest.LogCaptureFixture
+async def test_an_index_of_another_version_is_logged_and_not_used(
+    stored: StoredIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await kept.make(BOSTON, allowance)
-    database = sqlite3.connect(kept.index)
+    await stored.build(BOSTON, allowance)
+    database = sqlite3.connect(stored.index)
     database.execute("UPDATE facts SET value = '0' WHERE key = 'format'")
     database.commit()
     database.close()
-    assert await StoredIndexSource(kept).index(Deadline.after(100)) is None
+    assert await StoredIndexSource(stored).index(Deadline.after(100)) is None
     assert "another version" in caplog.text
 
 
-async def test_a_broken_draft_is_told_and_begun_anew(kept: StoredIndex, caplog: pytest.LogCaptureFixture) -> None:
-    kept.place.mkdir()
-    kept.draft.write_bytes(b"no database at all, and long enough to be looked at" * 50)
-    assert (await kept.make(BOSTON, allowance)).whole
-    assert "reading begins anew" in caplog.text
+async def test_a_broken_partial_index_is_logged_and_read_again(
+    stored: StoredIndex, caplog: pytest.LogCaptureFixture
+) -> None:
+    stored.folder.mkdir()
+    stored.partial.write_bytes(b"no database at all, and long enough to be looked at" * 50)
+    assert (await stored.build(BOSTON, allowance)).whole
+    assert "all names are read again" in caplog.text
 
 
-async def test_two_processes_do_not_read_into_one_draft(kept: StoredIndex) -> None:
-    kept.place.mkdir()
+async def test_two_processes_do_not_read_into_one_partial_index(stored: StoredIndex) -> None:
+    stored.folder.mkdir()
     other = SqliteWorker()
-    await other.run(partial_index.open_partial, kept.draft, "", False)
+    await other.run(partial_index.open_partial, stored.partial, "", False)
     with pytest.raises(ConfigurationError, match="Another process"):
-        await kept.make(BOSTON, allowance)
+        await stored.build(BOSTON, allowance)
     other.close()
 
 
-async def test_what_a_killed_process_left_is_cleared_away(kept: StoredIndex) -> None:
-    kept.place.mkdir()
-    (kept.place / "labels.1.new").write_bytes(b"half an index")
-    await kept.make(BOSTON, allowance)
-    assert not list(kept.place.glob("*.new"))
+async def test_what_a_killed_process_left_is_cleared_away(stored: StoredIndex) -> None:
+    stored.folder.mkdir()
+    (stored.folder / "labels.1.new").write_bytes(b"half an index")
+    await stored.build(BOSTON, allowance)
+    assert not list(stored.folder.glob("*.new"))
 
 
-async def test_searches_at_once_open_the_index_once_and_all_find(kept: StoredIndex) -> None:
-    await kept.make(whole(), allowance)
-    labels = StoredIndexSource(kept)
+async def test_searches_at_once_open_the_index_once_and_all_find(stored: StoredIndex) -> None:
+    await stored.build(whole(), allowance)
+    labels = StoredIndexSource(stored)
     indexes = await asyncio.gather(*(labels.index(Deadline.after(100)) for _ in range(20)))
     assert len(set(map(id, indexes))) == 1
     await labels.close()
 
 
-async def test_a_draft_that_is_read_to_its_end_is_not_read_again(kept: StoredIndex) -> None:
-    kept.place.mkdir()
+async def test_a_partial_index_that_is_complete_is_not_read_again(stored: StoredIndex) -> None:
+    stored.folder.mkdir()
     worker = SqliteWorker()
-    await read_names(whole(), worker, allowance, about=kept.identity.digest, path=kept.draft)
+    await read_names(whole(), worker, allowance, source=stored.identity.digest, path=stored.partial)
     worker.close()
     names = whole()
-    # It waits until the desk has let go of the draft.
-    assert (await kept.make(names, allowance)).whole
+    # It waits until the worker has closed the partial index.
+    assert (await stored.build(names, allowance)).whole
     assert names.asked == []
 
 
-async def test_a_search_that_is_given_up_while_the_index_is_opened_leaves_it_to_the_next(kept: StoredIndex) -> None:
-    await kept.make(BOSTON, allowance)
-    labels = StoredIndexSource(kept)
+async def test_a_search_that_is_given_up_while_the_index_is_opened_leaves_it_to_the_next(stored: StoredIndex) -> None:
+    await stored.build(BOSTON, allowance)
+    labels = StoredIndexSource(stored)
     first = asyncio.create_task(labels.index(Deadline.after(100)))
     await asyncio.sleep(0)
     first.cancel()
@@ -244,12 +246,12 @@ def changed(path: Path, *statements: str) -> None:
     ],
     ids=["endless facts", "endless names", "trigger", "table", "index", "lacks a table", "date", "200 tables"],
 )
-async def test_an_index_with_another_schema_than_ours_is_told_and_not_used(
-    statements: Sequence[str], kept: StoredIndex, caplog: pytest.LogCaptureFixture
+async def test_an_index_with_another_schema_is_logged_and_not_used(
+    statements: Sequence[str], stored: StoredIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await kept.make(BOSTON, allowance)
-    changed(kept.index, *statements)
-    assert await StoredIndexSource(kept).index(Deadline.after(100)) is None
+    await stored.build(BOSTON, allowance)
+    changed(stored.index, *statements)
+    assert await StoredIndexSource(stored).index(Deadline.after(100)) is None
     assert caplog.text.count("bfsql-gateway refresh") == 1
 
 
@@ -260,29 +262,29 @@ async def test_an_index_with_another_schema_than_ours_is_told_and_not_used(
         ("CREATE TABLE about (key, value)", "CREATE TRIGGER t AFTER INSERT ON about BEGIN DELETE FROM about; END"),
     ],
 )
-async def test_a_draft_with_another_schema_than_ours_is_told_and_begun_anew(
-    statements: Sequence[str], kept: StoredIndex, caplog: pytest.LogCaptureFixture
+async def test_a_partial_index_with_another_schema_is_logged_and_read_again(
+    statements: Sequence[str], stored: StoredIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept.place.mkdir()
-    changed(kept.draft, *statements)
-    assert (await kept.make(BOSTON, allowance)).whole
-    assert "reading begins anew" in caplog.text
+    stored.folder.mkdir()
+    changed(stored.partial, *statements)
+    assert (await stored.build(BOSTON, allowance)).whole
+    assert "all names are read again" in caplog.text
 
 
-async def test_an_index_that_takes_too_long_to_open_is_told_and_not_used(
-    kept: StoredIndex, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+async def test_an_index_that_takes_too_long_to_open_is_logged_and_not_used(
+    stored: StoredIndex, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await kept.make(BOSTON, allowance)
+    await stored.build(BOSTON, allowance)
     monkeypatch.setattr("gateway.labels.stored_index.OPENING_SECONDS", 0.0)
-    labels = StoredIndexSource(kept)
+    labels = StoredIndexSource(stored)
     for _ in range(2):
         assert await labels.index(Deadline.after(100)) is None
     assert caplog.text.count("takes too long to open") == 1
 
 
-async def test_a_call_without_time_leaves_the_opening_to_the_next(kept: StoredIndex) -> None:
-    await kept.make(BOSTON, allowance)
-    labels = StoredIndexSource(kept)
+async def test_a_call_without_time_leaves_the_opening_to_the_next(stored: StoredIndex) -> None:
+    await stored.build(BOSTON, allowance)
+    labels = StoredIndexSource(stored)
     times = iter([0.0])
 
     def clock() -> float:
@@ -297,15 +299,15 @@ async def test_a_call_without_time_leaves_the_opening_to_the_next(kept: StoredIn
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(places=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=40)), min_size=1, max_size=4))
 async def test_an_index_with_any_wrong_bytes_ends_in_an_answer_or_is_not_used(
-    places: Sequence[tuple[float, bytes]], kept: StoredIndex
+    places: Sequence[tuple[float, bytes]], stored: StoredIndex
 ) -> None:
-    await kept.make(whole(), allowance)
-    content = bytearray(kept.index.read_bytes())
+    await stored.build(whole(), allowance)
+    content = bytearray(stored.index.read_bytes())
     for share, wrong in places:
         start = int(share * (len(content) - len(wrong)))
         content[start : start + len(wrong)] = wrong
-    kept.index.write_bytes(content)
-    labels = StoredIndexSource(kept)
+    stored.index.write_bytes(content)
+    labels = StoredIndexSource(stored)
     index = await labels.index(Deadline.after(100))
     if index is not None:
         with suppress(sqlite3.Error):

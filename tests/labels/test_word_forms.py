@@ -4,14 +4,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.labels.word_forms import bag, forms, one_slip, slips, squashed, without_one, words_of
+from gateway.labels.word_forms import (
+    deletion_keys,
+    deletions,
+    inflections,
+    is_one_edit_apart,
+    joined_key,
+    sorted_key,
+    words_of,
+)
 from tests.examples import examples
 
 FEW_LETTERS = st.text("abc", max_size=6)
 
 
-def all_slips(word: str, alphabet: str) -> set[str]:
-    """Make every slip there is: a naive oracle."""
+def all_edits(word: str, alphabet: str) -> set[str]:
+    """Return all words one edit away: a naive oracle."""
     places = range(len(word) + 1)
     less = {word[:place] + word[place + 1 :] for place in places}
     more = {word[:place] + letter + word[place:] for place in places for letter in alphabet}
@@ -22,15 +30,15 @@ def all_slips(word: str, alphabet: str) -> set[str]:
 
 @settings(max_examples=examples(500))
 @given(FEW_LETTERS, FEW_LETTERS)
-def test_one_slip_is_one_character_more_less_or_other_or_two_that_changed_places(one: str, other: str) -> None:
-    assert one_slip(one, other) == (other in all_slips(one, "abc"))
+def test_one_edit_inserts_deletes_or_replaces_a_character_or_swaps_two(one: str, other: str) -> None:
+    assert is_one_edit_apart(one, other) == (other in all_edits(one, "abc"))
 
 
 @settings(max_examples=examples(300))
 @given(FEW_LETTERS, st.data())
-def test_words_that_one_slip_parts_share_a_number(word: str, data: st.DataObject) -> None:
-    other = data.draw(st.sampled_from(sorted(all_slips(word, "abc"))))
-    assert slips(word) & slips(other)
+def test_words_one_edit_apart_share_a_deletion_key(word: str, data: st.DataObject) -> None:
+    other = data.draw(st.sampled_from(sorted(all_edits(word, "abc"))))
+    assert deletion_keys(word) & deletion_keys(other)
 
 
 @settings(max_examples=examples(500))
@@ -67,8 +75,8 @@ def test_case_accents_and_signs_make_no_difference(text: str, words: list[str]) 
 
 
 def test_keys_forget_blanks_and_order() -> None:
-    assert squashed(words_of("New York")) == squashed(words_of("new-york")) == squashed(words_of("NewYork"))
-    assert bag(words_of("York, New")) == bag(words_of("New York"))
+    assert joined_key(words_of("New York")) == joined_key(words_of("new-york")) == joined_key(words_of("NewYork"))
+    assert sorted_key(words_of("York, New")) == sorted_key(words_of("New York"))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +91,8 @@ def test_keys_forget_blanks_and_order() -> None:
     ],
 )
 def test_a_plural_has_its_singular_among_its_forms(one: str, other: str) -> None:
-    assert one in forms(other)
+    assert one in inflections(other)
 
 
 def test_a_word_without_one_of_its_characters() -> None:
-    assert list(without_one("abc")) == ["bc", "ac", "ab"]
+    assert list(deletions("abc")) == ["bc", "ac", "ab"]

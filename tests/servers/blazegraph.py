@@ -1,6 +1,6 @@
 """Blazegraph 2.1.5 as Maven Central has it: one read-only server, a namespace for each list of files.
 
-How it must be started, and what it answers wrongly: field notes, `blazegraph.md`.
+How it must be started, and what it answers wrongly: docs/notes/blazegraph.md.
 """
 
 import gzip

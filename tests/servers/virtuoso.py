@@ -1,7 +1,8 @@
 """Virtuoso Open Source 7: one read-only server, a named graph for each list of files.
 
 Debian's package as it is, with its row cap. An empty Virtuoso has triples of its own outside of named graphs
-(field notes, `sparql-endpoints.md` 7.1), so a graph is asked for by its IRI, as `default-graph-uri`.
+(docs/notes/endpoints.md, "What an empty Virtuoso holds"), so a graph is asked for by its IRI, as
+`default-graph-uri`.
 """
 
 import hashlib

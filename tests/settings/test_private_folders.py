@@ -9,8 +9,9 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.flow.quota_file import QuotaFile
+from gateway.flow.quota_state import QuotaState
 from gateway.settings.storage import check_private, make
-from gateway.transport.account import Account, SharedAccount
 from gateway.transport.files.stored_graph import folder_of, open_stored
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -122,16 +123,16 @@ def test_a_quota_that_others_may_have_written_is_neither_read_nor_written(
     tmp_path: Path, done: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "cache"
-    theirs = SharedAccount(folder / "quota.json", Account(at=1.0, query_seconds=5.0, errors=5.0))
-    with theirs.change() as account:
-        account.closed_until = 1e12
+    theirs = QuotaFile(folder / "quota.json", QuotaState(at=1.0, query_seconds=5.0, errors=5.0))
+    with theirs.changing() as state:
+        state.closed_until = 1e12
     content = (folder / "quota.json").read_bytes()
     assert callable(done)
     done(folder)
-    ours = SharedAccount(folder / "quota.json", Account(at=1.0, query_seconds=5.0, errors=5.0))
-    with ours.change() as account:
-        assert account.closed_until == 0.0
-        account.errors = 3.0
-    assert ours.look().errors == 3.0
+    ours = QuotaFile(folder / "quota.json", QuotaState(at=1.0, query_seconds=5.0, errors=5.0))
+    with ours.changing() as state:
+        assert state.closed_until == 0.0
+        state.errors = 3.0
+    assert ours.read().errors == 3.0
     assert (folder / "quota.json").read_bytes() == content
     assert caplog.text.count("counts what it asks by itself") == 1

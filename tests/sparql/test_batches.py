@@ -16,9 +16,9 @@ from gateway.errors import (
     NetworkFault,
     QueryRefused,
 )
+from gateway.flow.batch_size import BatchSize
 from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import Batches
-from gateway.sparql.pace import BatchSize
 from gateway.sparql.results import columns
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.results.terms import IriTerm, LiteralTerm

@@ -19,12 +19,12 @@ from gateway.errors import (
     Resting,
     Throttled,
 )
-from gateway.graph.call import Call
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import LimitSettings, Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.pace import Pace
 from gateway.sparql.results.rows import Overflow
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +42,7 @@ class Scripted:
     probes: int = 0
     dead: bool = False
 
-    async def select(self, query: str, _deadline: Deadline) -> bytes:
+    async def select(self, query: str, _deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Answer a query, or not."""
         await anyio.lowlevel.checkpoint()
         if "?alive" in query:
@@ -76,7 +76,7 @@ async def no_sleep(_seconds: float) -> None:
 
 def client(transport: Scripted, endpoint: EndpointSettings | None = None, **limits: int) -> SparqlClient:
     profile = Profile(endpoint=endpoint or EndpointSettings(), limits=LimitSettings.model_validate(limits))
-    return SparqlClient(transport, profile, Pace(profile.endpoint, sleep=no_sleep))
+    return SparqlClient(transport, profile, FlowControl(profile.endpoint, sleep=no_sleep))
 
 
 @pytest.mark.parametrize("fault", [NetworkFault("Reset."), BrokenAnswer("Broke off."), Throttled("Fewer.")])
@@ -121,7 +121,7 @@ async def test_the_endpoints_own_pause_is_kept_before_the_next_attempt() -> None
         await anyio.lowlevel.checkpoint()
 
     transport = Scripted([Throttled("Fewer.", retry_after=4.0)])
-    patient = SparqlClient(transport, Profile(), Pace(EndpointSettings(), clock=lambda: 0.0, sleep=sleep))
+    patient = SparqlClient(transport, Profile(), FlowControl(EndpointSettings(), clock=lambda: 0.0, sleep=sleep))
     await patient.rows("existing", call(), NODES)
     assert slept[0] == 4.0
 
@@ -186,7 +186,7 @@ async def test_a_call_waits_for_its_turn_no_longer_than_it_may_take() -> None:
     entered = anyio.Event()
 
     class Hanging(Scripted):
-        async def select(self, query: str, _deadline: Deadline) -> bytes:
+        async def select(self, query: str, _deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
             self.sent.append(query)
             entered.set()
             await anyio.sleep_forever()
@@ -208,13 +208,13 @@ async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint
     now = 0.0
 
     class Slow(Scripted):
-        async def select(self, query: str, deadline: Deadline) -> bytes:
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
             nonlocal now
             if "?alive" in query and not self.probes:
                 now += deadline.seconds_left
                 self.probes += 1
                 raise DeadlinePassed("Over.")
-            return await super().select(query, deadline)
+            return await super().select(query, deadline, spend)
 
     transport = Slow([EndpointFault("Odd.")] * 2)
     asking = client(transport, EndpointSettings(retries=0, failures_before_rest=2))

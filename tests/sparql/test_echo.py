@@ -6,12 +6,12 @@ import re
 import pytest
 
 from gateway.errors import QueryRefused
-from gateway.graph.call import Call
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.pace import Pace
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ KEPT, REWRITTEN, REFUSED = "http://EX.org/kept", "http://e.org/a/../b", "http://
 class Rewriting:
     """An engine that resolves dot segments, and refuses a bad percent sign."""
 
-    async def select(self, query: str, _deadline: Deadline) -> bytes:
+    async def select(self, query: str, _deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Say how the IRIs of a query are read."""
         if "%zz" in query:
             raise QueryRefused("No IRI.")
@@ -35,7 +35,7 @@ class Rewriting:
 
 @pytest.mark.parametrize("query_rows", [1, 2, 1_000])
 async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int) -> None:
-    client = SparqlClient(Rewriting(), Profile(), Pace(EndpointSettings()))
+    client = SparqlClient(Rewriting(), Profile(), FlowControl(EndpointSettings()))
     client.query_rows = query_rows
     call = Call(Deadline.after(60), 100, 1_000, 1_000)
     faults = await client.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], call)

@@ -8,6 +8,8 @@ import pytest
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused, QueryTooLong
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings
@@ -15,7 +17,6 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse
 from gateway.transport.inprocess import InProcess
-from gateway.transport.quota import Quota
 from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.engine.small import PREFIXES, engine
 
@@ -42,7 +43,7 @@ class Elsewhere:
 
     def __init__(self, graph: str = GRAPH, fails: Reply = lambda _: None, *, indexed: bool = False) -> None:
         self.timeout_policy = TimeoutPolicy()
-        self.quota = Quota(EndpointSettings())
+        self.flow = FlowControl(EndpointSettings())
         self.sent: list[str] = []
         self.fails = fails
         self._indexed = indexed
@@ -53,13 +54,13 @@ class Elsewhere:
         del accept, deadline, parameters
         return ProbeResponse(200, {}, "")
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query."""
         self.sent.append(query)
         fault = self.fails(query)
         if fault is not None:
             raise fault
-        return await self._inner.select(self._without_index(query), deadline)
+        return await self._inner.select(self._without_index(query), deadline, spend)
 
     def _without_index(self, query: str) -> str:
         if "bif:contains" not in query or not self._indexed:
@@ -297,10 +298,10 @@ async def test_where_regex_takes_no_classes_of_letters_no_search_is_complete(
 
 async def test_an_engine_that_reads_a_pattern_otherwise_is_not_believed() -> None:
     class Bytewise(Elsewhere):
-        async def select(self, query: str, deadline: Deadline) -> bytes:
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
             """Compare as an engine does that takes each byte of a text for a character."""
             return await super().select(
-                query.replace(r"\\p{M}", "[\u00cc\u00cd]") if PROBE in query else query, deadline
+                query.replace(r"\\p{M}", "[\u00cc\u00cd]") if PROBE in query else query, deadline, spend
             )
 
     async with over(Bytewise(ACCENTS)) as gateway:

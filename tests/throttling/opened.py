@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 
 from gateway.api import connect, store_over
 from gateway.engine.gateway import Gateway
+from gateway.flow.quota import ChargedRequest, Quota
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.quota import Asked, Quota
 from tests.throttling.service import Service
 from tests.throttling.virtual_time import VirtualTimeLoop
 
@@ -28,15 +28,15 @@ class _Watched(Quota):
     given_up = 0
 
     @asynccontextmanager
-    async def asking(self, deadline: Deadline) -> AsyncIterator[Asked]:
+    async def charging(self, deadline: Deadline) -> AsyncIterator[ChargedRequest]:
         """Count a request."""
-        async with super().asking(deadline) as asked:
+        async with super().charging(deadline) as request:
             self.under_way += 1
             try:
-                yield asked
+                yield request
             finally:
                 self.under_way -= 1
-                self.given_up += not asked.ended
+                self.given_up += not request.has_ended
 
     @property
     def on_its_way(self) -> bool:
@@ -54,7 +54,7 @@ async def gateway_at(url: str, profile: Profile, service: Service) -> AsyncItera
     http = connect(url, profile, now)
     quota = _Watched(profile.endpoint, clock=now)
     quota.service = service
-    http.quota = quota
+    http.flow.quota = quota
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTimeLoop)
     loop.watch(quota)

@@ -1,7 +1,8 @@
 """A query service on loopback that throttles as Wikidata's does, by the time of its event loop.
 
 The rules are those of wikimedia/wikidata-query-rdf (``ThrottlingFilter``, ``ThrottlingState``, ``BanThrottler``,
-``RequestConcurrencyFilter``); field notes, ``sparql-endpoints.md`` 1.3. It shares no line with the gateway's own model.
+``RequestConcurrencyFilter``); docs/notes/wikimedia.md, "The quota of the query service". It shares no line with the
+gateway's own model.
 """
 
 import asyncio

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from gateway.api import connect, load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
+from gateway.flow.ban import banned
+from gateway.flow.quota import Quota
+from gateway.flow.quota_file import QuotaFile
+from gateway.flow.quota_state import QuotaState
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import with_contact
-from gateway.transport.account import Account, SharedAccount
-from gateway.transport.ban import banned
-from gateway.transport.quota import Quota
 from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now
@@ -37,9 +38,9 @@ WIKIDATA = EndpointSettings(
 
 async def ask(quota: Quota, seconds: float, patience: float = 1e9, **how: Any) -> None:
     """Send a request that takes so long."""
-    async with quota.asking(Deadline.after(patience, now)) as asked:
+    async with quota.charging(Deadline.after(patience, now)) as request:
         await asyncio.sleep(seconds)
-        asked.answered(failed=how.get("failed", False))
+        request.answered(failed=how.get("failed", False))
 
 
 @settings(deadline=None, max_examples=examples(40))
@@ -72,7 +73,7 @@ def test_it_never_lets_a_request_pass_that_the_service_would_refuse(
 
         async def one(takes: float, pause: float, becomes: str) -> None:
             await asyncio.sleep(pause)
-            async with slots, quota.asking(Deadline.after(1e9, now)) as asked:
+            async with slots, quota.charging(Deadline.after(1e9, now)) as request:
                 assert seconds.level(loop.time()) > 0
                 assert errors.level(loop.time()) > 0
                 if becomes == "given up":
@@ -82,7 +83,7 @@ def test_it_never_lets_a_request_pass_that_the_service_would_refuse(
                     return
                 await asyncio.sleep(takes)
                 charge(takes, failed=becomes == "failed")
-                asked.answered(failed=becomes == "failed")
+                request.answered(failed=becomes == "failed")
 
         async with asyncio.TaskGroup() as tasks:
             for request in requests:
@@ -105,7 +106,7 @@ async def test_who_cannot_wait_is_told_at_once_when_to_come_back() -> None:
 
 async def test_a_retry_after_is_taken_for_a_second_more_as_the_service_cuts_its_fraction_off() -> None:
     quota = Quota(WIKIDATA, clock=now)
-    quota.heard(Throttled("Fewer.", retry_after=20.0))
+    quota.obey(Throttled("Fewer.", retry_after=20.0))
     assert quota.seconds_to_wait() == pytest.approx(21.0)
 
 
@@ -115,10 +116,10 @@ async def test_one_second_that_came_back_is_not_enough_for_all_who_wait() -> Non
     began: list[float] = []
 
     async def note() -> None:
-        async with quota.asking(Deadline.after(1e9, now)) as asked:
+        async with quota.charging(Deadline.after(1e9, now)) as request:
             began.append(now())
             await asyncio.sleep(0.5)
-            asked.answered(failed=False)
+            request.answered(failed=False)
 
     await asyncio.gather(*(note() for _ in range(4)))
     assert all(later - earlier > 0.2 for earlier, later in itertools.pairwise(began))
@@ -129,7 +130,7 @@ async def test_errors_are_counted_too() -> None:
     for _ in range(30):
         await ask(quota, 0.0, failed=True)
     assert quota.seconds_to_wait() == pytest.approx(2.0)
-    quota.failed_after_all()
+    quota.charge_error()
     assert quota.seconds_to_wait() == pytest.approx(4.0)
 
 
@@ -137,7 +138,7 @@ async def test_an_endpoint_that_counts_nothing_is_asked_at_once() -> None:
     quota = Quota(EndpointSettings(), clock=now)
     for _ in range(500):
         await ask(quota, 0.0, failed=True)
-    quota.heard(Throttled("Fewer."))
+    quota.obey(Throttled("Fewer."))
     assert quota.seconds_to_wait() == 0
     assert now() == 0
 
@@ -145,18 +146,18 @@ async def test_an_endpoint_that_counts_nothing_is_asked_at_once() -> None:
 async def test_a_refusal_that_gives_no_time_is_counted_once_for_all_that_were_under_way() -> None:
     quota = Quota(WIKIDATA, clock=now)
     for _ in range(4):
-        quota.heard(Throttled("Overloaded."))
+        quota.obey(Throttled("Overloaded."))
     assert quota.seconds_to_wait() == pytest.approx(5.0)
     await asyncio.sleep(6)
-    quota.heard(Throttled("Overloaded."))
+    quota.obey(Throttled("Overloaded."))
     assert quota.seconds_to_wait() == pytest.approx(10.0)
     await ask(quota, 1)
-    quota.heard(Throttled("Overloaded."))
+    quota.obey(Throttled("Overloaded."))
     assert quota.seconds_to_wait() == pytest.approx(5.0)
 
 
 def shared(path: Path) -> Quota:
-    return Quota(WIKIDATA, accounts=lambda account: SharedAccount(path, account), clock=now)
+    return Quota(WIKIDATA, storage=lambda state: QuotaFile(path, state), clock=now)
 
 
 async def test_processes_of_one_user_share_what_is_left(tmp_path: Path) -> None:
@@ -166,17 +167,17 @@ async def test_processes_of_one_user_share_what_is_left(tmp_path: Path) -> None:
     await asyncio.sleep(10)
     # A process that begins later has a quota that is not full.
     assert shared(tmp_path / "new" / "quota.json").seconds_to_wait() == one.seconds_to_wait() > 100
-    one.heard(Banned("Shut out.", retry_after=500.0))
+    one.obey(Banned("Shut out.", retry_after=500.0))
     with pytest.raises(Banned):
         other.check(Deadline.after(55, now))
     assert shared(tmp_path / "new" / "quota.json").seconds_to_wait() == pytest.approx(500.0)
 
 
-async def test_gateways_to_one_endpoint_that_name_the_same_operator_share_one_account() -> None:
+async def test_gateways_to_one_endpoint_that_name_the_same_operator_share_one_quota() -> None:
     def quota_of(contact: str, url: str = "http://127.0.0.1:9/sparql") -> Quota:
-        return connect(url, with_contact(load_profile("wikidata"), contact)).quota
+        return connect(url, with_contact(load_profile("wikidata"), contact)).flow.quota
 
-    quota_of("ops@example.org").heard(Banned("Shut out.", retry_after=500.0))
+    quota_of("ops@example.org").obey(Banned("Shut out.", retry_after=500.0))
     assert quota_of("ops@example.org").seconds_to_wait() == pytest.approx(500.0, abs=60)
     assert quota_of("ops@example.org", "http://127.0.0.1:9/other").seconds_to_wait() > 0
     assert quota_of("other@example.org").seconds_to_wait() == 0
@@ -199,7 +200,7 @@ async def test_a_file_that_is_broken_is_no_failure(tmp_path: Path, content: byte
     assert quota.seconds_to_wait() == 0
     await ask(quota, 50)
     await ask(quota, 50)
-    assert SharedAccount(path, Account(0, 60, 30)).look().query_seconds == pytest.approx(10.0)
+    assert QuotaFile(path, QuotaState(0, 60, 30)).read().query_seconds == pytest.approx(10.0)
 
 
 async def test_a_place_that_cannot_be_written_is_told_once_and_counted_alone(
@@ -214,9 +215,9 @@ async def test_a_place_that_cannot_be_written_is_told_once_and_counted_alone(
 
 async def test_a_clock_that_was_set_back_stops_nobody_for_long(tmp_path: Path) -> None:
     path = tmp_path / "quota.json"
-    later = SharedAccount(path, Account(0, 60, 30))
-    with later.change() as account:
-        account.at, account.query_seconds, account.given_up = 1e6, -20.0, [1e6 + 30]
+    later = QuotaFile(path, QuotaState(0, 60, 30))
+    with later.changing() as state:
+        state.at, state.query_seconds, state.given_up = 1e6, -20.0, [1e6 + 30]
     quota = shared(path)
     with pytest.raises(Fault):
         quota.check(Deadline.after(5, now))
@@ -228,7 +229,7 @@ async def test_a_clock_that_was_set_back_stops_nobody_for_long(tmp_path: Path) -
 async def test_a_pause_is_told_by_its_own_name_though_time_goes_on_while_it_is_read(fault: Fault) -> None:
     ticks = itertools.count(1_000_000)
     quota = Quota(WIKIDATA, clock=lambda: next(ticks) / 1000)
-    quota.heard(fault)
+    quota.obey(fault)
     with pytest.raises(Fault) as told:
         quota.check(Deadline.after(30, lambda: 0.0))
     assert type(told.value) is type(fault)
@@ -238,13 +239,13 @@ async def test_a_clock_that_was_ahead_for_a_while_shuts_nobody_out(tmp_path: Pat
     year = 365 * 86_400.0
     time = year
 
-    def accounts(account: Account) -> SharedAccount:
-        return SharedAccount(tmp_path / "quota.json", account)
+    def storage(state: QuotaState) -> QuotaFile:
+        return QuotaFile(tmp_path / "quota.json", state)
 
-    ahead = Quota(WIKIDATA, accounts=accounts, clock=lambda: time)
-    ahead.heard(Throttled("later", retry_after=10.0))
+    ahead = Quota(WIKIDATA, storage=storage, clock=lambda: time)
+    ahead.obey(Throttled("later", retry_after=10.0))
     time = 1_000.0
-    corrected = Quota(WIKIDATA, accounts=accounts, clock=lambda: time)
+    corrected = Quota(WIKIDATA, storage=storage, clock=lambda: time)
     assert 0 < corrected.seconds_to_wait() <= 11
     time += 12
     assert corrected.seconds_to_wait() == 0
@@ -280,14 +281,14 @@ def test_whatever_is_in_the_file_a_request_may_be_sent_within_two_days(
     time = 1_000_000.0
 
     def quota() -> Quota:
-        return Quota(WIKIDATA, accounts=lambda account: SharedAccount(path, account), clock=lambda: time)
+        return Quota(WIKIDATA, storage=lambda state: QuotaFile(path, state), clock=lambda: time)
 
     assert 0 <= quota().seconds_to_wait() <= DAY
     for _ in range(48):
         time += 3_600
         assert 0 <= quota().seconds_to_wait() <= DAY
     assert quota().seconds_to_wait() == 0
-    quota().heard(Throttled("later"))
+    quota().obey(Throttled("later"))
     assert 0 < quota().seconds_to_wait() <= 300
 
 
@@ -296,9 +297,9 @@ async def test_a_ban_ends_after_a_day_whatever_it_says(end: bytes) -> None:
     time = 1_000_000.0
     quota = Quota(WIKIDATA, clock=lambda: time)
     said = b"You have been banned until " + end
-    quota.heard(Reply(403, {}, "text/plain", 0).fault(said))
+    quota.obey(Reply(403, {}, "text/plain", 0).fault(said))
     assert quota.seconds_to_wait() == DAY
-    quota.heard(Banned("long", retry_after=1e12))
+    quota.obey(Banned("long", retry_after=1e12))
     time += DAY
     assert quota.seconds_to_wait() == 0
 
@@ -307,9 +308,9 @@ async def test_a_ban_ends_after_a_day_whatever_it_says(end: bytes) -> None:
 async def test_a_clock_that_jumps_while_a_request_is_under_way_closes_for_a_day_at_most(jump: float) -> None:
     time = 2e9
     quota = Quota(WIKIDATA, clock=lambda: time)
-    async with quota.asking(Deadline.after(1e9, now)) as asked:
+    async with quota.charging(Deadline.after(1e9, now)) as request:
         time += jump
-        asked.answered(failed=True)
+        request.answered(failed=True)
     assert quota.seconds_to_wait() <= DAY
     time += DAY
     assert quota.seconds_to_wait() == 0

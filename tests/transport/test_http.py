@@ -24,9 +24,10 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Method
+from gateway.settings.endpoint import EndpointSettings, Method
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
 from gateway.transport.timeout_policy import TimeoutPolicy
@@ -83,11 +84,11 @@ async def asking(
     transport = Http(
         url,
         max_bytes=max_bytes,
-        concurrency=concurrency,
         method=method,
         timeout_policy=TimeoutPolicy(timeout_parameter),
         access=access,
         graphs=graphs,
+        flow=FlowControl(EndpointSettings(concurrency=concurrency)),
     )
     try:
         async with asyncio.timeout(PATIENCE):
@@ -700,7 +701,7 @@ async def test_a_request_that_is_sent_once_more_is_paid_by_the_same_budget() -> 
             served = 0
             call = Call(Deadline.after(PATIENCE), left, 1, 1)
             with pytest.raises(Fault):
-                await transport.select(QUERY, call.paid_deadline)
+                await transport.select(QUERY, call.deadline, call.spend_request)
             assert (served, call.sent) == (sent, sent - 1)
 
 

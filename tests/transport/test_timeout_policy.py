@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, DeadlinePassed, Fault, NoQueryEndpoint, QueryTooLong, Throttled
+from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Method
+from gateway.settings.endpoint import EndpointSettings, Method
 from gateway.transport.http import Http
 from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.examples import examples
@@ -41,7 +42,7 @@ async def asking(
             method=method,
             timeout_policy=timeout_policy,
             graphs=graphs,
-            concurrency=2,
+            flow=FlowControl(EndpointSettings(concurrency=2)),
         )
         try:
             yield transport, endpoint

@@ -12,19 +12,18 @@ from hypothesis import strategies as st
 
 from gateway.api import open_gateway
 from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Spend
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import SearchTerms
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import LimitSettings, SearchSettings
-from gateway.sparql.pace import Pace
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import ApiAnswer, WikibaseApi
-from gateway.wikibase.client import ApiClient, Field
+from gateway.wikibase.client import ApiClient, Field, api_flow
 from gateway.wikibase.requests import ApiRequests
 from gateway.wikibase.search import ApiSearch
 from tests.examples import examples
@@ -220,7 +219,7 @@ class Saying:
     def __init__(self, answers: list[dict[str, Any]]) -> None:
         self._answers = answers
 
-    async def get(self, fields: Sequence[Field], deadline: Deadline) -> ApiAnswer:  # noqa: ARG002 - part of the protocol
+    async def get(self, _fields: Sequence[Field], _deadline: Deadline, _spend: Spend, /) -> ApiAnswer:
         """Say the next thing, and then nothing more than that there is nothing."""
         return ApiAnswer(self._answers.pop(0) if self._answers else {"search": [], "query": {"search": []}}, 2)
 
@@ -232,11 +231,11 @@ class Saying:
 @given(answers=st.lists(ANSWERS, min_size=1, max_size=3))
 async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
     store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
-    search = ApiSearch(ApiRequests(ApiClient(Saying(answers), EndpointSettings(retries=0)), "en"), store)
+    search = ApiSearch(ApiRequests(ApiClient(Saying(answers), api_flow(EndpointSettings(retries=0))), "en"), store)
     found = await search.find(SearchTerms("what", ("what",)), (), call())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
-    assert set(found.told) == {hit.iri for hit in found.hits}
+    assert set(found.details) == {hit.iri for hit in found.hits}
     assert not found.exhaustive
 
 
@@ -285,10 +284,8 @@ def call(seconds: float = 600) -> Call:
 def client(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiClient:
     """Return a way to a double that waits by a clock."""
     access = access_without_credentials(api.url, EndpointSettings(contact=CONTACT), "search.api")
-    pace = Pace(EndpointSettings(concurrency=1), clock=clock, sleep=clock.sleep)
-    return ApiClient(
-        WikibaseApi(api.url, max_bytes=1 << 20, access=access), EndpointSettings(retries=retries), pace=pace
-    )
+    flow = api_flow(EndpointSettings(retries=retries), clock=clock, sleep=clock.sleep)
+    return ApiClient(WikibaseApi(api.url, max_bytes=1 << 20, access=access), flow)
 
 
 FIELDS: list[Field] = [("action", "wbsearchentities"), ("search", "douglas"), ("language", "en")]
@@ -329,7 +326,7 @@ async def test_one_request_is_under_way_at_a_time() -> None:
         def __init__(self) -> None:
             self.now = self.most = 0
 
-        async def get(self, fields: list[Field], deadline: Deadline) -> ApiAnswer:
+        async def get(self, fields: Sequence[Field], deadline: Deadline, _spend: Spend, /) -> ApiAnswer:
             # A call has ten minutes here; no answer is waited for so long.
             assert 0 < deadline.seconds_left <= 10
             assert ("format", "json") in fields
@@ -344,7 +341,7 @@ async def test_one_request_is_under_way_at_a_time() -> None:
             """Let go of nothing."""
 
     counting = Counting()
-    asking = ApiClient(counting, EndpointSettings(retries=0))  # type: ignore[arg-type]  # a list is a sequence
+    asking = ApiClient(counting, api_flow(EndpointSettings(retries=0)))
     await asyncio.gather(*(asking.ask("x", FIELDS, call()) for _ in range(20)))
     assert counting.most == 1
 
@@ -452,8 +449,8 @@ async def test_an_api_is_asked_again_after_its_rest_and_as_soon_as_a_probe_is_an
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         access = access_without_credentials(api.url, DOWN, "search.api")
-        pace = Pace(EndpointSettings(concurrency=1), clock=clock, sleep=clock.sleep)
-        asking = ApiClient(WikibaseApi(api.url, max_bytes=1 << 20, access=access), DOWN, pace=pace)
+        flow = api_flow(DOWN, clock=clock, sleep=clock.sleep)
+        asking = ApiClient(WikibaseApi(api.url, max_bytes=1 << 20, access=access), flow)
         api.instead = [answering(b"", status=500)] * 3
         for fault in (BrokenAnswer, BrokenAnswer, Resting, Resting):
             with pytest.raises(fault):

@@ -1,4 +1,4 @@
-"""Filters: what they mean, and what they leave of a topology (contract, "Traversal")."""
+"""Filters: what they mean, and what they leave of a topology (docs/contract.md, "Traversal")."""
 
 from __future__ import annotations
 

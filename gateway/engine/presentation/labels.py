@@ -1,4 +1,4 @@
-"""Names for the opaque IDs of an answer, once each (contract, "Size": `labels`)."""
+"""Names for the opaque IDs of an answer, once each (`labels`: docs/tools.md, "Fields of every subgraph")."""
 
 from __future__ import annotations
 

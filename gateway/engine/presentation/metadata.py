@@ -1,6 +1,7 @@
 """RDF values as metadata: the protocol's own keys for what has a role, canonical IDs for all else.
 
-The protocol's keys are bare and every other key has a colon, so they cannot collide (contract, "Names in answers").
+The protocol's keys are bare and every other key has a colon, so they cannot collide
+(docs/contract.md, "Keys of metadata").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large an answer is, and how it is made smaller, step by step, each step told (contract, "Size")."""
+"""How large an answer is, and how it is made smaller, step by step, each step told (docs/contract.md, "Size")."""
 
 from __future__ import annotations
 

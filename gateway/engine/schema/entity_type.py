@@ -1,4 +1,4 @@
-"""Which of several types a node shows (contract, "Terms", entity_type)."""
+"""Which of several types a node shows (docs/contract.md, "Entity types")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of types and predicates in arguments: IDs, IRIs, local names or labels (contract, "Names of filters")."""
+"""Looks up types and predicates by ID, IRI, local name or label (docs/contract.md, "Names of filters")."""
 
 from __future__ import annotations
 

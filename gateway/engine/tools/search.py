@@ -70,15 +70,15 @@ class EntitySearcher:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
-        sought = _sought(arguments.query)
+        terms = _search_terms(arguments.query)
         known, types = await self._known_types(arguments.node_types or (), call)
         wanted, more = await self._subclasses.widened("node_types", types.iris, call)
         with call.tally.stage("search"):
-            hits = await self._hits(sought, wanted, call) if wanted or not arguments.node_types else _NOTHING
+            hits = await self._hits(terms, wanted, call) if wanted or not arguments.node_types else _NOTHING
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
-        best = ranked(sendable, arguments.query, sought.words)
+        best = ranked(sendable, arguments.query, terms.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, call)
         weights = hits.weights
@@ -87,10 +87,10 @@ class EntitySearcher:
                 weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, call)
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with call.tally.stage("facts"):
-            facts = await self._facts_of([one.hit.iri for one in shown], hits.told, call)
-            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.told)}
+            facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
+            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
             gone = await self._gone(doubtful, call)
-            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.told}, call)
+            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
@@ -139,20 +139,20 @@ class EntitySearcher:
             known = await self._schema_cache.view(call, unknown_term=True)
             return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
 
-    async def _hits(self, sought: SearchTerms, types: frozenset[str], call: Call) -> Hits:
+    async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
         # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:
             return _NOTHING
-        return await self._store.search(sought, wanted, call)
+        return await self._store.search(terms, wanted, call)
 
     async def _facts_of(
-        self, nodes: Sequence[Iri], told: Mapping[Iri, HitDetails], call: Call
+        self, nodes: Sequence[Iri], details: Mapping[Iri, HitDetails], call: Call
     ) -> Mapping[Iri, NodeFacts]:
-        """Return types, names and descriptions; the graph is asked for types alone where the names of all are told."""
-        ask = not all(node in told and told[node].name for node in nodes)
+        """Return types, names and descriptions; the graph is asked for types alone if the details have all names."""
+        ask = not all(node in details and details[node].name for node in nodes)
         facts = await self._store.nodes(nodes, call, names=ask, descriptions=ask)
-        return {node: _completed(facts[node], told.get(node, HitDetails())) for node in nodes}
+        return {node: _completed(facts[node], details.get(node, HitDetails())) for node in nodes}
 
     async def _gone(self, facts: Mapping[Iri, NodeFacts], call: Call) -> set[Iri]:
         """Return those of the entities that an index of another day knows, and the graph does not."""
@@ -197,7 +197,7 @@ class EntitySearcher:
         }
 
 
-def _sought(query: str) -> SearchTerms:
+def _search_terms(query: str) -> SearchTerms:
     words = words_of(query)
     if not words and not has_symbol(query):
         raise InputError(
@@ -207,8 +207,8 @@ def _sought(query: str) -> SearchTerms:
     return SearchTerms(query, tuple(words))
 
 
-def _completed(facts: NodeFacts, told: HitDetails) -> NodeFacts:
-    return replace(facts, name=facts.name or told.name, description=facts.description or told.description)
+def _completed(facts: NodeFacts, details: HitDetails) -> NodeFacts:
+    return replace(facts, name=facts.name or details.name, description=facts.description or details.description)
 
 
 def _first_sentence(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What an answer lacks and why: the entries of `incomplete` (contract, "Saying what is missing")."""
+"""What an answer lacks and why: the entries of `incomplete` (docs/contract.md, "Completeness")."""
 
 from __future__ import annotations
 

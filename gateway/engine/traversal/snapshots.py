@@ -1,4 +1,4 @@
-"""Whole answers, kept so that the pages of one question are pages of one answer (contract, "Traversal")."""
+"""Whole answers, kept so that the pages of one question are pages of one answer (docs/contract.md, "Pages")."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
 from gateway.sparql.results.rows import Row
 
 _BRANCHES = 50
-"""Nodes in one query that has a sub-select for each (field notes, ``sparql-endpoints.md`` 6.5)."""
+"""Nodes in one query that has a sub-select for each (docs/notes/endpoints.md, "A limit for each node")."""
 
 _TOGETHER = 100
 _SCAN = 20_000

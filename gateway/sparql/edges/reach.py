@@ -1,7 +1,7 @@
 """Which nodes lie within some hops of a node, asked hop by hop as distinct neighbours, without the edges.
 
 Why not one property path: it walks through blank nodes and shared literals, which our hops do not, and fails on
-several engines (field notes, ``sparql-endpoints.md`` 0.13, ``performance.md`` 1.5).
+several engines (docs/notes/endpoints.md, "Property paths").
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from gateway.sparql.results.terms import BlankTerm, IriTerm
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25
-"""Nodes in one query that has a sub-select for each: some engines take long for many (``sparql-endpoints.md`` 6.5)."""
+"""Nodes in one query that has a sub-select for each (docs/notes/endpoints.md, "A limit for each node")."""
 
 _OBJECTS = 500
 """Nodes in one query that asks which of them a node points to."""
@@ -89,9 +89,7 @@ class EdgeReader:
                     found[subject][Edge(subject, predicate, target)] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
-        query = BatchedQuery[Iri, Neighbourhood](
-            self._client, "edges_out", self._batch, self._parameters, read_inside
-        )
+        query = BatchedQuery[Iri, Neighbourhood](self._client, "edges_out", self._batch, self._parameters, read_inside)
         answers = await query.run(ids, call)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):

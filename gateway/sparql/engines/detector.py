@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from gateway.errors import Banned, BudgetSpent, Fault, NetworkFault, QuotaSpent, Throttled
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines.recognition import DESCRIPTION, STATISTICS, UNRECOGNISED, Recognised, recognise
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
-from gateway.sparql.pace import Pace
 from gateway.transport.base import ProbeResponse, Remote, Transport
 
 _log = logging.getLogger(__name__)
@@ -45,13 +45,13 @@ class EngineDetector:
         description: What the endpoint answered to a request without a query: its service description, perhaps.
     """
 
-    def __init__(self, transport: Transport, profile: Profile, pace: Pace) -> None:
+    def __init__(self, transport: Transport, profile: Profile, flow: FlowControl) -> None:
         self.recognised = UNRECOGNISED
         self.description = ""
         self.query_rows = profile.limits.query_rows
         self._settings = profile.endpoint
         self._rows_are_pinned = "query_rows" in profile.limits.model_fields_set
-        self._pace = pace
+        self._flow = flow
         self._remote = transport if isinstance(transport, Remote) else None
         self._attempts = _ATTEMPTS if self._remote is not None else 0
         self._looking = asyncio.Lock()
@@ -84,7 +84,7 @@ class EngineDetector:
         brief = deadline.within(min(_SECONDS, deadline.seconds_left * _SHARE))
         self._attempts -= 1
         try:
-            async with self._pace.turn(brief):
+            async with self._flow.turn(brief):
                 call.spend_request()
                 response = await remote.look(DESCRIPTION, brief)
             seen = [response, *await self._statistics(remote, response, brief, call)]
@@ -106,11 +106,11 @@ class EngineDetector:
         self, remote: Remote, seen: ProbeResponse, deadline: Deadline, call: Call
     ) -> Sequence[ProbeResponse]:
         """Look for QLever where nothing names an engine; where requests are counted, it costs one too many."""
-        may_have_more = seen.status in _NO_DESCRIPTION and not self._pace.quota.is_limited
+        may_have_more = seen.status in _NO_DESCRIPTION and not self._flow.quota.is_limited
         if recognise([seen]) != UNRECOGNISED or not may_have_more:
             return ()
         try:
-            async with self._pace.turn(deadline):
+            async with self._flow.turn(deadline):
                 call.spend_request()
                 return [await remote.look(_JSON, deadline, STATISTICS)]
         except Fault:

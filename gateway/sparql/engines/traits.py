@@ -1,7 +1,7 @@
 """What is known of engines: how each takes a client's deadline, and what is prudent with it.
 
-Each line is from the field notes: ``sparql-endpoints.md`` 2 and 7.1, ``blazegraph.md``. Nothing here says what an
-engine can do; that is asked.
+Sources: docs/notes/endpoints.md, "Time limits and cancelling" and "Row caps"; docs/notes/blazegraph.md, "HTTP". Nothing
+here says what an engine can do; that is asked.
 """
 
 from __future__ import annotations

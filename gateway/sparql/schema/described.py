@@ -27,7 +27,7 @@ _MOST = 1_000
 """Terms of one description that are read."""
 
 _LOOKED_FOR = 50
-"""Terms that one query looks for: a branch each, and Virtuoso takes its time beyond (field notes, 6.5)."""
+"""Terms that one query looks for, in a branch each (docs/notes/endpoints.md, "A limit for each node")."""
 
 _BATCHES = 4
 

@@ -78,7 +78,7 @@ class SchemaReader:
         Raises:
             Fault: The graph could not be asked.
         """
-        if self._client.pace.quota.is_limited:
+        if self._client.flow.quota.is_limited:
             return await self._briefly(call)
         limits = self._profile.limits
         limit = min(limits.scan_rows, self._profile.orientation.glance_triples)

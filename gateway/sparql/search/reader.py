@@ -64,44 +64,44 @@ class SearchReader:
         self._letter_classes = LetterClasses(client)
         self._too_slow = 0
 
-    async def find(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities; see `GraphStore.search`."""
-        if not sought.words:
-            return await self.named(sought.text, types, call)
-        found = await self._found(sought, types, call)
+        if not terms.words:
+            return await self.named(terms.text, types, call)
+        found = await self._found(terms, types, call)
         # A word that was not looked for may be all that a name has.
-        return replace(found, exhaustive=found.exhaustive and set(every_word_of(sought.text)) <= set(sought.words))
+        return replace(found, exhaustive=found.exhaustive and set(every_word_of(terms.text)) <= set(terms.words))
 
-    async def _found(self, sought: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def _found(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         index_first = self._settings.index not in {"auto", "none"}
         if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), call):
-            return await self._compared(sought.words, types, call)
-        indexed = await self._indexed(sought, types, call, every=True)
-        exact = await self.named(sought.text, types, call)
+            return await self._compared(terms.words, types, call)
+        indexed = await self._indexed(terms, types, call, every=True)
+        exact = await self.named(terms.text, types, call)
         steps = [exact] if indexed is None else [indexed, exact]
         if indexed is not None and (indexed.hits or exact.hits):
             return _together(steps)
         warning = _TOO_MANY
         if await self._may_compare(self._settings.scan_triples, call):
-            compared, done = await self._compared_in_time(sought.words, types, call)
+            compared, done = await self._compared_in_time(terms.words, types, call)
             steps.append(compared)
             if done:
                 return _together(steps)
             warning = _TOO_SLOW
         if indexed is None:
             return _together(steps, warning)
-        some = await self._indexed(sought, types, call, every=False) if len(sought.words) > 1 else None
+        some = await self._indexed(terms, types, call, every=False) if len(terms.words) > 1 else None
         return _together([*steps, some], "") if some is not None and some.hits else _together(steps, _NOTHING_INDEXED)
 
     async def _may_compare(self, most: int, call: Call) -> bool:
         with call.reserving(requests=0.5, time=0.5):
             return await self._count.is_at_most(most, call)
 
-    async def _indexed(self, sought: SearchTerms, types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
+    async def _indexed(self, terms: SearchTerms, types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
         """Ask the text index; None where there is none."""
         try:
             with call.reserving(requests=0.5, time=0.5):
-                return await self._text.find(sought.words, types, call, every=every)
+                return await self._text.find(terms.words, types, call, every=every)
         except Fault as fault:
             how = "the endpoint's text index, which did not answer"
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)

@@ -1,7 +1,7 @@
 """The text indexes of engines: how each is asked, and which words show whether one is there.
 
-Sources: field notes, ``sparql-endpoints.md`` 3 and ``blazegraph.md``. QLever's, GraphDB's and Stardog's are written by
-their documentation and were not run, so a profile has to name them.
+Sources: docs/notes/endpoints.md, "Text search"; docs/notes/blazegraph.md, "Features". QLever's, GraphDB's and
+Stardog's are written by their documentation and were not run, so a profile has to name them.
 """
 
 from __future__ import annotations

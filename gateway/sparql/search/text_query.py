@@ -1,7 +1,7 @@
 """Words as the query languages of text indexes want them.
 
 A word is letters, digits and marks; it is quoted for the inner language, or refused. So no operator, wildcard or field
-name of that language comes from what somebody typed (field notes, ``sparql-endpoints.md`` 3).
+name of that language comes from what somebody typed (docs/notes/endpoints.md, "Text search").
 """
 
 from __future__ import annotations

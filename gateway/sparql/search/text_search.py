@@ -1,7 +1,7 @@
 """Searching by the endpoint's own text index, which is trusted for what it was seen to find and for nothing else.
 
 A missing index is often silent, and one that is there may lack a predicate: so it has to find a node by a word of a
-name that the node really has, for each predicate (field notes, ``sparql-endpoints.md`` 3).
+name that the node really has, for each predicate (docs/notes/endpoints.md, "Text search").
 """
 
 from __future__ import annotations

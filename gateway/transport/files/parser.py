@@ -1,7 +1,8 @@
 """Parses one RDF file into N-Triples, in a process of its own (`gateway.transport.files.parser_process` starts it).
 
 Every format goes through pyoxigraph in one pass, with prefixes, progress and the place of an error
-(field notes, ``embedded.md`` 2). Names of graphs are dropped: the same triple in three graphs is one edge.
+(docs/notes/embedded-engines.md, "Loading files"). Names of graphs are dropped: the same triple in three
+graphs is one edge.
 
 The file is standard input. Standard output gets frames: a kind, a length and content. What leaves here is safe to
 parse in the process that asked: each triple is bounded in length and depth, and all of them together in size.

@@ -1,7 +1,7 @@
 """Starts the process that parses a file, and reads what it sends.
 
-A file can make a parser crash, or take all memory of a machine (field notes, ``embedded.md`` 2): in a process of its
-own, with limits, that ends the process and not the gateway.
+A file can make a parser crash, or take all memory of a machine (docs/notes/embedded-engines.md, "Loading files"): in a
+process of its own, with limits, that ends the process and not the gateway.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RDF values as metadata: roles, kinds of values, languages, keys (contract, "Terms")."""
+"""RDF values as metadata: roles, values, languages, keys (docs/contract.md, "Values" and "Keys of metadata")."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How large an answer may be, and what it leaves out to stay so (contract, "Size")."""
+"""How large an answer may be, and what it leaves out to stay so (docs/contract.md, "Size")."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""Which type a node shows (contract, "Terms", entity_type)."""
+"""Which type a node shows (docs/contract.md, "Entity types")."""
 
 from collections.abc import Sequence
 

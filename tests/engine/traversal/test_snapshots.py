@@ -1,4 +1,4 @@
-"""What is kept between the pages of one answer (contract, "Traversal")."""
+"""What is kept between the pages of one answer (docs/contract.md, "Pages")."""
 
 import asyncio
 import itertools

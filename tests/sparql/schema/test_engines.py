@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
@@ -9,7 +10,6 @@ from gateway.settings.profile import OrientationSettings, Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.pace import Pace
 from gateway.sparql.schema.sampling import Sampler
 from tests.columns import Column
 
@@ -64,8 +64,8 @@ async def test_a_sample_of_medlit_lists_what_is_there_and_claims_no_more(engine:
 async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -> None:
     profile = Profile()
     transport = engine.transport("medlit")
-    pace = Pace(profile.endpoint)
-    client = SparqlClient(transport, profile, pace, EngineDetector(transport, profile, pace))
+    flow = FlowControl(profile.endpoint)
+    client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
     allowance = call()
     allowance.tally.keeps_queries = True
     try:

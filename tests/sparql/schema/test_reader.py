@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, QueryRefused
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import EndpointSettings
@@ -324,9 +324,9 @@ async def test_a_predicate_that_no_query_can_name_is_not_taken_for_the_one_of_na
 class _Resolving(Watched):
     """An engine that resolves the IRIs of queries and not those that it loads, as Fuseki does."""
 
-    async def select(self, query: str, deadline: Deadline) -> bytes:
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query."""
-        return await super().select(query.replace("/x/../x/", "/x/"), deadline)
+        return await super().select(query.replace("/x/../x/", "/x/"), deadline, spend)
 
 
 async def test_a_list_without_a_predicate_that_the_engine_reads_as_another_is_not_complete() -> None:

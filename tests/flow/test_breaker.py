@@ -1,12 +1,13 @@
 import pytest
 
-from gateway.errors import DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused, Resting
+from gateway.errors import DeadlinePassed, EndpointFault, NetworkFault, QueryRefused, Resting
+from gateway.flow.breaker import Breaker
 from gateway.graph.deadline import Deadline
-from gateway.sparql.breaker import Breaker, probed
 
 pytestmark = pytest.mark.anyio
 
 DOWN = NetworkFault("The endpoint could not be reached.")
+SOON = Deadline.after(60.0)
 
 
 class Endpoint:
@@ -16,10 +17,11 @@ class Endpoint:
         self.down = True
         self.probes = 0
 
-    async def probe(self) -> Fault | None:
+    async def probe(self, _deadline: Deadline) -> None:
         """Answer, or not."""
         self.probes += 1
-        return DOWN if self.down else None
+        if self.down:
+            raise DOWN
 
 
 async def test_it_asks_again_after_the_rest_and_only_then() -> None:
@@ -27,16 +29,16 @@ async def test_it_asks_again_after_the_rest_and_only_then() -> None:
     endpoint = Endpoint()
     breaker = Breaker(2, 15.0, lambda: now)
     for _ in range(2):
-        await breaker.admit(endpoint.probe)
+        await breaker.admit(endpoint.probe, SOON)
         breaker.failed(DOWN)
     for _ in range(3):
         with pytest.raises(Resting, match=r"could not be reached.*2 times.*15 s"):
-            await breaker.admit(endpoint.probe)
+            await breaker.admit(endpoint.probe, SOON)
     assert endpoint.probes == 1
     now = 15.0
     endpoint.down = False
-    await breaker.admit(endpoint.probe)
-    await breaker.admit(endpoint.probe)
+    await breaker.admit(endpoint.probe, SOON)
+    await breaker.admit(endpoint.probe, SOON)
     assert endpoint.probes == 2
 
 
@@ -46,7 +48,7 @@ async def test_an_answer_forgives_the_failures_before_it() -> None:
     for _ in range(5):
         breaker.failed(EndpointFault("Odd."))
         breaker.answered()
-        await breaker.admit(endpoint.probe)
+        await breaker.admit(endpoint.probe, SOON)
     assert endpoint.probes == 0
 
 
@@ -55,10 +57,10 @@ async def test_a_hanging_endpoint_counts_as_one_that_fails_and_a_refused_query_d
     breaker = Breaker(2, 15.0)
     breaker.failed(DeadlinePassed("Over."))
     breaker.failed(QueryRefused("No."))
-    await breaker.admit(endpoint.probe)
+    await breaker.admit(endpoint.probe, SOON)
     breaker.failed(DeadlinePassed("Over."))
     with pytest.raises(Resting):
-        await breaker.admit(endpoint.probe)
+        await breaker.admit(endpoint.probe, SOON)
 
 
 class Now:
@@ -72,9 +74,9 @@ class Now:
         return self.seconds
 
 
-@pytest.mark.parametrize("whom", ["The endpoint", "The Wikibase API"])
+@pytest.mark.parametrize("server", ["The endpoint", "The Wikibase API"])
 async def test_a_probe_that_is_not_answered_in_its_time_is_reported_as_silence_and_not_as_the_end_of_the_call(
-    whom: str,
+    server: str,
 ) -> None:
     now = Now()
 
@@ -82,8 +84,10 @@ async def test_a_probe_that_is_not_answered_in_its_time_is_reported_as_silence_a
         now.seconds = deadline.at
         deadline.check()
 
-    fault = await probed(hang, Deadline(30.0, now), whom)
-    assert isinstance(fault, NetworkFault)
-    assert fault.wrong == f"{whom} did not answer a harmless request within 3 s."
+    breaker = Breaker(1, 15.0, now, server=server)
+    breaker.failed(DOWN)
     with pytest.raises(DeadlinePassed):
-        await probed(hang, Deadline(now.seconds + 1.0, now), whom)
+        await breaker.admit(hang, Deadline(now.seconds + 1.0, now))
+    with pytest.raises(Resting) as caught:
+        await breaker.admit(hang, Deadline(now.seconds + 30.0, now))
+    assert caught.value.wrong.startswith(f"{server} did not answer a harmless request within 3 s. It failed")

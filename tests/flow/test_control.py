@@ -4,9 +4,10 @@ import anyio
 import pytest
 
 from gateway.errors import Throttled
+from gateway.flow.batch_size import BatchSize
+from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
-from gateway.sparql.pace import BatchSize, Pace
 
 pytestmark = pytest.mark.anyio
 
@@ -29,8 +30,8 @@ class Time:
         await anyio.lowlevel.checkpoint()
 
 
-def pace(time: Time, **settings: float) -> Pace:
-    return Pace(EndpointSettings.model_validate(settings), clock=time, sleep=time.sleep)
+def controlled(time: Time, **settings: float) -> FlowControl:
+    return FlowControl(EndpointSettings.model_validate(settings), clock=time, sleep=time.sleep)
 
 
 def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:
@@ -99,28 +100,28 @@ def test_the_latest_answer_counts_most_for_what_is_expected() -> None:
 
 
 def test_what_was_learnt_about_a_kind_of_query_is_kept() -> None:
-    kept = pace(Time())
-    kept.size("edges", 100).failed(100)
-    assert kept.size("edges", 100).now == 50
-    assert kept.size("facts", 100).now == 100
+    flow = controlled(Time())
+    flow.batch_size("edges", 100).failed(100)
+    assert flow.batch_size("edges", 100).now == 50
+    assert flow.batch_size("facts", 100).now == 100
 
 
 async def test_a_pause_that_the_endpoint_asks_for_holds_for_every_query() -> None:
     time = Time()
-    paced = pace(time)
-    paced.throttled(Throttled("Too many.", retry_after=7.0))
+    flow = controlled(time)
+    flow.quota.obey(Throttled("Too many.", retry_after=7.0))
     for _ in range(2):
-        async with paced.turn(Deadline(30.0, time)):
+        async with flow.turn(Deadline(30.0, time)):
             assert time.now == 7.0
     assert time.slept == [7.0]
 
 
 async def test_a_pause_longer_than_the_call_may_take_is_told_at_once() -> None:
     time = Time()
-    paced = pace(time)
-    paced.throttled(Throttled("Too many.", retry_after=120.0))
+    flow = controlled(time)
+    flow.quota.obey(Throttled("Too many.", retry_after=120.0))
     with pytest.raises(Throttled) as caught:
-        async with paced.turn(Deadline(30.0, time)):
+        async with flow.turn(Deadline(30.0, time)):
             pytest.fail("the query was sent")
     assert caught.value.retry_after == 120.0
     assert time.slept == []
@@ -128,26 +129,26 @@ async def test_a_pause_longer_than_the_call_may_take_is_told_at_once() -> None:
 
 async def test_an_endpoint_that_wants_fewer_requests_gets_half_as_many_at_once_and_slowly_more() -> None:
     time = Time()
-    paced = pace(time, concurrency=8)
-    paced.throttled(Throttled("Too many."))
-    assert paced.at_once == 4
+    flow = controlled(time, concurrency=8)
+    flow.failed(Throttled("Too many."))
+    assert flow.at_once == 4
     for _ in range(4):
-        paced.answered()
-    assert paced.at_once == 5
+        flow.answered()
+    assert flow.at_once == 5
     for _ in range(100):
-        paced.answered()
-    assert paced.at_once == 8
+        flow.answered()
+    assert flow.at_once == 8
 
 
 async def test_no_more_queries_than_allowed_are_under_way() -> None:
     time = Time()
-    paced = pace(time, concurrency=2)
+    flow = controlled(time, concurrency=2)
     under_way = 0
     most = 0
 
     async def ask() -> None:
         nonlocal under_way, most
-        async with paced.turn(Deadline(30.0, time)):
+        async with flow.turn(Deadline(30.0, time)):
             under_way += 1
             most = max(most, under_way)
             await anyio.lowlevel.checkpoint()
@@ -161,9 +162,9 @@ async def test_no_more_queries_than_allowed_are_under_way() -> None:
 
 async def test_requests_start_no_closer_together_than_the_operator_wants() -> None:
     time = Time()
-    paced = pace(time, delay_seconds=0.5)
+    flow = controlled(time, delay_seconds=0.5)
     starts = []
     for _ in range(3):
-        async with paced.turn(Deadline(30.0, time)):
+        async with flow.turn(Deadline(30.0, time)):
             starts.append(time.now)
     assert starts == [0.0, 0.5, 1.0]

@@ -1,4 +1,4 @@
-"""Being shut out for a time, as the Wikidata query service does to who goes on asking after 429.
+"""A ban for a time, as the Wikidata query service puts on a client that goes on asking after 429.
 
 Its words: "You have been banned until 2026-11-22T10:00:00Z, please respect throttling and retry-after headers."
 (wikimedia/wikidata-query-rdf, ``ThrottlingFilter.formattedBanMessage``; an instant of Java's ``ISO_INSTANT``).
@@ -21,8 +21,8 @@ def seconds_of_ban(text: bytes, now: datetime) -> float:
     """Return how long a ban lasts, in seconds, a day at most.
 
     Args:
-        text: The body of the answer that tells of it.
-        now: The time of that answer, by the server's clock where it tells it.
+        text: The body of the answer that announces it.
+        now: The time of that answer, by the server's clock where it has one.
     """
     found = _UNTIL.search(text)
     if found is None:

@@ -1,0 +1,228 @@
+"""Whether, when and how often requests are sent to one server.
+
+A client runs its requests through `FlowControl.run`: each waits for its turn, is paid by its call, and is sent again
+where its fault may pass. Every request, a probe included, is sent within `FlowControl.sending`, which waits for the end
+of a pause and charges the quota.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import anyio
+
+from gateway.errors import DeadlinePassed, Fault, Throttled
+from gateway.flow.batch_size import BatchSize
+from gateway.flow.breaker import Breaker, Probe
+from gateway.flow.quota import ChargedRequest, Quota, Sleep
+from gateway.flow.retry import RetryPolicy
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock, Deadline, deadline_passed
+from gateway.settings.endpoint import EndpointSettings
+
+_Result = TypeVar("_Result")
+
+_FIRST_PAUSE = 0.2
+"""Seconds before a request is sent again, at first."""
+
+_ENOUGH_SECONDS = 10.0
+"""With so much time left, a request is sent however long others took."""
+
+
+class FlowControl:
+    """The flow control of one server; everything that sends to it has the same one.
+
+    Args:
+        endpoint: The profile's section: concurrency, delay, retries, and when a server that fails is left alone.
+        quota: What the server grants this gateway; by default, only the pauses that it asks for.
+        server: The server, as the beginning of a sentence.
+        first_pause: Seconds before a request is sent again, at first.
+        clock: A monotonic clock, in seconds.
+        sleep: Waits some seconds of it.
+
+    Attributes:
+        quota: What the server grants this gateway.
+        connections: Slots for requests of any kind, as many as the profile allows.
+        clock: The clock.
+    """
+
+    def __init__(
+        self,
+        endpoint: EndpointSettings,
+        quota: Quota | None = None,
+        *,
+        server: str = "The endpoint",
+        first_pause: float = _FIRST_PAUSE,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = anyio.sleep,
+    ) -> None:
+        self.quota = quota or Quota(EndpointSettings(), clock=clock, sleep=sleep)
+        self.connections = asyncio.Semaphore(endpoint.concurrency)
+        self.clock = clock
+        self._sleep = sleep
+        self._most_at_once = endpoint.concurrency
+        self._delay = endpoint.delay_seconds
+        self._turns = anyio.CapacityLimiter(endpoint.concurrency)
+        self._answered_in_turn = 0
+        self._next_start = clock()
+        self._retry = RetryPolicy(endpoint.retries, first_pause)
+        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, clock, server=server)
+        self._batch_sizes: dict[str, BatchSize] = {}
+
+    def batch_size(self, template: str, start: int) -> BatchSize:
+        """Return the size that one kind of query has reached; `start` where none was sent yet."""
+        return self._batch_sizes.setdefault(template, BatchSize.starting_at(start))
+
+    @property
+    def at_once(self) -> int:
+        """Requests in flight at most: the profile's `concurrency`, unless the server wanted fewer."""
+        return int(self._turns.total_tokens)
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether the server has ever answered."""
+        return self._breaker.has_answered
+
+    async def run(self, call: Call, send: Callable[[], Awaitable[_Result]], probe: Probe) -> _Result:
+        """Send a request in its turn, and again where its fault may pass and the time allows; return what it brings.
+
+        Args:
+            call: The call, which pays for each attempt.
+            send: Sends the request and reads the answer.
+            probe: Sends a harmless request to the same server.
+
+        Raises:
+            Fault: No answer came, or the request was not sent.
+        """
+        attempt = 0
+        try:
+            # A slot, a pause or another call's probe is waited for no longer than the call may take.
+            async with asyncio.timeout(call.deadline.seconds_left):
+                while True:
+                    attempt += 1
+                    try:
+                        async with self._attempt(call, probe):
+                            return await send()
+                    except Fault as fault:
+                        pause = self._retry.pause_after(fault, attempt, call.deadline)
+                        if pause is None:
+                            raise
+                    await self._sleep(pause)
+        except TimeoutError as error:
+            raise self._too_late() from error
+        except DeadlinePassed as error:
+            if not self.quota.is_limited:
+                raise
+            raise self._too_late() from error
+
+    @asynccontextmanager
+    async def _attempt(self, call: Call, probe: Probe) -> AsyncIterator[None]:
+        """Wait until a request may be sent, have the call pay for it, and note how the block ends that sends it."""
+        await self._breaker.admit(probe, call.deadline)
+        async with self.turn(call.deadline):
+            self._check_worth(call.deadline)
+            call.spend_request()
+            try:
+                yield
+            except Fault as fault:
+                self.failed(fault)
+                raise
+        self.answered()
+
+    @asynccontextmanager
+    async def turn(self, deadline: Deadline) -> AsyncIterator[None]:
+        """Wait for a free slot, for the end of a pause, and until the server grants another request.
+
+        Raises:
+            Throttled: The server asked for a pause that lasts longer than this call may.
+            QuotaSpent: What it grants is used up for longer than that.
+            Banned: It shuts this gateway out for longer.
+        """
+        # No request waits in line for what will not be there in time.
+        self.quota.check(deadline)
+        # One object a request: the limiter counts borrowers, and a task may have several requests under way.
+        borrower = object()
+        await self._turns.acquire_on_behalf_of(borrower)
+        try:
+            await self.quota.wait(deadline)
+            if self._delay:
+                await self._wait_for_start(deadline)
+                await self.quota.wait(deadline)
+            yield
+        finally:
+            self._turns.release_on_behalf_of(borrower)
+
+    async def _wait_for_start(self, deadline: Deadline) -> None:
+        """Wait until the profile's delay since the start before has passed."""
+        wait = self._next_start - self.clock()
+        if wait > deadline.seconds_left:
+            raise Throttled(
+                "The endpoint asked this gateway to wait for longer than one call may take.",
+                next_step="Try again later.",
+                retry_after=wait,
+            )
+        self._next_start = max(self._next_start, self.clock()) + self._delay
+        if wait > 0:
+            await self._sleep(wait)
+
+    @asynccontextmanager
+    async def sending(
+        self, deadline: Deadline, ends: tuple[type[Exception], ...] = ()
+    ) -> AsyncIterator[ChargedRequest]:
+        """Wait until a request may be sent, charge the one that the block sends, and obey what the server answers.
+
+        Args:
+            deadline: When the answer must be there.
+            ends: Errors after which the server has nothing more to do for the request.
+
+        Raises:
+            Fault: It may not be sent in time; see `Quota.check`.
+        """
+        async with self.quota.charging(deadline) as request:
+            try:
+                yield request
+            except Fault as fault:
+                self.quota.obey(fault)
+                raise
+            except ends:
+                request.answered(failed=True)
+                raise
+
+    def _check_worth(self, deadline: Deadline) -> None:
+        """Raise where a request would most likely be given up before it is answered, and be charged all the same."""
+        if self.quota.is_limited and deadline.seconds_left < min(_ENOUGH_SECONDS, 2 * self.quota.typical_seconds):
+            raise self._too_late()
+
+    def _too_late(self) -> DeadlinePassed:
+        """Return the error of a call whose time was up before it was answered; where requests are counted, with a time.
+
+        It is the time for those that stand in line before it, as long as such requests take here.
+        """
+        if not self.quota.is_limited:
+            return deadline_passed()
+        in_line = self._turns.statistics().tasks_waiting / self.at_once
+        seconds = math.ceil(max(1.0, self.quota.seconds_to_wait(), in_line * self.quota.typical_seconds))
+        return DeadlinePassed(
+            f"The time of this call is used up; the endpoint may be asked again in {seconds} s.",
+            next_step=f"Ask for fewer seeds or hops, or call again in {seconds} s.",
+        )
+
+    def answered(self) -> None:
+        """Note an answer: after as many in a row as are allowed at once, one more is."""
+        self._breaker.answered()
+        self._answered_in_turn += 1
+        if self._answered_in_turn >= self.at_once and self.at_once < self._most_at_once:
+            self._turns.total_tokens = self.at_once + 1
+            self._answered_in_turn = 0
+
+    def failed(self, fault: Fault) -> None:
+        """Note a fault: a server that wants fewer requests gets half as many at once."""
+        self._breaker.failed(fault)
+        if isinstance(fault, Throttled):
+            self._turns.total_tokens = max(1, self.at_once // 2)
+            self._answered_in_turn = 0

@@ -1,0 +1,168 @@
+"""Writes the tables of the documentation that follow from the source: settings, query templates, dependencies.
+
+A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. ``make docs`` writes all of them.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Ge, Gt, Le
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from gateway.settings.profile import Profile
+from gateway.settings.secret import Reference
+from gateway.settings.section import Iris, Words
+from gateway.sparql import template
+from gateway.terms.known_iris import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
+from gateway.terms.prefixes import PrefixMap
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PAGES: Final = tuple(sorted((ROOT / "docs").glob("*.md")))
+
+_MARKED = re.compile(r"(<!-- generated: ([\w.]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+_PREFIXES: Final = PrefixMap(
+    {
+        "rdf": RDF,
+        "rdfs": RDFS,
+        "skos": SKOS,
+        "foaf": FOAF,
+        "dct": DCT,
+        "dc": DC,
+        "schema": SCHEMA[0],
+        "oboInOwl": OBO_IN_OWL,
+    }
+)
+_NAMED_TYPES: Final = (
+    (Iris, "list of IRIs"),
+    (Words, "list of IRIs or local names"),
+    (Reference, "`env:NAME` or `file:/path`"),
+)
+_PLAIN_TYPES: Final = {bool: "true or false", str: "text", int: "integer", float: "number", dict: "table"}
+
+
+def as_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+# --- settings ---
+
+
+def settings_table(section: str) -> str:
+    """Return the table of one section of a profile, or of the settings at its top for an empty name."""
+    model: type[BaseModel] = _sections()[section] if section else Profile
+    hints = get_type_hints(model, include_extras=True)
+    rows = [
+        (f"`{section}.{name}`" if section else f"`{name}`", type_of(hints[name]), default_of(field), described(field))
+        for name, field in model.model_fields.items()
+        if section or name not in _sections()
+    ]
+    return as_table(("setting", "type", "default", "meaning"), rows)
+
+
+def type_of(hint: Any) -> str:
+    """Return the type of a setting in words, with its bounds."""
+    words = list(_alternatives(hint))
+    return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _alternatives(hint: Any) -> Iterator[str]:
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        named = [words for alias, words in _NAMED_TYPES if get_args(alias)[1] in parts]
+        yield named[0] if named else type_of(parts[0]) + _bounds(parts[1:])
+    elif origin in {Union, UnionType}:
+        for part in parts:
+            yield from _alternatives(part)
+    elif origin is Literal:
+        yield from (f'`"{value}"`' for value in parts if value)
+    elif origin is tuple:
+        yield "list of texts" if parts[0] is str else "list of these: " + ", ".join(_alternatives(parts[0]))
+    elif hint is not NoneType:
+        yield _PLAIN_TYPES[origin or hint]
+
+
+def _bounds(metadata: Iterable[Any]) -> str:
+    found = {type(one): one for held in metadata if isinstance(held, FieldInfo) for one in held.metadata}
+    least, most, above = found.get(Ge), found.get(Le), found.get(Gt)
+    if isinstance(least, Ge) and isinstance(most, Le):
+        return f", {least.ge:,} to {most.le:,}"
+    if isinstance(least, Ge):
+        return f", {least.ge:,} or more"
+    return f" above {above.gt:,}" if isinstance(above, Gt) else ""
+
+
+def default_of(field: FieldInfo) -> str:
+    """Return a default as TOML and JSON write it, with short IRIs."""
+    default = field.get_default(call_default_factory=True)
+    if default is None:
+        return "absent"
+    if isinstance(default, tuple):
+        default = [_PREFIXES.shorten(value) if ":" in value else value for value in default]
+    return f"`{json.dumps(default)}`"
+
+
+def described(field: FieldInfo) -> str:
+    """Return the description of a setting."""
+    assert field.description
+    return field.description
+
+
+def _sections() -> dict[str, type[BaseModel]]:
+    return {
+        name: field.annotation
+        for name, field in Profile.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    }
+
+
+# --- templates and dependencies ---
+
+
+def templates_table() -> str:
+    """Return the table of query templates, from the summaries in their headers."""
+    return as_table(("template", "returns"), [(f"`{name}`", template.load(name).summary) for name in template.names()])
+
+
+def dependencies_table() -> str:
+    """Return the table of dependencies at run time: versions from pyproject.toml, duties from decision record 0005."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    record = (ROOT / "docs/decisions/0005-dependencies.md").read_text(encoding="utf-8")
+    duties = dict(re.findall(r"^\| `([\w-]+)` \| ([^|]+?) \|", record, re.MULTILINE))
+    rows = [
+        (f"`{name}`", f"`{versions}`", duties[name])
+        for requirement in sorted(project["dependencies"], key=str.lower)
+        for name, versions in re.findall(r"^([\w-]+)(.+)$", requirement)
+    ]
+    return as_table(("package", "versions", "used for"), rows)
+
+
+# --- pages ---
+
+
+def generated(name: str) -> str:
+    """Return the table that a marker names: `settings`, `settings.SECTION`, `templates` or `dependencies`."""
+    kind, _, section = name.partition(".")
+    makers: dict[str, Callable[[], str]] = {
+        "settings": lambda: settings_table(section),
+        "templates": templates_table,
+        "dependencies": dependencies_table,
+    }
+    return makers[kind]()
+
+
+def up_to_date(text: str) -> str:
+    """Return a page with every marked table as it follows from the source."""
+    return _MARKED.sub(lambda match: f"{match[1]}{generated(match[2])}{match[3]}", text)
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(up_to_date(path.read_text(encoding="utf-8")), encoding="utf-8")
