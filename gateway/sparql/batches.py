@@ -33,7 +33,7 @@ async def in_halves(batch: Sequence[Key], _: Call) -> Sequence[Sequence[Key]]:
     return [batch[:middle], batch[middle:]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BatchedQuery(Generic[Key, Answer]):
     """A question about many keys, which one template asks in batches.
 
@@ -64,7 +64,7 @@ class BatchedQuery(Generic[Key, Answer]):
             call: The call that asks.
             on_answers: Receives the answers that come once the last batch has been sent.
         """
-        size = self.client.pace.size(self.template, self.first_size)
+        size = self.client.flow.batch_size(self.template, self.first_size)
         return await _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
 
@@ -89,7 +89,7 @@ class _Run(Generic[Key, Answer]):
         legal = [key for key in keys if _is_legal(key)]
         answers = await self._rewritten(legal)
         waiting = deque(key for key in legal if key not in answers)
-        at_once = self.query.client.pace.at_once
+        at_once = self.query.client.flow.at_once
         part = self.size.part(len(waiting), at_once)
 
         async def work() -> None:
@@ -108,7 +108,7 @@ class _Run(Generic[Key, Answer]):
         return answers
 
     async def _rewritten(self, keys: Sequence[Key]) -> dict[Key, Answer]:
-        """Return the answers about keys that cannot be asked for, because the engine reads an IRI of theirs as another."""
+        """Return the answers about keys that have an IRI which the engine reads as another; no query can ask for it."""
         rewritten = await self.query.client.rewritten(chain.from_iterable(map(_iris, keys)), self.call)
         answers: dict[Key, Answer] = {}
         for key in keys if rewritten else ():
@@ -134,7 +134,7 @@ class _Run(Generic[Key, Answer]):
         """
         if len(failures) >= _HOPELESS:
             return self._failed(batch, failures[-1])
-        query, clock = self.query, self.query.client.pace.clock
+        query, clock = self.query, self.query.client.flow.clock
         begun = clock()
         try:
             answer = await query.client.rows(query.template, self.call, query.parameters(batch))
