@@ -18,7 +18,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.search.found_names import FoundNames, Restricted
-from gateway.sparql.search.text_index import INDEXES, RECOGNISED, TextIndex, telling_words
+from gateway.sparql.search.text_index import INDEXES, TextIndex, telling_words
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import in_prose
@@ -74,7 +74,7 @@ class TextSearch:
             every: Whether a name has to have every word, or some.
         """
         known = await self._known(call)
-        if known is None or not (every or known.index.finds_some):
+        if known is None:
             return None
         found = await self._ask(
             known.index, known.predicates, Restricted(self._name_predicates.all, types), words, call, every=every
@@ -98,7 +98,7 @@ class TextSearch:
         wanted = self._settings.index
         if wanted == "auto":
             engine = await self._client.engine(call)
-            index = next((INDEXES[name] for name in RECOGNISED if name == engine), None)
+            index = INDEXES.get(engine)
         else:
             index = None if wanted == "none" else INDEXES[wanted]
         if index is None:
@@ -138,7 +138,6 @@ class TextSearch:
             "covered": covered,
             "matches": matches,
             "every": str(every).lower(),
-            "connector": self._settings.connector,
         }
         parameters = {
             "text": index.write(words, every=every),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import InputError
 from gateway.sparql.search.name_variants import forms
-from gateway.sparql.search.text_index import INDEXES, telling_words
+from gateway.sparql.search.text_index import telling_words
 from gateway.sparql.search.text_query import lucene, plain, virtuoso
 from gateway.terms.words import is_word, listed, words_of
 from tests.examples import examples
@@ -116,10 +116,6 @@ def test_every_word_of_a_text_is_a_word(text: str) -> None:
     for word in words_of(text):
         assert is_word(word)
         assert not LUCENE_SPECIAL & set(word)
-
-
-def test_qlever_alone_cannot_find_names_with_some_of_the_words() -> None:
-    assert [name for name, index in INDEXES.items() if not index.finds_some] == ["qlever"]
 
 
 def test_the_longest_words_tell_whether_an_index_is_there() -> None:
