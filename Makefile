@@ -7,8 +7,11 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
+# Tests start hundreds of processes; each would compile what it imports again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap soak drawn fuzz check docs fix bench recall fuseki servers build clean
+.PHONY: help demo quick test cap soak drawn mutants fuzz check docs fix bench recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,10 +28,10 @@ demo: $(STAMP) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
-	$(RUN) -m pytest -q -n $(WORKERS) --hypothesis-profile quick -m "not server and not large"
+	$(RUN) -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile quick -m "not server and not large"
 
 test: $(STAMP) ## All tests, real servers included
-	$(RUN) -m pytest -q -n $(WORKERS) --dist loadgroup
+	$(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
 cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
 	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py
@@ -38,6 +41,10 @@ soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind H
 
 drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
 	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
+
+mutants: $(STAMP) ## Small changes of the code, and which of them no test notices; hours, MUTANTS=30 for less
+	$(RUN) -m tests.mutation $(if $(MUTANTS),--mutants $(MUTANTS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(REPORT),--json $(REPORT))
 
 fuzz: $(STAMP) ## Hostile terms, rows, files and arguments for an hour; MINUTES=5 for less
 	$(RUN) -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))

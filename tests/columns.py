@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+import pytest
+
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.settings.profile import OrientationSettings, Profile
@@ -26,6 +28,11 @@ from tests.shared_data import shared_data
 
 ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph"]
 COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph")
+BEHIND_HTTP: Final = [pytest.param(name, marks=pytest.mark.server) for name in COLUMNS if name != "in-process"]
+"""Parameters of `engine` for a test that needs a server."""
+
+Files = Mapping[str, Sequence[Path]]
+"""The files of each graph, by the graph's name."""
 
 _VIRTUOSO_ROWS: Final = 9_000
 """Below the row cap of 10,000 that Debian's Virtuoso has."""
@@ -69,7 +76,7 @@ class Column:
     """
 
     name: ColumnName
-    files: Mapping[str, Sequence[Path]]
+    files: Files
     annotated: bool = True
     _asked: Callable[[str], Asked] | None = field(default=None, repr=False)
 
@@ -147,37 +154,53 @@ def column(
         graphs: The graphs; all where not given.
         text_index: Whether Virtuoso has a text index; Fuseki and Blazegraph always have.
     """
-    make = {"virtuoso": asserted_files, "blazegraph": blazegraph_files}.get(name, graph_files)
-    files = {graph: paths for graph, paths in make(workdir).items() if graphs is None or graph in graphs}
-    annotated = make is graph_files
+    files = {graph: paths for graph, paths in files_for(name, workdir).items() if graphs is None or graph in graphs}
     with ExitStack() as servers:
-        asked = None if name == "in-process" else _start(name, files, workdir, servers, text_index=text_index)
-        yield Column(name, files, annotated, asked)
+
+        def start(some: Files) -> dict[str, Asked]:
+            return servers.enter_context(started(name, some, workdir, text_index=text_index))
+
+        yield column_of(name, files, start)
 
 
-def _start(
-    name: ColumnName, files: Mapping[str, Sequence[Path]], workdir: Path, servers: ExitStack, *, text_index: bool
-) -> Callable[[str], Asked]:
-    """Start an engine, and return how each graph is asked for there."""
+def files_for(name: ColumnName, workdir: Path) -> Files:
+    """Return the files of every graph as an engine can load them; what is made of them goes to a folder."""
+    make = {"virtuoso": asserted_files, "blazegraph": blazegraph_files}.get(name, graph_files)
+    return make(workdir)
+
+
+def column_of(name: ColumnName, files: Files, start: Callable[[Files], Mapping[str, Asked]]) -> Column:
+    """Return a column over files; `start` returns how the graphs of some files are asked for.
+
+    An Oxigraph serves one graph, so one is started for each graph when that is first asked for.
+    """
+    annotated = name not in {"virtuoso", "blazegraph"}
+    if name == "in-process":
+        return Column(name, files, annotated)
+    if name == "oxigraph":
+        return Column(name, files, annotated, functools.cache(lambda graph: start({graph: files[graph]})[graph]))
+    return Column(name, files, annotated, start(files).__getitem__)
+
+
+@contextmanager
+def started(name: ColumnName, files: Files, workdir: Path, *, text_index: bool = False) -> Iterator[dict[str, Asked]]:
+    """Start a server with graphs, and give how each is asked for there."""
     if name == "fuseki":
-        fuseki = servers.enter_context(running_fuseki(files, workdir=workdir))
-        return lambda graph: Asked(fuseki.endpoint(graph))
-    if name == "virtuoso":
+        with running_fuseki(files, workdir=workdir) as fuseki:
+            yield {graph: Asked(fuseki.endpoint(graph)) for graph in files}
+    elif name == "blazegraph":
+        with running_blazegraph(files, workdir=workdir) as blazegraph:
+            yield {graph: Asked(blazegraph.endpoint(graph)) for graph in files}
+    elif name == "virtuoso":
         named = {_named(graph): paths for graph, paths in files.items()}
-        virtuoso = servers.enter_context(running_virtuoso(named, workdir=workdir, text_index=text_index))
-        return lambda graph: Asked(virtuoso.endpoint, (_named(graph),), _VIRTUOSO_ROWS)
-    if name == "blazegraph":
-        blazegraph = servers.enter_context(running_blazegraph(files, workdir=workdir))
-        return lambda graph: Asked(blazegraph.endpoint(graph))
-
-    # An Oxigraph serves one graph; it is started when that is first asked for.
-    @functools.cache
-    def oxigraph(graph: str) -> Asked:
+        with running_virtuoso(named, workdir=workdir, text_index=text_index) as virtuoso:
+            yield {graph: Asked(virtuoso.endpoint, (_named(graph),), _VIRTUOSO_ROWS) for graph in files}
+    else:
+        ((graph, paths),) = files.items()
         place = workdir / graph
         place.mkdir()
-        return Asked(servers.enter_context(running_oxigraph(files[graph], workdir=place)).endpoint)
-
-    return oxigraph
+        with running_oxigraph(paths, workdir=place) as oxigraph:
+            yield {graph: Asked(oxigraph.endpoint)}
 
 
 def _named(graph: str) -> str:

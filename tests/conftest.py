@@ -1,27 +1,20 @@
 """What the tests share: the event loop they run on, and the engines that one test runs on."""
 
-from collections.abc import Iterator
+import functools
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.columns import COLUMNS, Column, ColumnName, column
+from tests.columns import BEHIND_HTTP, Column, ColumnName
 from tests.examples import register_profiles
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.shared_columns import shared_column
 
 register_profiles()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse to run where pytest-xdist makes no groups: each worker would start each engine, which takes twice as long.
-
-    Raises:
-        UsageError: This pytest and this pytest-xdist do not fit.
-    """
-    grouped = [item for item in items if item.get_closest_marker("xdist_group") is not None]
-    if config.getoption("loadgroup", default=False) and any("@" not in item.nodeid for item in grouped):
-        raise pytest.UsageError("pytest-xdist made no groups; use the versions of requirements-dev.lock")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,19 +39,26 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def _parameter(name: ColumnName) -> object:
-    if name == "in-process":
-        return name
-    # One worker starts each server; the others do not wait for it.
-    return pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)])
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of a run share."""
+    folder = tmp_path_factory.getbasetemp()
+    # The folder of a worker lies in that of the run.
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
-@pytest.fixture(scope="session", params=[_parameter(name) for name in COLUMNS])
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
-    """Run the test on each engine, every graph loaded."""
+@pytest.fixture(scope="session")
+def engines(run_folder: Path) -> Iterator[Callable[[ColumnName], Column]]:
+    """Return a function that returns an engine; every graph is loaded, and all workers of a run share its server."""
+    with ExitStack() as used:
+        yield functools.cache(lambda name: used.enter_context(shared_column(name, run_folder / "engines")))
+
+
+@pytest.fixture(scope="session", params=["in-process", *BEHIND_HTTP])
+def engine(request: pytest.FixtureRequest, engines: Callable[[ColumnName], Column]) -> Column:
+    """Run the test on each engine."""
     try:
-        with column(request.param, tmp_path_factory.mktemp(request.param)) as started:
-            yield started
+        return engines(request.param)
     except ServerUnavailable as error:
         skip_or_fail(error)
 
@@ -70,7 +70,6 @@ def reference(engine: Column) -> Column:
 
 
 @pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
+def embedded(engines: Callable[[ColumnName], Column]) -> Column:
     """The engine in this process alone."""
-    with column("in-process", tmp_path_factory.mktemp("embedded")) as started:
-        yield started
+    return engines("in-process")

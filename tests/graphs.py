@@ -110,7 +110,13 @@ def asserted(path: Path) -> Iterator[str]:
         and quad.subject not in reifiers
         and quad.object not in reifiers
     }
-    return (" ".join(map(str, statement)) for statement in kept)
+    # The parser labels blank nodes at random; a file that is another each time would be loaded into servers each time.
+    numbers: dict[object, str] = {}
+    for statement in kept:
+        yield " ".join(
+            numbers.setdefault(term, f"_:b{len(numbers)}") if isinstance(term, pyoxigraph.BlankNode) else str(term)
+            for term in statement
+        )
 
 
 def _without_direction(term: object) -> object:

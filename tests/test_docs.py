@@ -273,7 +273,7 @@ def test_every_step_of_making_an_answer_smaller_has_a_row() -> None:
 
 
 def test_every_template_has_a_row() -> None:
-    assert table("docs/architecture.md", "template").names == template.names()
+    assert table("docs/templates.md", "template").names == template.names()
 
 
 def test_every_layer_stands_in_the_diagram_in_its_order() -> None:

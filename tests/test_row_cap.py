@@ -24,9 +24,7 @@ pytestmark = [
     pytest.mark.data,
     pytest.mark.large,
     pytest.mark.server,
-    pytest.mark.parametrize(
-        "engine", [pytest.param("virtuoso", marks=pytest.mark.xdist_group("virtuoso"))], indirect=True
-    ),
+    pytest.mark.parametrize("engine", ["virtuoso"], indirect=True),
 ]
 
 CAP: Final = 10_000

@@ -3,7 +3,6 @@
 import functools
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,12 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.render import string
 from gateway.terms.words import every_word_of, words_of
 from gateway.transport.inprocess import InProcess
+from tests.columns import BEHIND_HTTP
 from tests.engine.small import PREFIXES, ROOM, X, engine
 from tests.examples import examples
 from tests.labels.making import Listed, allowance
-from tests.servers.blazegraph import running_blazegraph
-from tests.servers.fuseki import running_fuseki
-from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.servers.virtuoso import running_virtuoso
+from tests.shared_columns import shared_server
 
 pytestmark = pytest.mark.anyio
 
@@ -94,8 +91,6 @@ SEARCHES = [
 ]
 """Queries, and which names have every word of them by `gateway.terms.folding`."""
 
-SERVERS = ("oxigraph", "fuseki", "blazegraph", "virtuoso")
-
 
 def triples() -> str:
     """Return the names as N-Triples; one has a language, and one a datatype of its own."""
@@ -103,35 +98,18 @@ def triples() -> str:
     return "".join(f"<{X}{key}> <{LABEL}> {string(name)}{tails.get(key, '')} .\n" for key, name in NAMES.items())
 
 
-def started(name: str, file: Path, servers: ExitStack) -> tuple[str, tuple[str, ...]]:
-    """Start an engine over the names; return its URL, and the named graph where there is one."""
-    workdir = file.parent
-    match name:
-        case "oxigraph":
-            return servers.enter_context(running_oxigraph([file], workdir=workdir)).endpoint, ()
-        case "fuseki":
-            return servers.enter_context(running_fuseki({"names": [file]}, workdir=workdir)).endpoint("names"), ()
-        case "blazegraph":
-            blazegraph = servers.enter_context(running_blazegraph({"names": [file]}, workdir=workdir))
-            return blazegraph.endpoint("names"), ()
-        case _:
-            virtuoso = servers.enter_context(running_virtuoso({"urn:graph:names": [file]}, workdir=workdir))
-            return virtuoso.endpoint, ("urn:graph:names",)
-
-
 Opened = Callable[[SearchSettings], Gateway]
 
 
 @pytest.fixture(
     scope="module",
-    params=[
-        "in process",
-        *(pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)]) for name in SERVERS),
-    ],
+    params=["in-process", *BEHIND_HTTP],
 )
-def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_folder: Path
+) -> Iterator[Opened]:
     """Open gateways over the names in every engine, without a label index."""
-    if request.param == "in process":
+    if request.param == "in-process":
         stored = engine(triples())
 
         def in_process(search: SearchSettings) -> Gateway:
@@ -144,13 +122,13 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     file = tmp_path_factory.mktemp(f"forms-{request.param}") / "names.nt"
     file.write_text(triples(), encoding="utf-8")
     try:
-        with ExitStack() as servers:
-            url, graphs = started(request.param, file, servers)
+        with shared_server(request.param, run_folder / f"{request.param}-names", {"names": [file]}) as graphs:
+            asked = graphs["names"]
 
             def over(search: SearchSettings) -> Gateway:
-                endpoint = EndpointSettings(graphs=graphs or "default")
+                endpoint = EndpointSettings(graphs=asked.graphs or "default")
                 profile = Profile(size=ROOM, search=search, endpoint=endpoint, prefixes=PREFIXES)
-                return open_gateway(endpoint=url, profile=profile)
+                return open_gateway(endpoint=asked.endpoint, profile=profile)
 
             yield over
     except ServerUnavailable as error:

@@ -1,8 +1,7 @@
 """Searching by an engine's own text index, and what hostile text does to it (issue 5, acceptance 6)."""
 
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,15 +15,13 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings
 from gateway.terms.patterns import patterns
 from gateway.terms.words import has_symbol, words_of
-from tests.columns import Column
+from tests.columns import Asked, Column
 from tests.engine.small import ROOM
-from tests.servers.blazegraph import running_blazegraph
 from tests.servers.command import fuseki_command
-from tests.servers.fuseki import running_fuseki
 from tests.servers.loopback import HOST, free_port
 from tests.servers.process import running
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.servers.virtuoso import running_virtuoso
+from tests.shared_columns import shared_server
 from tests.shared_data import shared_data
 
 pytestmark = pytest.mark.anyio
@@ -69,53 +66,38 @@ class Indexed:
 
     Attributes:
         name: The engine, and its index.
-        endpoints: The URL, and the named graph where there is one, of each graph.
+        graphs: How each graph is asked for.
     """
 
     name: str
-    endpoints: dict[str, tuple[str, str]]
+    graphs: Mapping[str, Asked]
 
     def open(self, graph: str, **search: object) -> Gateway:
         """Open a gateway over a graph that asks the index first."""
-        url, named = self.endpoints[graph]
+        asked = self.graphs[graph]
         return open_gateway(
-            endpoint=url,
+            endpoint=asked.endpoint,
             profile=Profile(
                 size=ROOM,
                 search=SearchSettings.model_validate({"index": self.name, **search}),
-                endpoint=EndpointSettings(graphs=(named,) if named else "default"),
+                endpoint=EndpointSettings(graphs=asked.graphs or "default"),
             ),
         )
 
 
-def started(name: str, files: dict[str, list[Path]], workdir: Path, servers: ExitStack) -> dict[str, tuple[str, str]]:
-    """Start an engine with its index."""
-    if name == "fuseki":
-        fuseki = servers.enter_context(running_fuseki(files, workdir=workdir))
-        return {graph: (fuseki.endpoint(graph), "") for graph in files}
-    if name == "blazegraph":
-        blazegraph = servers.enter_context(running_blazegraph(files, workdir=workdir))
-        return {graph: (blazegraph.endpoint(graph), "") for graph in files}
-    named = {graph: f"urn:graph:{graph}" for graph in files}
-    virtuoso = servers.enter_context(
-        running_virtuoso({named[graph]: paths for graph, paths in files.items()}, workdir=workdir, text_index=True)
-    )
-    return {graph: (virtuoso.endpoint, iri) for graph, iri in named.items()}
-
-
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)]) for name in INDEXED],
-)
-def indexed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    """Start each engine that has a text index and can be had here."""
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.server) for name in INDEXED])
+def indexed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_folder: Path
+) -> Iterator[Indexed]:
+    """Run the test on each engine that has a text index."""
     workdir = tmp_path_factory.mktemp(f"text-{request.param}")
     hostile = workdir / "hostile.nt"
     hostile.write_text("".join(_triples(key, name) for key, name in NAMES.items()), encoding="utf-8")
     files = {"hostile": [hostile], "medlit": [shared_data("medlit-rdf11.ttl.gz")]}
     try:
-        with ExitStack() as servers:
-            yield Indexed(request.param, started(request.param, files, workdir, servers))
+        folder = run_folder / f"{request.param}-with-text"
+        with shared_server(request.param, folder, files, text_index=True) as graphs:
+            yield Indexed(request.param, graphs)
     except ServerUnavailable as error:
         skip_or_fail(error)
 
@@ -263,7 +245,7 @@ async def test_a_fuseki_without_an_index_which_says_nothing_of_that_is_not_belie
     try:
         command = fuseki_command("6.2.0", port=port, config=config)
         with running(command, ready_url=f"{base}/$/ping", log=tmp_path / "log", cwd=tmp_path):
-            async with Indexed(index, {"own": (f"{base}/own/sparql", "")}).open("own", scan_triples=0) as gateway:
+            async with Indexed(index, {"own": Asked(f"{base}/own/sparql")}).open("own", scan_triples=0) as gateway:
                 missed, found = [await gateway.search_entities(query) for query in ("harmless", "select WHERE")]
     except ServerUnavailable as error:
         skip_or_fail(error)

@@ -5,13 +5,16 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.engine.tools.search_ranking import Match
 from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Method
+
+Match = Literal["label", "alias", "prefix", "all words", "some words", "similar"]
+"""How a name fits: it is the query, it is a further name and the query, it begins so, it has all words or some of
+them, or none as such, as it is with a word that was spelt otherwise."""
 
 
 class Answer(BaseModel):

@@ -27,9 +27,8 @@ from gateway.engine.arguments import (
     parse,
 )
 from gateway.engine.presentation.explain import explained
-from gateway.engine.presentation.presenter import max_bytes
 from gateway.engine.presentation.size import size_of
-from gateway.engine.presentation.size_limit import bounded
+from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache, SchemaStorage
 from gateway.engine.tools.description import EntityDescriber
 from gateway.engine.tools.schema import SchemaDescriber
@@ -345,8 +344,6 @@ class Gateway:
         except BaseException as error:
             self._on_record(tally.failed(error))
             raise
-        limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=arguments.explain)
-        answer = bounded(answer, limit)
         gaps = answer.incomplete or () if isinstance(answer, Subgraph) else ()
         record = tally.answered(complete=answer.complete, causes=[gap.cause for gap in gaps])
         self._on_record(record)

@@ -1,128 +1,274 @@
-"""What a model is told about the tools and about this graph."""
+"""The sentences that a model reads in answers and errors. Advice on a graph as a whole is in `advice`."""
 
 from __future__ import annotations
 
-from gateway.errors import quoted
-from gateway.graph.values import Iri, Schema, Term
-from gateway.settings.profile import Profile
-from gateway.terms.folding import fold
-from gateway.terms.iri import local_name
-from gateway.terms.prefixes import PrefixMap, is_plain_curie
+from collections.abc import Sequence
 
-TOOL_USAGE_NOTES = (
-    "search_entities resolves a name to IDs: never invent an ID. "
-    "bfs_query expands the neighborhood of its seeds, edges in both directions: begin with max_hops=1 and "
-    "topology_only=true, then ask again with node_types and predicates. These two decide how much detail an item "
-    "has, not whether it is there: what does not match stays as a stub. exclude_node_types and min_mentions remove "
-    "items. describe_entities expands many stubs in one call. intersect_subgraphs answers what all its seeds share. "
-    "complete=true means that nothing was cut and an absence is a fact; when it is false, incomplete says what is "
-    "missing, and an absence proves nothing. degraded says what was left out to keep the answer small; ask for "
-    "fewer hops or more filters to see it. next_offset is the offset of the next page; send snapshot back with it. "
-    "Types and predicates may be written as the ID, the local name or the label."
-)
+from gateway.errors import DeadlinePassed, InputError
+from gateway.graph.values import Degree
+from gateway.terms.iri import MAX_IRI
+from gateway.terms.prefixes import in_prose
 
-_CLOSED_WORLD = (
-    "The lists of entity_types and predicates are complete: use these values in node_types, exclude_node_types and "
-    "predicates."
-)
-_OPEN_WORLD = (
-    "The lists of entity_types and predicates are not complete: survey a neighborhood with bfs_query "
-    "(topology_only=true) and take filter values from its schema_summary."
-)
-_START = "Call search_entities with a name to get IDs, then bfs_query with max_hops=1."
+# --- every tool ---
 
-_MOST_DESCRIBED = 5
-"""Types that the description of a graph names."""
+_CUTS_ANSWERS = "endpoint is known to cut answers without a sign"
+"""What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
 
-_FLOODS = 0.4
-"""The share of all nodes above which a type is said to flood answers."""
-
-_MOST_NAMED = 3
+_NOT_SENDABLE = f"an ID of them is no IRI, or has more than {MAX_IRI} characters, and could not be sent back"
 
 
-def next_steps(profile: Profile, schema: Schema, prefixes: PrefixMap, *, closed: bool) -> str:
-    """Return the advice for this graph: the operator's own words first.
+def above_ceiling(argument: str, asked: int, ceiling: int) -> str:
+    """Return a warning: the operator does not allow so much."""
+    return f"{argument}: {asked} is above this gateway's ceiling; {ceiling} was used."
+
+
+def more_warnings(count: int) -> str:
+    """Return what stands for warnings that do not fit."""
+    return f"{count} more warnings are left out."
+
+
+def nothing_said(listed: str, elsewhere: str) -> str:
+    """Return a warning: this part of a split graph says nothing about some nodes."""
+    return f"Nothing is said here about {listed}; it may be in {elsewhere}."
+
+
+# --- traversals: seeds ---
+
+
+def one_seed_only() -> InputError:
+    """Return the error of an intersection of one entity."""
+    return InputError(
+        "intersect_subgraphs: the seeds are one entity, written more than once.",
+        valid="seeds takes 2 to 50 different IDs.",
+        next_step="Use bfs_query for the neighborhood of one entity.",
+    )
+
+
+def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:
+    """Return the error of a question without any seed that exists.
 
     Args:
-        profile: The operator's words, the rule for hubs, and who finds names.
-        schema: What is known of the graph.
-        prefixes: Short forms of IRIs.
-        closed: Whether the lists of types and predicates are complete.
+        seeds: The first seeds, quoted.
+        hint: What to say of prefixes that nobody declared.
+        elsewhere: Where the rest of a split graph is; empty for a whole one.
+        trusted: Whether the endpoint never cuts answers without a sign.
     """
-    world = _CLOSED_WORLD if closed else _OPEN_WORLD
-    parts = (profile.next_steps, _START, world, _names(profile, schema, prefixes), _flood(schema, prefixes))
-    return " ".join(part for part in (*parts, _hubs(profile, schema, prefixes)) if part)
-
-
-def _names(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
-    if profile.search.api:
-        return "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
-    if schema.names:
-        named = ", ".join(_id(iri, prefixes) for iri in schema.names[:_MOST_NAMED])
-        return f"search_entities compares names ({named}), not descriptions or other text."
-    if schema.names is None:
-        return ""
-    return (
-        "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that "
-        "you were given, or that bfs_query shows."
+    place = f" They may be in {elsewhere}." if elsewhere else ""
+    doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so they may exist."
+    return InputError(
+        f"None of the seeds exists in this graph: {', '.join(seeds)}.{place}{doubt}",
+        valid=hint,
+        next_step="Call search_entities with a name to find an ID.",
     )
 
 
-def _flood(schema: Schema, prefixes: PrefixMap) -> str:
-    """Say which type most nodes have, where that is known, since it fills every answer."""
-    total = sum(term.count or 0 for term in schema.types)
-    if not schema.exact or len(schema.types) < 3 or not total:  # noqa: PLR2004 - of two types, neither floods
-        return ""
-    first = schema.types[0]
-    if (first.count or 0) < _FLOODS * total:
-        return ""
-    share = round(100 * (first.count or 0) / total)
+def missing_seeds(hint: str) -> str:
+    """Return a warning about missing seeds whose prefix nobody declared."""
+    return f"missing_seeds: {hint}"
+
+
+# --- traversals: gaps ---
+
+MAY_HAVE_MORE_EDGES = f"this {_CUTS_ANSWERS}, so any of these may have more edges"
+TYPES_LEFT_OUT = f"their types are left out: {_NOT_SENDABLE}"
+REDIRECTED_TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
+
+
+def edges_left_out(count: int) -> str:
+    """Return the detail of a gap: edges have IDs that no caller could send back."""
+    return f"{count:,} edges of these are left out: {_NOT_SENDABLE}"
+
+
+def elsewhere(place: str) -> str:
+    """Return the detail of a gap: this part of a split graph says nothing about some nodes."""
+    return f"nothing is said about these here; they and their edges may be in {place}"
+
+
+def hub(max_degree: int | None) -> str:
+    """Return the detail of a gap: nodes are not expanded."""
+    return f"more than {max_degree:,} edges"
+
+
+def edges_capped(max_edges: int | None) -> str:
+    """Return the detail of a gap: nodes show some of their edges."""
+    return f"only {max_edges:,} edges are shown"
+
+
+def nodes_used_up(nodes: int) -> str:
+    """Return the detail of a gap: a traversal has reached all the nodes that it may."""
+    return f"More than {nodes:,} nodes were reached; these were not expanded."
+
+
+def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
+    """Return the detail of a gap with the degrees of its nodes."""
+    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {_counted(degree)}" for node, degree in degrees)
+
+
+def _counted(degree: Degree) -> str:
+    return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
+
+
+# --- merged nodes ---
+
+
+def merged(node: str, target: str) -> str:
+    """Return the beginning of a sentence: a node was merged into another."""
+    return f"{node} was merged into {target}"
+
+
+def also_merged(node: str, others: str) -> str:
+    """Return a sentence: a node was merged into several."""
+    return f"According to this graph, {node} was also merged into {others}. Ask about that too."
+
+
+def seed_merged(sentence: str) -> str:
+    """Return a warning: another node is asked for instead of a seed."""
+    return f"seeds: {sentence}, which was asked for instead."
+
+
+def seed_also_merged(sentence: str) -> str:
+    """Return a warning: a seed was merged into several."""
+    return f"seeds: {sentence}"
+
+
+def seed_perhaps_merged(seed: str, fault: str) -> str:
+    """Return a warning: whether a seed was merged is not known."""
     return (
-        f"{share} % of the typed nodes are {_shown(first.iri, schema, prefixes)}: where they are beside the point, "
-        "leave them out with exclude_node_types, and of searches with node_types."
+        f"seeds: whether {seed} was merged into another node could not be read: "
+        f"{fault} It has edges of its own, so it probably was not."
     )
 
 
-def _hubs(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
-    if not schema.hubs:
-        return ""
-    named = ", ".join(_shown(iri, schema, prefixes) for iri in schema.hubs[:_MOST_NAMED])
-    if profile.hubs.max_degree is not None:
-        return f"Nodes of {named} can be hubs; those with more than {profile.hubs.max_degree} edges are not expanded."
-    return f"Nodes of {named} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
+def describe_merged(sentence: str, fork: str) -> str:
+    """Return advice about an entity that was merged into another.
 
-
-def description(profile: Profile, schema: Schema, prefixes: PrefixMap) -> str:
-    """Return what the graph is about: the operator's words, or figures and plain CURIEs.
-
-    It is among the instructions of the server, so no text of the graph stands in it: no label, and no ID that reads
-    as text.
+    Args:
+        sentence: That it was.
+        fork: A sentence about further ones; empty where there are none.
     """
-    if profile.description:
-        return profile.description
-    if not schema.types and not schema.predicates:
-        return "An RDF graph whose types and predicates are not known."
-    names = prefixes.prefixes
-    shown = ((term, prefixes.shorten(term.iri)) for term in schema.types)
-    plain = [(term, short) for term, short in shown if is_plain_curie(short, names)]
-    types = ", ".join(f"{_counted(term)}{short}" for term, short in plain[:_MOST_DESCRIBED])
-    edges = sum(term.count or 0 for term in schema.predicates)
-    about = f" Its most frequent types: {types}." if types else ""
-    return f"An RDF graph of {edges:,} edges.{about}" if schema.exact else f"A large RDF graph.{about}"
+    return f"{sentence}; describe that one.{f' {fork}' if fork else ''}"
 
 
-def _shown(iri: Iri, schema: Schema, prefixes: PrefixMap) -> str:
-    """Return the ID of a type, with its label, quoted and bounded, where the ID does not say it."""
-    short = _id(iri, prefixes)
-    label = next((term.label for term in schema.types if term.iri == iri), "")
-    return f"{short} (label: {quoted(label)})" if label and fold(local_name(iri)) != fold(label) else short
+# --- traversals: filters, pages, evidence ---
 
 
-def _id(iri: Iri, prefixes: PrefixMap) -> str:
-    """Return an ID as advice may name it: quoted and cut where it may read as text."""
-    short = prefixes.shorten(iri)
-    return short if is_plain_curie(short, prefixes.prefixes) else quoted(short)
+def seed_stays(argument: str, seed: str) -> str:
+    """Return a warning: a filter would remove a seed."""
+    return f"{argument} would remove the seed {seed}; a seed always stays."
 
 
-def _counted(term: Term) -> str:
-    return f"{term.count:,} " if term.count is not None else ""
+def undecided(argument: str, count: int) -> str:
+    """Return a warning: a filter could not be applied to some nodes."""
+    return (
+        f"{argument}: the data that decide on {count} nodes could not all be fetched; they were not removed, so "
+        "node_count and edge_count may be too large."
+    )
+
+
+def labels_unread(count: int) -> str:
+    """Return a warning: filters by name may miss types and predicates without a known label."""
+    return (
+        f"The names of {count} types and predicates of this answer could not be read, so a filter may miss what it "
+        "means by a name: ask again, or use IDs."
+    )
+
+
+def offset_past_end(offset: int, nodes: int) -> str:
+    """Return a warning: the page is behind the last one."""
+    return f"offset: {offset} is past the end; there are {nodes} nodes."
+
+
+def negated(edges: int, wholly: int) -> str:
+    """Return a warning: assertions deny edges.
+
+    Args:
+        edges: How many edges some assertion denies.
+        wholly: How many of these every assertion denies.
+    """
+    return (
+        f"negated: {edges} of the edges shown {'is' if edges == 1 else 'are'} denied by an assertion "
+        f"that says the contrary, {wholly} of them by every assertion there is. Do not read these as facts."
+    )
+
+
+def answer_too_late(nodes: int, edges: int) -> DeadlinePassed:
+    """Return the error of a traversal that ended in time, and whose answer did not."""
+    return DeadlinePassed(
+        f"The time of this call ended while the answer about {nodes:,} nodes and {edges:,} edges was being written.",
+        next_step="Ask for fewer seeds or hops, or ask again when the gateway has fewer calls to answer.",
+    )
+
+
+# --- descriptions ---
+
+VALUES_MAY_BE_MISSING = f"This {_CUTS_ANSWERS}, so values may be missing, and what is not found may exist."
+NAME_KEYS_UNKNOWN = (
+    "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
+)
+
+
+def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str, *, trusted: bool) -> InputError:
+    """Return the error of an entity that does not exist.
+
+    Args:
+        asked: Its ID, quoted.
+        hint: What to say of a prefix that nobody declared.
+        nearest: IDs and names of others.
+        elsewhere: Where the rest of a split graph is; empty for a whole one.
+        trusted: Whether the endpoint never cuts answers without a sign.
+    """
+    place = f"; it may be in {elsewhere}" if elsewhere else ""
+    doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so it may exist."
+    others = f"Nearest by name: {', '.join(nearest)}." if nearest else ""
+    return InputError(
+        f"There is no entity {asked} in this graph{place}.{doubt}",
+        valid=" ".join(filter(None, [hint, others])),
+        next_step="Call search_entities with a name to find its ID.",
+    )
+
+
+def unrefined(listed: str) -> str:
+    """Return a warning: precisions and units of some entities could not be read."""
+    return (
+        f"The precision of dates and the units of quantities could not be read of {listed}: a first of January may be "
+        "a year only. Ask again."
+    )
+
+
+def unsure_whether_said(listed: str) -> str:
+    """Return a warning: it is not known whether this part of a split graph says anything about some nodes."""
+    return f"Whether anything is said here about {listed} could not be found out; ask again."
+
+
+def not_here(listed: str, elsewhere: str) -> str:
+    """Return a warning: this part of a split graph does not have some nodes."""
+    return f"{listed} is not in this graph; it may be in {elsewhere}."
+
+
+# --- searches ---
+
+OTHERS_MAY_MATCH = f"This {_CUTS_ANSWERS}, so there may be others."
+OTHER_TYPES_MAY_MATCH = (
+    "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
+)
+NAMES_MAY_BE_MISSED = (
+    "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
+)
+
+
+def names_left_out(count: int) -> str:
+    """Return a warning: names fit whose IDs no caller could send back."""
+    return f"{count} names that fit are left out: {_NOT_SENDABLE}."
+
+
+def entities_gone(count: int) -> str:
+    """Return a warning: the graph does not have entities that an index of names has."""
+    return f"{count} of the entities that were found by name are not in the graph any more."
+
+
+def nothing_to_search(query: str) -> InputError:
+    """Return the error of a query without words and symbols."""
+    return InputError(
+        f"search_entities: query {query} has no letter, digit or symbol.",
+        valid="query: a name, an alias or a part of it.",
+    )

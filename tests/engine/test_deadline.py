@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.page import Item, Page, edges_across, edges_within
+from gateway.engine.presentation.page import PageNode
+from gateway.engine.presentation.values import NodeMetadata
+from gateway.engine.presentation.window import Window, edges_across, edges_within
 from gateway.engine.traversal.paths import paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid
@@ -135,9 +137,9 @@ NODES = [f"urn:{number}" for number in range(3_000)]
 EDGES = [Edge(one, "urn:p", other) for one, other in itertools.pairwise(NODES)]
 
 
-def page() -> Page:
-    items = [Item({"id": node, "metadata": {"x:n": "n" * 300}}) for node in NODES]
-    return Page(items, [], [], ending())
+def window() -> Window:
+    metadata = NodeMetadata(properties={"x:n": ["n" * 300]})
+    return Window([PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], ending())
 
 
 @pytest.mark.parametrize(
@@ -145,9 +147,9 @@ def page() -> Page:
     [
         lambda: edges_within(NODES, EDGES, ending()),
         lambda: edges_across(NODES[:10], EDGES, ending()),
-        lambda: page().size,
-        lambda: page().shrink(10, names_on_stubs=False),
-        lambda: page().cut(10),
+        lambda: window().size,
+        lambda: window().shrink(10, names_on_stubs=False),
+        lambda: window().cut(10),
         lambda: paths_to_seeds(NODES, [dict.fromkeys(NODES, 0)], {}, ending()),
         lambda: paths_to_seeds([], [dict.fromkeys(NODES, 0)], dict.fromkeys(NODES, ()), ending()),
     ],

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult, Edge
-from gateway.engine.presentation.metadata import MetadataWriter
+from gateway.engine.presentation.metadata import MetadataBuilder
+from gateway.engine.presentation.reference_shape import edge_metadata
 from gateway.errors import EndpointFault
 from gateway.graph.values import Assertion, BlankNode, Evidence, NoValue, Properties, Resource, Value
 from gateway.settings.evidence import EvidenceSettings, EvidenceWay
@@ -119,7 +120,7 @@ async def test_a_source_text_becomes_the_id_of_its_node_where_the_profile_says_h
     assert edge.metadata["source_documents"] == ["x:doc", "x:paper-S1", "x:paper-S2"]
 
 
-async def test_a_long_quote_is_left_out_and_told() -> None:
+async def test_a_long_quote_is_left_out_and_counted() -> None:
     quote = "q" * 61
     answer = await around(
         f"x:a x:rel x:b {{| x:quote '{quote}', '{quote}2' ; x:confidence 0.5 |}} . "
@@ -138,7 +139,7 @@ async def test_a_text_of_just_the_length_that_the_profile_allows_is_kept() -> No
     assert "123456" not in str(answer.edges[0].metadata)
 
 
-async def test_quotes_that_nobody_asked_for_are_not_told() -> None:
+async def test_quotes_that_nobody_asked_for_are_not_counted() -> None:
     async with over(f"x:a x:rel x:b {{| x:quote '{'q' * 99}' |}} . x:y x:unused x:z .") as gateway:
         answer = await gateway.bfs_query(["x:a"], 1, topology_only=True)
         other = await gateway.bfs_query(["x:a"], 1, predicates=["unused"])
@@ -183,7 +184,7 @@ async def test_a_blank_node_that_states_an_edge_in_both_ways_is_one_assertion() 
         ("biolink", "biolink:subject x:a ; biolink:predicate x:rel ; biolink:object x:b"),
     ],
 )
-async def test_a_node_that_is_a_statement_too_is_told_by_the_only_way_that_a_profile_names(
+async def test_a_node_that_is_a_statement_too_is_listed_by_the_only_way_that_a_profile_names(
     way: EvidenceWay, statement: str
 ) -> None:
     turtle = f"@prefix biolink: <{BIOLINK}> . x:a x:rel x:b . x:s {STATEMENT} ; {statement} ; x:confidence 0.5 ."
@@ -224,7 +225,7 @@ async def test_a_reifier_without_content_says_nothing() -> None:
     assert [edge.metadata for edge in answer.edges] == [None, None, {"confidence": 0.5}]
 
 
-async def test_the_evidence_of_a_self_loop_is_told() -> None:
+async def test_the_evidence_of_a_self_loop_is_listed() -> None:
     edge = await only_edge("x:a x:rel x:a {| x:confidence 0.5 |} .")
     assert edge.metadata == {"confidence": 0.5}
 
@@ -350,17 +351,23 @@ async def test_what_denies_an_edge_is_not_cut_off_with_the_end_of_a_long_list() 
     assert edge.metadata["assertions"][0] == {"negated": True, "x:note": "zzz"}
 
 
+def written(assertions: Sequence[Assertion], profile: Profile | None = None) -> dict[str, Any]:
+    """Return the metadata of an edge with these assertions, as an answer has it."""
+    metadata = MetadataBuilder(profile or Profile(), PrefixMap(PREFIXES)).edge(Evidence(tuple(assertions)), {})
+    return {} if metadata is None else edge_metadata(metadata)
+
+
 async def test_a_source_in_a_role_of_its_own_names_graphs_and_references_beside_those_of_predicates() -> None:
-    writer = MetadataWriter(Profile(roles=RoleSettings(source=(f"{X}from",))), PrefixMap(PREFIXES))
+    profile = Profile(roles=RoleSettings(source=(f"{X}from",)))
     reference = BlankNode({f"{X}from": (Resource(f"{X}book"), NoValue(unknown=True)), f"{X}page": (Literal("7"),)})
     assertion = Assertion({f"{X}from": (Resource(f"{X}paper"),), f"{X}ref": (reference,)}, (f"{X}graph",))
-    assert writer.edge(Evidence((assertion,)), {}) == {
+    assert written([assertion], profile) == {
         "source_documents": ["x:book", "x:graph", "x:paper"],
         "x:ref": {"x:from": ["x:book", {"unknown": True}], "x:page": "7"},
     }
 
 
-async def test_evidence_that_could_not_be_fetched_is_told_and_the_topology_is_whole() -> None:
+async def test_evidence_that_could_not_be_fetched_is_counted_and_the_topology_is_whole() -> None:
     async def hook(query: str) -> None:
         if "rdf:reifies <<(" in query:
             raise EndpointFault("No evidence today.")
@@ -387,26 +394,23 @@ _assertions: st.SearchStrategy[Properties] = st.fixed_dictionaries(
 @settings(derandomize=True, deadline=None)
 @given(assertions=st.lists(_assertions, max_size=4))
 def test_nothing_about_an_edge_is_averaged_invented_or_lost(assertions: Sequence[Properties]) -> None:
-    writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
-    alone = [writer.edge(Evidence((Assertion(one),)), {}) for one in assertions]
-    told = writer.edge(Evidence(tuple(map(Assertion, assertions))), {})
+    alone = [written([Assertion(one)]) for one in assertions]
+    together = written([Assertion(one) for one in assertions])
     if len(assertions) <= 1:
-        assert told == (alone[0] if alone else {})
+        assert together == (alone[0] if alone else {})
         return
-    assert sorted(told["assertions"], key=repr) == sorted(alone, key=repr)
+    assert sorted(together["assertions"], key=repr) == sorted(alone, key=repr)
     confidences = [one.get("confidence") for one in alone]
     agreed = confidences[0] if all(one == confidences[0] for one in confidences) else None
-    assert told.get("confidence") == agreed
-    assert told.get("source_documents", []) == sorted(
+    assert together.get("confidence") == agreed
+    assert together.get("source_documents", []) == sorted(
         {name for one in alone for name in one.get("source_documents", [])}
     )
-    assert set(told) <= {"assertions", "confidence", "source_documents"}
+    assert set(together) <= {"assertions", "confidence", "source_documents"}
 
 
 @settings(derandomize=True, deadline=None)
 @given(order=st.permutations(range(4)))
-def test_the_order_in_which_an_engine_tells_assertions_does_not_matter(order: Sequence[int]) -> None:
-    writer = MetadataWriter(Profile(), PrefixMap(PREFIXES))
+def test_the_order_in_which_an_engine_returns_assertions_does_not_matter(order: Sequence[int]) -> None:
     assertions = [Assertion({f"{X}confidence": (Literal(f"0.{number}", f"{XSD}decimal"),)}) for number in range(4)]
-    told = writer.edge(Evidence(tuple(assertions[number] for number in order)), {})
-    assert told == writer.edge(Evidence(tuple(assertions)), {})
+    assert written([assertions[number] for number in order]) == written(assertions)

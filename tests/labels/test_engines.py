@@ -18,18 +18,12 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import LimitSettings, Profile, RoleSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_plain_iri
-from tests.columns import COLUMNS, Column
+from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import read
 from tests.labels.making import allowance
 from tests.shared_data import shared_data_or_none
 
 pytestmark = pytest.mark.anyio
-
-BEHIND_HTTP = [
-    pytest.param(name, marks=[pytest.mark.server, pytest.mark.xdist_group(name)])
-    for name in COLUMNS
-    if name != "in-process"
-]
 
 PROFILES = {"medical": Profile(), "films": Profile(), "wikidata-slice": load_profile("wikidata-local")}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.columns import COLUMNS, Column
+from tests.columns import BEHIND_HTTP, Column
 from tests.faults.catalogue import CATALOGUE, DETECTABLE
 from tests.soak.leaks import held, left_over
 from tests.soak.questions import Question
@@ -18,7 +18,6 @@ from tests.soak.schedule import FAULTS_A_CALL, Call, Deck, due_at, plan_as_json,
 from tests.soak.slot import Outcome
 from tests.soak.verdict import Verdict
 
-OVER_HTTP = [name for name in COLUMNS if name != "in-process"]
 CALLS = 500
 QUESTION = Question("random", "bfs_query", ("https://example.org/x/a",), 2)
 CALL = Call(0, "oxigraph", tight=False, question=QUESTION, expected=frozenset(), due=())
@@ -41,13 +40,10 @@ def missed(made: Report) -> list[str]:
 # The whole of it
 
 
-@pytest.mark.server
 @pytest.mark.data
-@pytest.mark.parametrize(
-    "engine", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in OVER_HTTP], indirect=True
-)
+@pytest.mark.parametrize("engine", BEHIND_HTTP, indirect=True)
 def test_no_answer_through_the_fault_proxy_is_wrong_and_complete_and_nothing_leaks(engine: Column) -> None:
-    calls = CALLS // len(OVER_HTTP)
+    calls = CALLS // len(BEHIND_HTTP)
     # The largest graph takes longer to load than the small ones to be asked; the whole soak has it.
     made = soak([engine], calls=calls, seed=1, least=1, say=lambda _: None, graphs=("random", "medlit"))
     # Shares and seconds are for `make soak`, on a machine that does nothing else.

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
-from gateway.engine.presentation.metadata import MetadataWriter
+from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
 from gateway.engine.schema.subclasses import Subclasses
 from gateway.engine.schema.view import SchemaView
@@ -42,11 +43,11 @@ class Filters:
     excludes_all: bool = True
 
     def details_node(self, types: Sequence[str]) -> bool:
-        """Tell whether a node with these types comes in full."""
+        """Return whether a node with these types comes in full."""
         return self.node_types is None or not self.node_types.isdisjoint(types)
 
     def details_edge(self, predicate: Iri) -> bool:
-        """Tell whether an edge with this predicate comes in full."""
+        """Return whether an edge with this predicate comes in full."""
         return self.predicates is None or predicate in self.predicates
 
 
@@ -86,7 +87,7 @@ def resolve(
 
 
 @dataclass(frozen=True)
-class Filtered:
+class FilteredTopology:
     """What filters leave of a topology.
 
     Attributes:
@@ -107,7 +108,7 @@ class Filtered:
 
     @cached_property
     def content(self) -> str:
-        """A hash of what is left: what is removed may hang on values that are asked for anew for each page."""
+        """A hash of what is left, which may depend on values that are fetched again for each page."""
         if len(self.nodes) == len(self.topology.nodes):
             return self.topology.content
         return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
@@ -128,14 +129,14 @@ async def with_subclasses(filters: Filters, subclasses: Subclasses, call: Call) 
 class NodeFilter:
     """Applies the filters that remove nodes."""
 
-    def __init__(self, store: GraphStore, prefixes: PrefixMap, writer: MetadataWriter) -> None:
+    def __init__(self, store: GraphStore, prefixes: PrefixMap, metadata_builder: MetadataBuilder) -> None:
         self._store = store
         self._prefixes = prefixes
-        self._writer = writer
+        self._metadata_builder = metadata_builder
 
     async def apply(
         self, topology: Topology, filters: Filters, min_mentions: int, known: SchemaView, call: Call
-    ) -> Filtered:
+    ) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 
         Args:
@@ -167,7 +168,7 @@ class NodeFilter:
         for seed in topology.seeds:
             if seed in removed:
                 short = self._prefixes.in_prose(seed)
-                warnings.append(f"{removed.pop(seed)} would remove the seed {short}; a seed always stays.")
+                warnings.append(messages.seed_stays(removed.pop(seed), short))
         nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
         edges = [
             edge
@@ -176,12 +177,8 @@ class NodeFilter:
         ]
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
-        warnings += [
-            f"{name}: the data that decide on {count} nodes could not all be fetched; they were not removed, so "
-            "node_count and edge_count may be too large."
-            for name, count in undecided.items()
-        ]
-        return Filtered(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)
+        warnings += [messages.undecided(name, count) for name, count in undecided.items()]
+        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)
 
     async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return the nodes that are mentioned too rarely, and those that could not be looked up."""
@@ -191,8 +188,8 @@ class NodeFilter:
             described = await self._store.mentions(list(topology.nodes), call)
         few = []
         for node, description in call.call_deadline.checking(described.items()):
-            mentions = self._writer.mentions(description.properties)
-            # Of what was read in part, more may be known.
+            mentions = self._metadata_builder.mentions(description.properties)
+            # Where only a part was read, there may be a higher number.
             if description.mark.whole and mentions is not None and mentions < least:
                 few.append(node)
         return few, {node for node, description in described.items() if not description.mark.whole}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from itertools import chain
+from typing import Self
 
-from gateway.engine.presentation.size import Id
+from gateway.engine.presentation.page import Counts, Header, PageEdge, PageNode
+from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, PageValue, Properties
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
@@ -15,12 +17,10 @@ from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
-Json = Any
-
 
 @dataclass(slots=True)
 class MentionedIds:
-    """The IDs that stand in an answer.
+    """The IDs that an answer mentions.
 
     Attributes:
         predicates: IDs of predicates.
@@ -38,43 +38,61 @@ class MentionedIds:
         return (self.predicates | self.nodes) - self.named.keys()
 
     @classmethod
-    def in_subgraph(cls, answer: Mapping[str, Json]) -> Self:
-        """Return those of an answer of `bfs_query` or `intersect_subgraphs`."""
-        found = cls()
-        summary = answer["schema_summary"]
-        found.predicates.update(summary["predicates_found"])
-        found.nodes.update(answer["seeds"], summary["entity_types_found"])
-        for gap in answer.get("incomplete", ()):
-            found.nodes.update(gap["ids"])
-        found.add_records(answer["nodes"])
-        for edge in answer["edges"]:
-            found.predicates.add(edge["predicate"])
-            found.add_values(edge.get("metadata"))
-        return found
+    def in_page(cls, header: Header, nodes: Iterable[PageNode], edges: Iterable[PageEdge]) -> Self:
+        """Return those of a page of a traversal."""
+        mentioned = cls(
+            {*header.summary.predicates},
+            {*header.seeds.ids, *header.summary.types, *chain.from_iterable(gap.ids for gap in header.gaps)},
+        )
+        mentioned.add_nodes(nodes)
+        for edge in edges:
+            mentioned.predicates.add(edge.predicate)
+            if edge.metadata is not None:
+                mentioned._add_evidence(edge.metadata)
+        return mentioned
 
-    def add_records(self, nodes: Iterable[Mapping[str, Json]]) -> None:
-        """Add what stands in nodes; those that have a name need no other."""
+    @classmethod
+    def in_nodes(cls, nodes: Iterable[PageNode]) -> Self:
+        """Return those of some nodes."""
+        mentioned = cls()
+        mentioned.add_nodes(nodes)
+        return mentioned
+
+    def add_nodes(self, nodes: Iterable[PageNode]) -> None:
+        """Add the IDs that nodes mention; those that have a name need no other."""
         for node in nodes:
-            self.nodes.add(node["entity_type"])
-            for path in node.get("via", ()):
-                self.nodes.update(path)
-            metadata = node.get("metadata", {})
-            self.add_values(metadata)
-            if name := node.get("name") or metadata.get("name"):
-                self.named[node["id"]] = name
+            self.nodes.add(node.entity_type)
+            self.nodes.update(chain.from_iterable(node.paths))
+            name = node.name
+            if (metadata := node.metadata) is not None:
+                self._add_values(metadata.types)
+                self._add_values(metadata.source_documents)
+                self._add_properties(metadata.properties)
+                name = name or metadata.name
+            if name:
+                self.named[node.id] = name
 
-    def add_values(self, value: Json) -> None:
-        """Add what stands in metadata: its keys that are predicates, and the IDs among its values."""
-        if isinstance(value, dict):
-            # Keys of the protocol have no colon.
-            self.predicates.update(key for key in value if ":" in key)
-            for below in value.values():
-                self.add_values(below)
-        elif isinstance(value, list):
-            for below in value:
-                self.add_values(below)
-        elif isinstance(value, Id):
-            self.nodes.add(value)
+    def _add_evidence(self, metadata: EdgeMetadata) -> None:
+        for assertion in (*metadata.assertions, *([metadata.combined] if metadata.combined else [])):
+            self._add_values(assertion.source_documents)
+            self._add_properties(assertion.properties)
+
+    def _add_properties(self, properties: Properties) -> None:
+        self.predicates.update(properties)
+        for values in properties.values():
+            self._add_values(values)
+
+    def _add_values(self, values: Iterable[PageValue]) -> None:
+        for value in values:
+            match value:
+                case Id():
+                    self.nodes.add(value)
+                case Amount():
+                    self.nodes.add(value.unit)
+                case Nested():
+                    self._add_properties(value.properties)
+                case _:
+                    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +111,10 @@ class Labels:
         """Return the names of the IDs that are mentioned, sorted by ID."""
         return {name: self.by_id[name] for name in sorted(mentioned.unnamed & self.by_id.keys())}
 
-    def degraded(self, mentioned: MentionedIds, degraded: Mapping[str, int]) -> dict[str, int]:
-        """Return the steps that were told already, and how many names of what is mentioned could not be fetched."""
+    def degraded(self, mentioned: MentionedIds) -> Counts:
+        """Return how many names of the IDs that are mentioned could not be fetched, if there are such."""
         missing = len(self.failed & mentioned.unnamed)
-        return {**degraded, "labels_failed": missing} if missing else dict(degraded)
+        return {"labels_failed": missing} if missing else {}
 
 
 class Labeller:
@@ -108,7 +126,7 @@ class Labeller:
         self._prefixes = prefixes
 
     async def named(self, topology: Topology, known: SchemaView, call: Call) -> tuple[Mapping[Iri, str], int]:
-        """Return the labels of a topology's types and predicates that the schema does not tell, and how many failed."""
+        """Return the labels of a topology's types and predicates that the schema does not have, and how many failed."""
         if not self._is_wanted:
             return {}, 0
         facts: dict[Iri, NodeFacts] = {}
@@ -121,7 +139,7 @@ class Labeller:
         return {iri: fact.name for iri, fact in facts.items() if fact.name}, failed
 
     async def labels(self, mentioned: MentionedIds, known: SchemaView, call: Call) -> Labels:
-        """Return the names of what is mentioned; what the schema does not tell is asked for."""
+        """Return the names of what is mentioned; those that the schema does not have are fetched."""
         if not self._is_wanted:
             return Labels()
         predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}

@@ -1,41 +1,42 @@
-"""RDF values as metadata: the protocol's own keys for what has a role, canonical IDs for all else.
-
-The protocol's keys are bare and every other key has a colon, so they cannot collide
-(docs/contract.md, "Keys of metadata").
-"""
+"""RDF values as the typed metadata of a page: what has a role under that, all else under its predicate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any
 
-from gateway.engine.presentation.size import Id
+from gateway.engine.presentation.reference_shape import notation
+from gateway.engine.presentation.values import (
+    Amount,
+    EdgeMetadata,
+    Id,
+    Nested,
+    NodeMetadata,
+    PageAssertion,
+    PageValue,
+)
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
 from gateway.terms.folding import compact
 from gateway.terms.iri import is_skolem, local_name
-from gateway.terms.literals import JsonScalar, Literal, in_best_language, scalar_or_list, sorted_values
+from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
 from gateway.terms.prefixes import PrefixMap
 
-Json = Any
-"""A JSON value; what Python calls it is not worth a recursive type."""
+_UNKNOWN = NoValue(unknown=True)
 
-Metadata = dict[str, Json]
-
-_UNKNOWN = {"unknown": True}
-"""What is written for a value that is there, and of which nothing else is said."""
+_ByPredicate = dict[Iri, tuple[Value, ...]]
 
 
-class MetadataWriter:
-    """Writes values under a profile's roles."""
+class MetadataBuilder:
+    """Builds metadata under a profile's roles."""
 
     def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
         self._profile = profile
         self._roles = profile.roles
         self._prefixes = prefixes
 
-    def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> Metadata:
+    def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
         """Return the metadata of a full node.
 
         Args:
@@ -44,120 +45,65 @@ class MetadataWriter:
             named_by: Predicates that carry names in this graph; the profile's do so too.
         """
         left = dict(properties)
-        written: Metadata = {}
-        names = self._texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
-        if names:
-            written["name"] = names[0]
-        if len(types) > 1:
-            written["types"] = sorted(Id(self._prefixes.shorten(iri)) for iri in types)
-        descriptions = self._texts(left, self._roles.description)
-        if descriptions:
-            written["description"] = descriptions[0] if len(descriptions) == 1 else descriptions
+        names = self._take_texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
+        descriptions = self._take_texts(left, self._roles.description)
         # A second name is one more way to call the node.
-        synonyms = sorted({*names[1:], *self._texts(left, self._roles.synonym)} - set(names[:1]))
-        if synonyms:
-            written["synonyms"] = synonyms
-        mentions = self._number(left, self._roles.mentions)
-        if mentions is not None:
-            written["total_mentions"] = mentions
-        return written | self._assertion(left)
+        synonyms = sorted({*names[1:], *self._take_texts(left, self._roles.synonym)} - set(names[:1]))
+        mentions = self._take_numbers(left, self._roles.mentions)
+        said = self._said(left)
+        return NodeMetadata(
+            name=names[0] if names else None,
+            types=sorted(Id(self._prefixes.shorten(iri)) for iri in types) if len(types) > 1 else (),
+            descriptions=descriptions,
+            synonyms=synonyms,
+            total_mentions=mentions,
+            confidence=said.confidence,
+            source_documents=said.source_documents,
+            properties=said.properties,
+        )
 
-    def edge(self, evidence: Evidence, left_out: dict[str, int]) -> Metadata:
-        """Return the metadata of a full edge, flat for one assertion and a list for several.
+    def edge(self, evidence: Evidence, omitted: dict[str, int]) -> EdgeMetadata | None:
+        """Return the metadata of a full edge; None where nothing is said of it.
 
         Args:
             evidence: The edge's assertions.
-            left_out: Counts, by predicate, the texts that were too long to be told here; added to.
+            omitted: Counts, by predicate, the texts that are left out because they are too long; added to.
         """
-        assertions = [self._of_edge(one, left_out) for one in evidence.assertions]
-        if not assertions:
-            return {}
+        assertions = [self._assertion(one, omitted) for one in evidence.assertions]
         if len(assertions) == 1:
-            return assertions[0]
-        whole: Metadata = {}
-        if all(map(_is_negated, assertions)):
-            whole["negated"] = True
-        confidences = [assertion.get("confidence") for assertion in assertions]
-        if confidences[0] is not None and all(confidence == confidences[0] for confidence in confidences):
-            whole["confidence"] = confidences[0]
-        sources = {source for assertion in assertions for source in assertion.get("source_documents", ())}
-        if sources:
-            whole["source_documents"] = sorted(sources)
+            return None if assertions[0].is_empty else EdgeMetadata(assertions)
+        if not assertions:
+            return None
         # What denies the edge comes first, where no shortening cuts it off.
-        whole["assertions"] = sorted(assertions, key=lambda one: (not _is_negated(one), repr(one)))
-        return whole
+        ordered = sorted(assertions, key=lambda one: (not one.negated, notation(one)))
+        return EdgeMetadata(ordered, _combined(assertions))
 
     def mentions(self, properties: Properties) -> float | None:
         """Return how often a node is mentioned, the largest of several numbers; None where nothing says so."""
-        found = self._number(dict(properties), self._roles.mentions)
-        if found is None:
-            return None
-        return float(max(found) if isinstance(found, list) else found)
+        return max(map(float, self._take_numbers(dict(properties), self._roles.mentions)), default=None)
 
-    def value(self, value: Value) -> Json:
-        """Return one value as JSON."""
+    def _value(self, value: Value) -> PageValue:
         match value:
             case Literal():
                 return value.json
             case Resource():
-                return dict(_UNKNOWN) if is_skolem(value.iri) else Id(self._prefixes.shorten(value.iri))
+                return _UNKNOWN if is_skolem(value.iri) else Id(self._prefixes.shorten(value.iri))
             case Quantity():
-                return {"amount": value.amount.json, "unit": Id(self._prefixes.shorten(value.unit))}
+                return Amount(value.amount.json, Id(self._prefixes.shorten(value.unit)))
             case NoValue():
-                return dict(_UNKNOWN) if value.unknown else {"no_value": True}
+                return value
             case BlankNode():
                 if not value.properties and not value.cut:
-                    return dict(_UNKNOWN)
-                written = {
+                    return _UNKNOWN
+                properties = {
                     self._prefixes.shorten(predicate): self._values(values)
                     for predicate, values in sorted(value.properties.items())
                     if values
                 }
-                return written | {"more": True} if value.cut else written
+                return Nested(properties, value.cut)
 
-    def _of_edge(self, assertion: Assertion, left_out: dict[str, int]) -> Metadata:
-        """Write one assertion of an edge; that it denies the edge comes first."""
-        left = dict(assertion.properties)
-        denied: Metadata = {"negated": True} if self._denies(left) else {}
-        sources = {Id(self._prefixes.shorten(iri)) for iri in assertion.sources} | self._of_references(left)
-        return denied | self._assertion(left, left_out, sources)
-
-    def _denies(self, left: dict[Iri, tuple[Value, ...]]) -> bool:
-        """Take out what says that the contrary is asserted, and tell whether something does."""
-        said = False
-        for predicate in self._matching(left, self._roles.negated):
-            if all(isinstance(value, Literal) and _is_true(value) for value in left[predicate]):
-                del left[predicate]
-                said = True
-        return said
-
-    def _assertion(
-        self,
-        left: dict[Iri, tuple[Value, ...]],
-        left_out: dict[str, int] | None = None,
-        sources: Iterable[str] = (),
-    ) -> Metadata:
-        """Write confidence and sources under their own keys, and the rest under its predicates' IDs.
-
-        Args:
-            left: Values by predicate; those that have a role are taken out.
-            left_out: Counts the quotes that are left out, by predicate; None: none is.
-            sources: Further documents.
-        """
-        written: Metadata = {}
-        confidence = self._number(left, self._roles.confidence, guessed=_is_share)
-        if confidence is not None:
-            written["confidence"] = confidence
-        documents = {*sources, *self._sources(left)}
-        if documents:
-            written["source_documents"] = sorted(documents)
-        if left_out is not None:
-            left = self._without_quotes(left, left_out)
-        rest = {self._prefixes.shorten(predicate): self._values(values) for predicate, values in left.items()}
-        return written | dict(sorted(rest.items()))
-
-    def _values(self, values: Iterable[Value]) -> Json:
-        """Return values of one predicate: one as itself, several as a sorted list."""
+    def _values(self, values: Iterable[Value]) -> list[PageValue]:
+        """Return the values of one predicate, sorted: scalars and IDs, then those with parts."""
         listed = list(values)
         scalars: list[JsonScalar] = [
             literal.json
@@ -165,15 +111,46 @@ class MetadataWriter:
                 (value for value in listed if isinstance(value, Literal)), self._profile.names.languages
             )
         ]
-        others = [self.value(value) for value in listed if not isinstance(value, Literal)]
+        others = [self._value(value) for value in listed if not isinstance(value, Literal)]
         scalars += [value for value in others if isinstance(value, Id)]
-        nested = [value for value in others if not isinstance(value, Id)]
-        if not nested:
-            return scalar_or_list(scalars)
-        together = [*sorted_values(scalars), *sorted(nested, key=repr)]
-        return together[0] if len(together) == 1 else together
+        with_parts = (value for value in others if not isinstance(value, Id))
+        return [*sorted_values(scalars), *sorted(with_parts, key=notation)]
 
-    def _texts(self, left: dict[Iri, tuple[Value, ...]], predicates: Sequence[Iri]) -> list[str]:
+    def _assertion(self, assertion: Assertion, omitted: dict[str, int]) -> PageAssertion:
+        left = dict(assertion.properties)
+        negated = self._take_negation(left)
+        sources = {Id(self._prefixes.shorten(iri)) for iri in assertion.sources} | self._sources_of_references(left)
+        return replace(self._said(left, omitted, sources), negated=negated)
+
+    def _take_negation(self, left: _ByPredicate) -> bool:
+        """Take out what says that the contrary is asserted, and return whether something does."""
+        negated = False
+        for predicate in self._matching(left, self._roles.negated):
+            if all(isinstance(value, Literal) and _is_true(value) for value in left[predicate]):
+                del left[predicate]
+                negated = True
+        return negated
+
+    def _said(
+        self, left: _ByPredicate, omitted: dict[str, int] | None = None, sources: Iterable[str] = ()
+    ) -> PageAssertion:
+        """Return confidence, sources and all other values.
+
+        Args:
+            left: Values by predicate; those that have a role are taken out.
+            omitted: Counts the texts that are left out because they are too long, by predicate; None: none is.
+            sources: Further documents.
+        """
+        confidence = self._take_numbers(left, self._roles.confidence, guessed=_is_share)
+        documents = sorted({*sources, *self._take_sources(left)})
+        if omitted is not None:
+            left = self._without_long_texts(left, omitted)
+        properties = {self._prefixes.shorten(predicate): self._values(values) for predicate, values in left.items()}
+        return PageAssertion(
+            confidence=confidence, source_documents=documents, properties=dict(sorted(properties.items()))
+        )
+
+    def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
         """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
         texts: dict[str, None] = {}
         for predicate in predicates:
@@ -185,13 +162,10 @@ class MetadataWriter:
             texts.update(dict.fromkeys(str(text) for text in sorted_values(str(one.json) for one in best)))
         return list(texts)
 
-    def _number(
-        self,
-        left: dict[Iri, tuple[Value, ...]],
-        role: Sequence[str],
-        guessed: Callable[[JsonScalar], bool] | None = None,
-    ) -> Json:
-        """Take the numbers out that the first predicate of a role gives; None where none gives numbers only.
+    def _take_numbers(
+        self, left: _ByPredicate, role: Sequence[str], guessed: Callable[[JsonScalar], bool] | None = None
+    ) -> list[JsonScalar]:
+        """Take the numbers out that the first predicate of a role gives; none where none gives numbers only.
 
         Args:
             left: Values by predicate.
@@ -206,10 +180,10 @@ class MetadataWriter:
                 del left[predicate]
                 if blanks:
                     left[predicate] = blanks
-                return scalar_or_list(numbers)
-        return None
+                return sorted_values(numbers)
+        return []
 
-    def _sources(self, left: dict[Iri, tuple[Value, ...]]) -> set[str]:
+    def _take_sources(self, left: _ByPredicate) -> set[str]:
         """Take the documents out that any predicate of the role names."""
         documents: set[str] = set()
         for predicate in self._matching(left, self._roles.source):
@@ -217,22 +191,22 @@ class MetadataWriter:
                 documents.update(self._source(value) for value in left.pop(predicate))
         return documents
 
-    def _of_references(self, properties: Properties) -> set[str]:
+    def _sources_of_references(self, properties: Properties) -> set[str]:
         """Return the documents that references name; those stay, because they say more about the documents."""
         references = (value for value in chain.from_iterable(properties.values()) if isinstance(value, BlankNode))
         return {
             self._source(value)
-            for said in (reference.properties for reference in references)
-            for predicate in self._matching(said, self._roles.source)
-            for value in said[predicate]
+            for reference in references
+            for predicate in self._matching(reference.properties, self._roles.source)
+            for value in reference.properties[predicate]
             if _is_document(value)
         }
 
     def _source(self, value: Value) -> str:
         if isinstance(value, Literal) and self._roles.source_id:
             return Id(self._roles.source_id.replace("{value}", str(value.json)))
-        written = self.value(value)
-        return written if isinstance(written, Id) else str(written)
+        source = self._value(value)
+        return source if isinstance(source, Id) else str(source)
 
     def _matching(self, left: Mapping[Iri, object], role: Sequence[str]) -> list[Iri]:
         """Return the predicates that a role names, in the role's order, then by IRI."""
@@ -245,17 +219,27 @@ class MetadataWriter:
         ]
         return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
 
-    def _without_quotes(self, properties: Properties, left_out: dict[str, int]) -> dict[Iri, tuple[Value, ...]]:
+    def _without_long_texts(self, properties: Properties, omitted: dict[str, int]) -> _ByPredicate:
         longest = self._profile.size.evidence_text
-        kept: dict[Iri, tuple[Value, ...]] = {}
+        left: _ByPredicate = {}
         for predicate, values in properties.items():
             short = tuple(value for value in values if not (isinstance(value, Literal) and len(value.value) > longest))
             if len(short) < len(values):
                 key = self._prefixes.shorten(predicate)
-                left_out[key] = left_out.get(key, 0) + len(values) - len(short)
+                omitted[key] = omitted.get(key, 0) + len(values) - len(short)
             if short:
-                kept[predicate] = short
-        return kept
+                left[predicate] = short
+        return left
+
+
+def _combined(assertions: Sequence[PageAssertion]) -> PageAssertion:
+    """Return what several assertions say together; nothing is averaged."""
+    first = assertions[0].confidence
+    return PageAssertion(
+        negated=all(assertion.negated for assertion in assertions),
+        confidence=first if all(assertion.confidence == first for assertion in assertions) else (),
+        source_documents=sorted({source for assertion in assertions for source in assertion.source_documents}),
+    )
 
 
 def _is_number(value: JsonScalar) -> bool:
@@ -270,18 +254,8 @@ def _is_document(value: Value) -> bool:
     return _is_text(value) or (isinstance(value, Resource) and not is_skolem(value.iri))
 
 
-def negations(metadata: Metadata) -> tuple[int, int]:
-    """Return how many assertions of an edge deny it, and how many it has."""
-    assertions = metadata.get("assertions", [metadata])
-    return sum(map(_is_negated, assertions)), len(assertions)
-
-
-def _is_negated(metadata: Metadata) -> bool:
-    return "negated" in metadata
-
-
 def _is_true(literal: Literal) -> bool:
-    """Tell whether a flag is set; some converters write booleans as texts."""
+    """Return whether a flag is set; some converters write booleans as texts."""
     return literal.json is True or (isinstance(literal.json, str) and literal.json.lower() == "true")
 
 

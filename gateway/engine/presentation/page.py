@@ -1,171 +1,262 @@
-"""One page of an answer while it is written: made smaller until it fits, every step counted."""
+"""The typed page that the engine ends in: what an answer says, in no wire format.
+
+Modules that write a page are pure functions of it; `reference_shape` is one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Generic, TypeVar
 
-from gateway.engine.presentation.size import SHORTER, Shortener, largest_page, size_of
+from gateway.engine.presentation.size import Shortener
+from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata
 from gateway.engine.schema.view import LONGEST_LABEL
-from gateway.graph.deadline import Deadline
+from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Edge, Iri
 
-Json = dict[str, Any]
-
-_AT_ONCE = 50
-"""Nodes or edges, whose metadata may be long, between two looks at the clock."""
+Counts = dict[str, int]
+"""What was left out of an answer, by step."""
 
 
-@dataclass(slots=True)
-class Item:
-    """A node or an edge on a page.
+Metadata = TypeVar("Metadata", NodeMetadata, EdgeMetadata)
+
+
+@dataclass(slots=True, kw_only=True)
+class _PageItem(Generic[Metadata]):
+    """What nodes and edges on a page have in common.
 
     Attributes:
-        json: As it will be written.
-        lost: Whether metadata that was asked for is left out to save room.
+        metadata: What is known of it.
+        is_reduced: Whether metadata that was asked for is left out to save room.
         failed: Whether metadata that was asked for could not be fetched.
         unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
-        shortened: How many values of the metadata were shortened.
-        omitted: Quotes left out of the metadata, by predicate.
-        left_out: How many types and values were left out because no caller could send their IDs back.
-        negated: How many assertions of an edge deny it, of how many.
+        shortened: How many values of the metadata are shortened.
+        ids_left_out: How many types and values are left out because no caller could send their IDs back.
+        size: Bytes that it takes; None until it is measured.
     """
 
-    json: Json
-    lost: bool = False
+    metadata: Metadata | None = None
+    is_reduced: bool = False
     failed: bool = False
     unrefined: bool = False
     shortened: int = 0
-    omitted: dict[str, int] = field(default_factory=dict)
-    left_out: int = 0
-    negated: tuple[int, int] = (0, 0)
+    ids_left_out: int = 0
+    size: int | None = None
 
-    @property
-    def size(self) -> int:
-        """Bytes it takes."""
-        return size_of(self.json)
+    def shorten(self, shortener: Shortener) -> None:
+        """Shorten the texts and lists of its metadata."""
+        if self.metadata is not None:
+            self.metadata, self.size = self.metadata.shortened(shortener), None
+            self.shortened = max(self.shortened, shortener.shortened)
+
+    def reduce(self, metadata: Metadata | None) -> None:
+        """Leave no more than this of its metadata, to save room."""
+        self.metadata, self.is_reduced, self.shortened, self.size = metadata, True, 0, None
+
+
+@dataclass(slots=True)
+class PageNode(_PageItem[NodeMetadata]):
+    """A node on a page: with metadata a full one, without it a stub.
+
+    Attributes:
+        iri: The node.
+        id: Its canonical ID.
+        entity_type: The ID of its type, or the word that stands for none.
+        name: Its name, where stubs carry names.
+        paths: Paths to the seeds, as IDs.
+    """
+
+    iri: Iri
+    id: str
+    entity_type: str
+    name: str | None = None
+    paths: Sequence[Sequence[str]] = ()
+
+    def set_metadata(self, metadata: NodeMetadata) -> None:
+        """Make it a full node; its name is in the metadata."""
+        self.metadata, self.name, self.size = metadata, None, None
+
+    def make_stub(self, *, with_name: bool) -> None:
+        """Drop its metadata, to save room."""
+        if with_name and self.metadata is not None and self.metadata.name is not None:
+            self.name = self.metadata.name[:LONGEST_LABEL]
+        self.reduce(None)
+
+
+@dataclass(slots=True)
+class PageEdge(_PageItem[EdgeMetadata]):
+    """An edge on a page.
+
+    Attributes:
+        edge: The edge.
+        subject: The ID of its subject.
+        predicate: The ID of its predicate.
+        object: The ID of its object.
+        omitted_texts: Long texts left out of the metadata, by predicate.
+        negations: How many of its assertions deny it.
+        assertions: How many assertions it has.
+    """
+
+    edge: Edge
+    subject: str
+    predicate: str
+    object: str
+    omitted_texts: Counts = field(default_factory=dict)
+    negations: int = 0
+    assertions: int = 0
+
+    def set_metadata(self, metadata: EdgeMetadata) -> None:
+        """Add its evidence."""
+        self.metadata, self.size = metadata, None
+        self.negations, self.assertions = metadata.negations, len(metadata.assertions)
+
+    def make_bare(self) -> None:
+        """Drop its evidence, to save room, but not that every assertion denies it."""
+        self.reduce(NEGATED if self.metadata is not None and self.metadata.is_negated else None)
+
+
+@dataclass(slots=True)
+class IdList:
+    """IDs that the caller has sent, and how many of them are left out to save room."""
+
+    ids: list[str]
+    left_out: int = 0
+
+
+@dataclass(slots=True)
+class PageGap:
+    """One cause for which an answer is not whole.
+
+    Attributes:
+        cause: The cause.
+        count: How many nodes it concerns.
+        ids: The IDs of the first of these.
+        detail: What happened, in words.
+    """
+
+    cause: Cause
+    count: int
+    ids: Sequence[str]
+    detail: str
+
+
+@dataclass(slots=True)
+class TermSummary:
+    """The types and predicates of a traversal.
+
+    Attributes:
+        types: IDs of types, sorted.
+        predicates: IDs of predicates, sorted.
+        types_total: How many types there are, where not all are listed.
+        predicates_total: How many predicates there are, where not all are listed.
+    """
+
+    types: Sequence[str]
+    predicates: Sequence[str]
+    types_total: int | None = None
+    predicates_total: int | None = None
+
+
+@dataclass(slots=True)
+class Header:
+    """What an answer says about the whole traversal, on each of its pages.
+
+    Attributes:
+        seeds: The seeds of the question.
+        hops: `max_hops` of a neighbourhood, `k` of an intersection.
+        node_count: Nodes that the filters leave.
+        edge_count: Edges that the filters leave.
+        levels: Nodes by distance; None for an intersection, whose nodes have a distance for each seed.
+        gaps: Why the traversal is not complete.
+        undecided: How many nodes a filter could not decide on, by filter.
+        missing_seeds: Seeds that do not exist.
+        blank_node_edges: Triples left out because one end is a blank node.
+        warnings: What a reader should know.
+        summary: The types and predicates, whatever the filters.
+        degraded: What is left out to save room, or because it could not be fetched.
+    """
+
+    seeds: IdList
+    hops: int
+    node_count: int
+    edge_count: int
+    levels: Sequence[int] | None
+    gaps: Sequence[PageGap]
+    undecided: Mapping[str, int]
+    missing_seeds: IdList
+    blank_node_edges: int
+    warnings: list[str]
+    summary: TermSummary
+    degraded: Counts = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Page:
-    """Nodes and edges of one page.
+    """One page of a traversal.
 
     Attributes:
+        header: What is said about the whole of it.
         nodes: Nodes in order.
         edges: Edges in order.
-        ends: For each edge the position of its later end among the nodes.
-        deadline: When the call must have answered; what takes long here raises `DeadlinePassed` after it.
+        omitted_texts: Long texts left out of the metadata, by predicate.
+        labels: Names of IDs, where IDs are opaque.
+        next_offset: Where the next page begins; None for the last one.
+        edges_across_pages: Edges between this page and others; None where there are no others.
+        snapshot: A hash of the whole answer; None where this page is all of it.
+        is_result_changed: Whether the caller's snapshot is another one.
     """
 
-    nodes: list[Item]
-    edges: list[Item]
-    ends: list[int]
-    deadline: Deadline
-
-    @property
-    def size(self) -> int:
-        """Bytes that nodes and edges take."""
-        return sum(item.size for item in self.deadline.checking((*self.nodes, *self.edges), _AT_ONCE))
-
-    @property
-    def degraded(self) -> dict[str, int]:
-        """What was left out of this page, by step, with counts."""
-        steps = {
-            "values_shortened": sum(item.shortened for item in (*self.nodes, *self.edges)),
-            "nodes_as_stubs": sum(node.lost for node in self.nodes),
-            "edges_bare": sum(edge.lost for edge in self.edges),
-            "ids_left_out": sum(item.left_out for item in (*self.nodes, *self.edges)),
-            "precision_failed": sum(item.unrefined and not item.lost for item in (*self.nodes, *self.edges)),
-            "metadata_failed": sum(item.failed for item in (*self.nodes, *self.edges)),
-        }
-        return {step: count for step, count in steps.items() if count}
-
-    @property
-    def omitted(self) -> dict[str, int]:
-        """Quotes left out of the metadata that is on this page, by predicate."""
-        counts: dict[str, int] = {}
-        for edge in self.edges:
-            for predicate, count in edge.omitted.items() if not edge.lost else ():
-                counts[predicate] = counts.get(predicate, 0) + count
-        return dict(sorted(counts.items()))
-
-    @property
-    def negated(self) -> str:
-        """A warning about the edges of this page that an assertion denies; empty where there are none."""
-        denied = [edge.negated for edge in self.edges if edge.negated[0]]
-        if not denied:
-            return ""
-        wholly = sum(by == of for by, of in denied)
-        return (
-            f"negated: {len(denied)} of the edges shown {'is' if len(denied) == 1 else 'are'} denied by an assertion "
-            f"that says the contrary, {wholly} of them by every assertion there is. Do not read these as facts."
-        )
-
-    def shrink(self, room: int, *, names_on_stubs: bool) -> None:
-        """Leave things out until the page fits, as far as that goes without leaving out nodes or edges.
-
-        In this order: long texts are shortened, the farthest nodes become stubs, edges lose their metadata.
-        """
-        size = self.size
-        if size > room:
-            size = self._shorten(size, room)
-        for item in self.deadline.checking((*reversed(self.nodes), *reversed(self.edges)), _AT_ONCE):
-            if size <= room:
-                return
-            if "metadata" in item.json:
-                size -= item.size
-                _drop_metadata(item, names_on_stubs=names_on_stubs)
-                size += item.size
-
-    def _shorten(self, size: int, room: int) -> int:
-        for step in SHORTER:
-            for item in self.deadline.checking((*self.nodes, *self.edges), _AT_ONCE):
-                if "metadata" in item.json:
-                    shorter = Shortener(*step)
-                    item.json["metadata"] = shorter(item.json["metadata"])
-                    item.shortened = max(item.shortened, shorter.shortened)
-            size = self.size
-            if size <= room:
-                break
-        return size
-
-    def cut(self, room: int) -> None:
-        """Leave out the last nodes, and the edges that touch them, until the page fits; one node always stays."""
-        if not self.nodes or self.size <= room:
-            return
-        count = largest_page(
-            [node.size for node in self.deadline.checking(self.nodes, _AT_ONCE)],
-            [(end, edge.size) for end, edge in self.deadline.checking(zip(self.ends, self.edges, strict=True))],
-            room,
-        )
-        del self.nodes[count:]
-        inside = [position for position, end in enumerate(self.ends) if end < count]
-        self.edges = [self.edges[position] for position in inside]
-        self.ends = [self.ends[position] for position in inside]
+    header: Header
+    nodes: Sequence[PageNode]
+    edges: Sequence[PageEdge]
+    omitted_texts: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    next_offset: int | None = None
+    edges_across_pages: int | None = None
+    snapshot: str | None = None
+    is_result_changed: bool = False
 
 
-def edges_within(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> list[tuple[int, Edge]]:
-    """Return the edges with both ends in a window, each with the position of its later end."""
-    position = {node: index for index, node in enumerate(window)}
-    return [
-        (max(position[edge.subject], position[edge.object]), edge)
-        for edge in deadline.checking(edges)
-        if edge.subject in position and edge.object in position
-    ]
+@dataclass(slots=True)
+class EntityPage:
+    """One entity.
+
+    Attributes:
+        entity: The entity, with metadata.
+        complete: Whether all was fetched.
+        warnings: What a reader should know.
+        degraded: What is left out to save room, or because it could not be fetched.
+        labels: Names of IDs, where IDs are opaque.
+    """
+
+    entity: PageNode
+    complete: bool
+    warnings: list[str]
+    degraded: Counts
+    labels: Mapping[str, str]
 
 
-def edges_across(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> int:
-    """Count the edges with exactly one end in a window."""
-    inside = set(window)
-    return sum((edge.subject in inside) != (edge.object in inside) for edge in deadline.checking(edges))
+@dataclass(slots=True)
+class EntitiesPage:
+    """Several entities.
 
+    Attributes:
+        entities: The entities, with metadata, in the order asked.
+        complete: Whether every ID was looked up and all was fetched.
+        not_found: IDs that are not in the graph.
+        failed: IDs that could not be looked up.
+        remaining: IDs of entities that did not fit.
+        warnings: What a reader should know.
+        degraded: What is left out to save room, or because it could not be fetched.
+        labels: Names of IDs, where IDs are opaque.
+    """
 
-def _drop_metadata(item: Item, *, names_on_stubs: bool) -> None:
-    metadata = item.json.pop("metadata")
-    item.lost, item.shortened = True, 0
-    if metadata.get("negated"):
-        # An edge that nobody asserts must not look like one that somebody does.
-        item.json["metadata"] = {"negated": True}
-    if names_on_stubs and "name" in metadata:
-        item.json["name"] = metadata["name"][:LONGEST_LABEL]
+    entities: Sequence[PageNode]
+    complete: bool
+    not_found: IdList
+    failed: IdList
+    remaining: IdList
+    warnings: list[str]
+    degraded: Counts
+    labels: Mapping[str, str]

@@ -1,49 +1,39 @@
-"""From a topology to an answer: filters, order, pages, metadata and size."""
+"""From a traversal to the page that a model reads: filters, metadata, labels, size."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from gateway.engine.arguments import BfsQuery
-from gateway.engine.presentation.explain import room_for_explain
+from gateway.engine import messages
 from gateway.engine.presentation.filters import (
-    Filtered,
+    FilteredTopology,
     Filters,
     NodeFilter,
     TraversalArguments,
     resolve,
     with_subclasses,
 )
+from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
-from gateway.engine.presentation.metadata import MetadataWriter, negations
-from gateway.engine.presentation.page import Item, Page, edges_across, edges_within
-from gateway.engine.presentation.size import BYTES_PER_TOKEN, size_of
-from gateway.engine.presentation.size_limit import cut_to
+from gateway.engine.presentation.metadata import MetadataBuilder
+from gateway.engine.presentation.page import Header, Page, PageEdge, PageNode
+from gateway.engine.presentation.reference_shape import size_of_header, size_of_page
+from gateway.engine.presentation.size_limit import limit_header, limit_page, max_bytes
+from gateway.engine.presentation.window import Window, edges_across, edges_within
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.entity_type import UNKNOWN
 from gateway.engine.schema.subclasses import Subclasses
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
-from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, Edge, Iri, NodeFacts
-from gateway.settings.profile import Profile, SizeSettings
-from gateway.terms.prefixes import PrefixMap, in_prose
-
-GAP_IDS = 20
-"""IDs that one entry of `incomplete` lists."""
+from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
 
 _SMALLEST_NODE = 25
 """No stub is written in fewer bytes."""
-
-_LABEL_BYTES = 40
-"""What an ID and its label take, about."""
 
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
@@ -51,19 +41,49 @@ TIME_FOR_PRESENTATION = 0.15
 _TIME_FOR_WRITING = 0.5
 """Share of that which the fetching of metadata and labels leaves for the writing."""
 
-_SUMMARIZED = (1_000_000, 200, 100, 50, 20, 5)
-"""Types, and predicates, that `schema_summary` lists: all, or as many as fit."""
 
-_UNREAD = (
-    "The names of {} types and predicates of this answer could not be read, so a filter may miss what it means by a "
-    "name: ask again, or use IDs."
-)
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """A finished traversal, and the question that it answers.
 
-Json = dict[str, Any]
+    Attributes:
+        arguments: The call's arguments.
+        seeds: The seeds of the question.
+        topology: The whole answer.
+        warnings: What the reader should know about how it was traversed.
+    """
+
+    arguments: TraversalArguments
+    seeds: Sequence[Iri]
+    topology: Topology
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Filtered:
+    """What the filters leave of a traversal, from which its page is made.
+
+    Attributes:
+        traversal: The traversal.
+        topology: What the filters leave of it.
+        filters: The filters.
+        known: The schema.
+        limit: Bytes that the answer may have.
+        warnings: What the reader should know about filters, page and size.
+        call: The call that asks.
+    """
+
+    traversal: Traversal
+    topology: FilteredTopology
+    filters: Filters
+    known: SchemaView
+    limit: int
+    warnings: Sequence[str]
+    call: Call
 
 
 class Presenter:
-    """Writes the answers of `bfs_query` and `intersect_subgraphs` for one graph."""
+    """Makes the pages of `bfs_query` and `intersect_subgraphs` for one graph."""
 
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache) -> None:
         self._store = store
@@ -72,307 +92,170 @@ class Presenter:
         self._schema_cache = schema_cache
         self._subclasses = Subclasses(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
-        self._writer = MetadataWriter(profile, prefixes)
-        self._node_filter = NodeFilter(store, prefixes, self._writer)
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
+        self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
+        self._node_filter = NodeFilter(store, prefixes, self._metadata_builder)
 
-    async def present(
-        self,
-        topology: Topology,
-        arguments: TraversalArguments,
-        seeds: Sequence[Iri],
-        warnings: Sequence[str],
-        call: Call,
-    ) -> Json:
-        """Return an answer's fields.
-
-        Args:
-            topology: The whole answer.
-            arguments: The call's arguments.
-            seeds: The seeds of the question.
-            warnings: What the reader should know about how it was traversed.
-            call: The call that asks.
+    async def present(self, traversal: Traversal, call: Call) -> Page:
+        """Return the page of a traversal that its arguments ask for.
 
         Raises:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
         try:
-            return await self._presented(topology, arguments, seeds, warnings, call)
+            # What is fetched here may take half of the time: what came has to be written.
+            with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+                filtered = await self._filtered(traversal, call)
+                header = self._header(filtered)
+                window = self._window(filtered, filtered.limit - size_of_header(header))
+                if not traversal.arguments.topology_only:
+                    await self._add_metadata(window, filtered, filtered.limit - size_of_header(header))
+                mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+                call.call_deadline.check()
+                labels = await self._labeller.labels(mentioned, filtered.known, call)
+            return self._fitted(window, header, labels, filtered)
         except DeadlinePassed as late:
-            raise DeadlinePassed(
-                f"The time of this call ended while the answer about {len(topology.nodes):,} nodes and "
-                f"{len(topology.edges):,} edges was being written.",
-                next_step="Ask for fewer seeds or hops, or ask again when the gateway has fewer calls to answer.",
-            ) from late
+            raise messages.answer_too_late(len(traversal.topology.nodes), len(traversal.topology.edges)) from late
 
-    async def _presented(
-        self,
-        topology: Topology,
-        arguments: TraversalArguments,
-        seeds: Sequence[Iri],
-        warnings: Sequence[str],
-        call: Call,
-    ) -> Json:
-        deadline = call.call_deadline
-        # What is fetched here may take half of the time: what came has to be written.
-        with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
-            kept, filters, known, unread = await self._filtered(topology, arguments, call)
-            limit, warning = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-            if unread:
-                warning.append(_UNREAD.format(unread))
-            if arguments.offset >= len(kept.nodes) > 0:
-                warning.append(f"offset: {arguments.offset} is past the end; there are {len(kept.nodes)} nodes.")
-            if hint := self._prefixes.undeclared(topology.missing):
-                warning.append(f"missing_seeds: {hint}")
-            head = self._head(topology, kept, seeds, [*warnings, *kept.warnings, *warning])
-            head |= {"schema_summary": self._summary(topology, known, limit - size_of(head), deadline)}
-            if isinstance(arguments, BfsQuery):
-                head |= {"max_hops": arguments.max_hops, "levels": kept.levels}
-            else:  # a node of an intersection has one distance for each seed
-                head |= {"k": arguments.k}
-            # Of a small answer, what is said about it leaves a quarter to nodes and edges.
-            head = cut_to(head, limit * 3 // 4)
-            room = limit - size_of(head)
-            page, window, edges = self._page(kept, arguments, known, room, deadline)
-            if not arguments.topology_only:
-                await self._detail(page, window, edges, filters, topology, known, room, call)
-            mentioned = MentionedIds.in_subgraph(head | self._body(page, head, kept, arguments))
-            deadline.check()
-            labels = await self._labeller.labels(mentioned, known, call)
-        return self._fitted(page, head, limit, kept, arguments, labels)
-
-    async def _filtered(
-        self, topology: Topology, arguments: TraversalArguments, call: Call
-    ) -> tuple[Filtered, Filters, SchemaView, int]:
-        """Return what the filters leave, the filters, the schema, and how many labels could not be read for them."""
-        self._schema_cache.observe(
-            {
-                iri
-                for node, facts in call.call_deadline.checking(topology.facts.items())
-                if topology.nodes[node]
-                for iri in facts.types
-            },
-            topology.predicates,
-        )
+    async def _filtered(self, traversal: Traversal, call: Call) -> _Filtered:
+        topology, arguments = traversal.topology, traversal.arguments
+        self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
         known = await self._schema_cache.view(call)
         named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
         filters = await with_subclasses(resolve(arguments, known, topology, named), self._subclasses, call)
         if unread:
             filters = replace(filters, excludes_all=False)
-        kept = await self._node_filter.apply(topology, filters, arguments.min_mentions, known, call)
-        return kept, filters, known, unread
+        left = await self._node_filter.apply(topology, filters, arguments.min_mentions, known, call)
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        if unread:
+            warnings.append(messages.labels_unread(unread))
+        if arguments.offset >= len(left.nodes) > 0:
+            warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
+        if hint := self._prefixes.undeclared(topology.missing):
+            warnings.append(messages.missing_seeds(hint))
+        return _Filtered(traversal, left, filters, known, limit, [*left.warnings, *warnings], call)
 
-    def _page(
-        self, kept: Filtered, arguments: TraversalArguments, known: SchemaView, room: int, deadline: Deadline
-    ) -> tuple[Page, Sequence[Iri], Sequence[Edge]]:
-        """Return the page without metadata, and its nodes and edges: no more of them than could fit."""
-        stop = len(kept.nodes) if arguments.limit is None else arguments.offset + arguments.limit
-        window = kept.nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
-        within = edges_within(window, kept.edges, deadline)
-        page = Page(
-            [Item(self._stub(node, kept.topology, known)) for node in deadline.checking(window)],
-            [Item(self._bare(edge)) for _, edge in deadline.checking(within)],
+    def _header(self, filtered: _Filtered) -> Header:
+        traversal, limit = filtered.traversal, filtered.limit
+        warnings = [*traversal.warnings, *filtered.warnings]
+        header = self._header_builder.header(filtered.topology, traversal.arguments, traversal.seeds, warnings)
+        self._header_builder.add_summary(header, traversal.topology, filtered.known, limit, filtered.call.call_deadline)
+        # Of a small answer, what is said about it leaves a quarter to nodes and edges.
+        limit_header(header, limit * 3 // 4)
+        return header
+
+    def _window(self, filtered: _Filtered, room: int) -> Window:
+        """Return nodes and edges without metadata: no more of them than could fit."""
+        arguments, nodes = filtered.traversal.arguments, filtered.topology.nodes
+        deadline = filtered.call.call_deadline
+        stop = len(nodes) if arguments.limit is None else arguments.offset + arguments.limit
+        shown = nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
+        within = edges_within(shown, filtered.topology.edges, deadline)
+        return Window(
+            [self._stub(node, filtered) for node in deadline.checking(shown)],
+            [self._bare(edge) for _, edge in deadline.checking(within)],
             [end for end, _ in within],
             deadline,
         )
-        return page, window, [edge for _, edge in within]
 
-    def _head(
-        self,
-        topology: Topology,
-        kept: Filtered,
-        seeds: Sequence[Iri],
-        warnings: Sequence[str],
-    ) -> Json:
-        """Return all of an answer but its nodes and edges."""
-        shorten = self._prefixes.shorten
-        head: Json = {
-            "seeds": [shorten(seed) for seed in seeds],
-            "node_count": len(kept.nodes),
-            "edge_count": len(kept.edges),
-            "complete": topology.complete,
-            "incomplete": [self._incomplete(gap) for gap in topology.gaps],
-            "undecided": kept.undecided,
-            "missing_seeds": [shorten(seed) for seed in topology.missing],
-            "blank_node_edges": topology.blank_edges,
-            "warnings": list(warnings),
-        }
-        always = {"seeds", "node_count", "edge_count", "complete"}
-        return {key: value for key, value in head.items() if value or key in always}
-
-    def _summary(self, topology: Topology, known: SchemaView, room: int, deadline: Deadline) -> Json:
-        """Return `schema_summary`, of which, with its labels, a third of the room is the limit.
-
-        Where there are more types and predicates than that, the most frequent are listed and the totals told.
-        """
-        # Many nodes have the same types.
-        alike: Counter[tuple[Iri, ...] | None] = Counter(
-            facts.types if facts.are_types_known else None for facts in deadline.checking(topology.facts.values())
+    def _stub(self, node: Iri, filtered: _Filtered) -> PageNode:
+        topology = filtered.traversal.topology
+        facts, shorten = topology.facts[node], self._prefixes.shorten
+        return PageNode(
+            node,
+            shorten(node),
+            filtered.known.chooser.shown(facts),
+            name=facts.name[:LONGEST_LABEL] if facts.name else None,
+            paths=[[shorten(step) for step in path] for path in topology.paths.get(node, ())],
         )
-        types: Counter[str] = Counter()
-        for iris, count in deadline.checking(alike.items()):
-            types[UNKNOWN if iris is None else known.chooser.shown(NodeFacts(iris))] += count
-        predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
-        summary: Json = {}
-        for count in _SUMMARIZED:
-            summary = self._summarized(types, predicates, count)
-            listed = len(summary["entity_types_found"]) + len(summary["predicates_found"])
-            labels = _LABEL_BYTES * listed if self._profile.names.on_stubs else 0
-            if size_of(summary) + labels <= room // 3:
-                break
-        return summary
 
-    def _summarized(self, types: Counter[str], predicates: Counter[Iri], count: int) -> Json:
-        found, used = _most_frequent(types, count), _most_frequent(predicates, count)
-        summary: Json = {
-            "entity_types_found": sorted(found),
-            "predicates_found": sorted(self._prefixes.shorten(predicate) for predicate in used),
-        }
-        if len(found) < len(types):
-            summary["entity_types_total"] = len(types)
-        if len(used) < len(predicates):
-            summary["predicates_total"] = len(predicates)
-        return summary
-
-    def _incomplete(self, gap: Gap) -> Json:
-        ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
-        shown = ids[:GAP_IDS]
-        detail = gap.detail
-        if gap.degrees:
-            degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}
-            detail += ": " + ", ".join(f"{in_prose(name)} has {_counted(degrees[name])}" for name in shown)
-        return {"cause": gap.cause, "count": len(ids), "ids": shown, "detail": detail}
-
-    def _stub(self, node: Iri, topology: Topology, known: SchemaView) -> Json:
-        facts = topology.facts[node]
-        stub: Json = {"id": self._prefixes.shorten(node), "entity_type": known.chooser.shown(facts)}
-        if facts.name:
-            stub["name"] = facts.name[:LONGEST_LABEL]
-        if node in topology.paths:
-            stub["via"] = [[self._prefixes.shorten(step) for step in path] for path in topology.paths[node]]
-        return stub
-
-    def _bare(self, edge: Edge) -> Json:
+    def _bare(self, edge: Edge) -> PageEdge:
         shorten = self._prefixes.shorten
-        return {
-            "subject": shorten(edge.subject),
-            "predicate": shorten(edge.predicate),
-            "object": shorten(edge.object),
-        }
+        return PageEdge(edge, shorten(edge.subject), shorten(edge.predicate), shorten(edge.object))
 
-    async def _detail(
-        self,
-        page: Page,
-        window: Sequence[Iri],
-        edges: Sequence[Edge],
-        filters: Filters,
-        topology: Topology,
-        known: SchemaView,
-        room: int,
-        call: Call,
-    ) -> None:
-        """Give the page its metadata, unless even its bare topology does not fit."""
-        full_nodes = [
-            (item, node)
-            for item, node in zip(page.nodes, window, strict=True)
-            if filters.details_node(known.chooser.filterable(topology.facts[node]))
-        ]
-        full_edges = [
-            (item, edge) for item, edge in zip(page.edges, edges, strict=True) if filters.details_edge(edge.predicate)
-        ]
-        if page.size > room:
-            for item, _ in (*full_nodes, *full_edges):
-                item.lost = True
+    async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
+        """Add the metadata that is asked for, unless even the bare topology does not fit."""
+        facts, chooser, filters = filtered.traversal.topology.facts, filtered.known.chooser, filtered.filters
+        nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
+        edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
+        if window.size > room:
+            for node in nodes:
+                node.is_reduced = True
+            for edge in edges:
+                edge.is_reduced = True
             return
+        call = filtered.call
         with call.tally.stage("metadata"):
-            described = await self._store.node_metadata([node for _, node in full_nodes], call, blank_nodes=False)
-            evidence = await self._store.edge_metadata([edge for _, edge in full_edges], call)
-        for item, node in page.deadline.checking(full_nodes, at_once=1):
-            item.failed = not described[node].mark.whole
-            item.unrefined = not item.failed and not described[node].refined
-            if not item.failed:
-                item.left_out = described[node].left_out + topology.facts[node].left_out
-                item.json.pop("name", None)
-                types = known.chooser.all_of(topology.facts[node])
-                item.json["metadata"] = self._writer.node(described[node].properties, types, known.schema.names or ())
-        for item, edge in page.deadline.checking(full_edges, at_once=1):
-            item.failed = not evidence[edge].mark.whole
-            item.left_out = evidence[edge].left_out
-            item.unrefined = not item.failed and not evidence[edge].refined
-            if not item.failed and (metadata := self._writer.edge(evidence[edge], item.omitted)):
-                item.json["metadata"] = metadata
-                item.negated = negations(metadata)
+            described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
+            evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        for node in window.deadline.checking(nodes, at_once=1):
+            self._describe(node, described[node.iri], facts[node.iri], filtered.known)
+        for edge in window.deadline.checking(edges, at_once=1):
+            self._add_evidence(edge, evidence[edge.edge])
 
-    def _fitted(
-        self,
-        page: Page,
-        head: Json,
-        limit: int,
-        kept: Filtered,
-        arguments: TraversalArguments,
-        labels: Labels,
-    ) -> Json:
-        """Make the page smaller until the whole answer, with all that must be told about it, fits."""
-        room = limit - size_of(head)
+    def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
+        node.failed = not description.mark.whole
+        node.unrefined = not (node.failed or description.refined)
+        if not node.failed:
+            node.ids_left_out = description.left_out + facts.left_out
+            types, named_by = known.chooser.all_of(facts), known.schema.names or ()
+            node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
+
+    def _add_evidence(self, edge: PageEdge, evidence: Evidence) -> None:
+        edge.failed = not evidence.mark.whole
+        edge.unrefined = not (edge.failed or evidence.refined)
+        edge.ids_left_out = evidence.left_out
+        if not edge.failed and (metadata := self._metadata_builder.edge(evidence, edge.omitted_texts)):
+            edge.set_metadata(metadata)
+
+    def _fitted(self, window: Window, header: Header, labels: Labels, filtered: _Filtered) -> Page:
+        """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
+        limit = filtered.limit
+        room = limit - size_of_header(header)
         while True:
-            page.shrink(room, names_on_stubs=self._profile.names.on_stubs)
-            page.cut(room)
-            answer = _labelled(head | self._body(page, head, kept, arguments), labels)
-            if negated := page.negated:
-                answer["warnings"] = [*answer.get("warnings", ()), negated]
-            excess = size_of(answer) - limit
-            if excess <= 0 or len(page.nodes) <= 1:
-                return answer
-            room = min(room, page.size) - excess
-
-    def _body(self, page: Page, head: Json, kept: Filtered, arguments: TraversalArguments) -> Json:
-        """Return nodes and edges, and what is to be told about them."""
-        end = arguments.offset + len(page.nodes)
-        body: Json = {"nodes": [node.json for node in page.nodes], "edges": [edge.json for edge in page.edges]}
-        if degraded := {**head.get("degraded", {}), **page.degraded}:
-            body["degraded"] = degraded
-        if omitted := page.omitted:
-            body["omitted_texts"] = omitted
-        if end < len(kept.nodes):
-            body["next_offset"] = end
-        if arguments.offset or end < len(kept.nodes):
-            window = kept.nodes[arguments.offset : end]
-            body["edges_across_pages"] = edges_across(window, kept.edges, page.deadline)
-            body["snapshot"] = kept.content
-        if arguments.snapshot is not None and arguments.snapshot != kept.content:
-            body["result_changed"] = True
-        return body
+            window.shrink(room, names_on_stubs=self._profile.names.on_stubs)
+            window.cut(room)
+            page = _page(window, header, labels, filtered)
+            excess = size_of_page(page) - limit
+            if excess <= 0:
+                return page
+            if len(page.nodes) <= 1:
+                limit_page(page, limit)
+                return page
+            room = min(room, window.size) - excess
 
 
-def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:
-    """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows.
-
-    Args:
-        size: What the operator allows.
-        asked: The argument `max_tokens`.
-        explain: Whether an explanation follows, for which room is kept.
-    """
-    tokens = size.max_tokens if asked is None else min(asked, size.ceiling_tokens)
-    limit = tokens * BYTES_PER_TOKEN
-    warnings = []
-    if asked is not None and asked > size.ceiling_tokens:
-        warnings.append(f"max_tokens: {asked} is above this gateway's ceiling; {size.ceiling_tokens} was used.")
-    return limit - room_for_explain(limit, wanted=explain), warnings
-
-
-def _labelled(answer: Json, labels: Labels) -> Json:
-    """Add the names of the IDs that an answer mentions, and how many of them could not be fetched."""
-    mentioned = MentionedIds.in_subgraph(answer)
-    if named := labels.of(mentioned):
-        answer["labels"] = named
-    if degraded := labels.degraded(mentioned, answer.get("degraded", {})):
-        answer["degraded"] = degraded
-    return answer
-
-
-def _counted(degree: Degree) -> str:
-    return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
+def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> Page:
+    """Return the page with these nodes and edges."""
+    arguments, topology = filtered.traversal.arguments, filtered.topology
+    end = arguments.offset + len(window.nodes)
+    mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+    page = Page(
+        replace(
+            header,
+            warnings=[*header.warnings, *window.warnings],
+            degraded={**header.degraded, **window.degraded, **labels.degraded(mentioned)},
+        ),
+        window.nodes,
+        window.edges,
+        omitted_texts=window.omitted_texts,
+        labels=labels.of(mentioned),
+        next_offset=end if end < len(topology.nodes) else None,
+        is_result_changed=arguments.snapshot is not None and arguments.snapshot != topology.content,
+    )
+    if arguments.offset or end < len(topology.nodes):
+        shown = topology.nodes[arguments.offset : end]
+        page.edges_across_pages = edges_across(shown, topology.edges, window.deadline)
+        page.snapshot = topology.content
+    return page
 
 
-def _most_frequent(counts: Counter[str], most: int) -> list[str]:
-    return sorted(counts, key=lambda term: (-counts[term], term))[:most]
+def _types_seen(topology: Topology, call: Call) -> set[Iri]:
+    """Return the types of all nodes but the seeds."""
+    return {
+        iri
+        for node, facts in call.call_deadline.checking(topology.facts.items())
+        if topology.nodes[node]
+        for iri in facts.types
+    }

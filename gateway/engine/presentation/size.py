@@ -1,10 +1,10 @@
-"""How large an answer is, and how it is made smaller, step by step, each step told (docs/contract.md, "Size")."""
+"""How large an answer is, and how texts and lists are shortened (docs/contract.md, "Size")."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from gateway.escaping import json_text
 from gateway.terms.words import cut
@@ -14,6 +14,7 @@ SHORTER = ((1_000, 100), (200, 30), (80, 10))
 """Characters of a text and elements of a list that are left, by how hard it must be tried."""
 
 Json = Any
+Listed = TypeVar("Listed")
 
 
 def compact_json(value: Json) -> str:
@@ -24,12 +25,6 @@ def compact_json(value: Json) -> str:
 def size_of(value: Json) -> int:
     """Return the bytes that a value takes in an answer, the comma after it included."""
     return len(compact_json(value).encode()) + 1
-
-
-class Id(str):
-    """A canonical ID among the values of an answer: a part of it would name nothing, so it is never shortened."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True)
@@ -46,18 +41,19 @@ class Shortener:
     elements: int
     shortened: int = 0
 
-    def __call__(self, value: Json) -> Json:
-        """Return the value, shortened where it is too long."""
-        if isinstance(value, str) and not isinstance(value, Id) and len(value) > self.text:
-            self.shortened += 1
-            return cut(value, self.text)
-        if isinstance(value, list):
-            if len(value) > self.elements:
-                self.shortened += 1
-            return [self(element) for element in value[: self.elements]]
-        if isinstance(value, dict):
-            return {key: self(element) for key, element in value.items()}
-        return value
+    def __call__(self, text: str) -> str:
+        """Return a text, cut where it is too long."""
+        if len(text) <= self.text:
+            return text
+        self.shortened += 1
+        return cut(text, self.text)
+
+    def beginning(self, values: Sequence[Listed]) -> Sequence[Listed]:
+        """Return as many of the first values as a list may have."""
+        if len(values) <= self.elements:
+            return values
+        self.shortened += 1
+        return values[: self.elements]
 
 
 def shorteners() -> list[Shortener]:

@@ -1,4 +1,4 @@
-"""The bound of an answer where its smallest form is still too large: lists are cut, and what is left out is counted.
+"""The size of an answer, and what is cut where its smallest form is still too large: lists and sentences, counted.
 
 An ID may have 998 characters, and a call may name 200 of them, so what an answer says beside its nodes and edges may
 alone be larger than the answer may be.
@@ -6,123 +6,140 @@ alone be larger than the answer may be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from gateway.engine.answers import Answer
-from gateway.engine.presentation.size import size_of
+from gateway.engine import messages
+from gateway.engine.answers import SchemaResult, SearchResult
+from gateway.engine.presentation.explain import room_for_explain
+from gateway.engine.presentation.page import Counts, EntitiesPage, EntityPage, Header, IdList, Page, TermSummary
+from gateway.engine.presentation.reference_shape import (
+    size_of_degraded,
+    size_of_entities_page,
+    size_of_entity_page,
+    size_of_header,
+    size_of_page,
+)
+from gateway.engine.presentation.size import BYTES_PER_TOKEN, size_of
+from gateway.settings.profile import SizeSettings
 from gateway.terms.words import cut
-
-Json = dict[str, Any]
-Bounded = TypeVar("Bounded", bound=Answer)
 
 _TEXT = 200
 """Characters of a sentence that are left."""
 
 _WARNINGS = 5
-_LISTS = ("remaining_ids", "not_found", "failed", "missing_seeds", "seeds")
-"""Lists of IDs that the caller has sent, by how well it can do without them."""
 
 
-def bounded(answer: Bounded, limit: int) -> Bounded:
-    """Return an answer that takes so many bytes at most, or what one node and the figures about it take.
+def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:
+    """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows.
 
     Args:
-        answer: An answer whose nodes, edges and values were made to fit already, as far as that goes.
-        limit: Bytes.
+        size: What the operator allows.
+        asked: The argument `max_tokens`.
+        explain: Whether an explanation follows, for which room is reserved.
     """
-    written = answer.as_json()
-    if size_of(written) <= limit:
-        return answer
-    return type(answer).model_validate(cut_to(written, limit))
+    tokens = size.max_tokens if asked is None else min(asked, size.ceiling_tokens)
+    limit = tokens * BYTES_PER_TOKEN
+    warnings = []
+    if asked is not None and asked > size.ceiling_tokens:
+        warnings.append(messages.above_ceiling("max_tokens", asked, size.ceiling_tokens))
+    return limit - room_for_explain(limit, wanted=explain), warnings
 
 
-def cut_to(answer: Json, limit: int) -> Json:
-    """Return an answer, or a part of one, of which lists are cut until it takes so many bytes; see `bounded`."""
-    left = dict(answer)
-    for step in _STEPS:
-        if size_of(left) <= limit:
-            break
-        step(left, limit)
-    return left
+def limit_header(header: Header, limit: int) -> None:
+    """Cut the sentences and lists of a header until it takes so many bytes, as far as that goes."""
+    _limit_header(header, limit, lambda: size_of_header(header))
 
 
-def _count(answer: Json, what: str, number: int) -> None:
+def limit_page(page: Page, limit: int) -> None:
+    """Cut a page whose nodes and edges are as small as they get until it takes so many bytes, as far as that goes."""
+    if size_of_page(page) > limit:
+        _drop_labels(page, page.header.degraded)
+    if size_of_page(page) > limit:
+        _count(page.header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
+        page.omitted_texts = {}
+    _limit_header(page.header, limit, lambda: size_of_page(page))
+    if size_of_page(page) > limit:
+        for node in page.nodes:
+            _count(page.header.degraded, "paths_left_out", len(node.paths))
+            node.paths = ()
+    if size_of_page(page) > limit and len(page.nodes) == 1:
+        # These are edges of the one node with itself.
+        _count(page.header.degraded, "edges_left_out", len(page.edges))
+        page.edges = []
+
+
+def limit_entity_page(page: EntityPage, limit: int) -> None:
+    """Cut the labels and sentences about one entity until the answer takes so many bytes, as far as that goes."""
+    if size_of_entity_page(page) > limit:
+        _drop_labels(page, page.degraded)
+    if size_of_entity_page(page) > limit:
+        page.warnings = _shorter(page.warnings)
+
+
+def limit_entities_page(page: EntitiesPage, limit: int) -> None:
+    """Cut the labels, sentences and IDs beside several entities until the answer takes so many bytes."""
+    if size_of_entities_page(page) > limit:
+        _drop_labels(page, page.degraded)
+    if size_of_entities_page(page) > limit:
+        page.warnings = _shorter(page.warnings)
+    if size_of_entities_page(page) <= limit:
+        return
+    for ids in (page.remaining, page.not_found, page.failed):
+        _cut_ids(ids, page.degraded, size_of_entities_page(page) - limit)
+        # What is in neither list is not accounted for.
+        page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
+
+
+def limit_listing(answer: SchemaResult | SearchResult, limit: int) -> None:
+    """Cut the labels and sentences of a list of terms or hits until the answer takes so many bytes."""
+    if size_of(answer.as_json()) > limit and answer.labels:
+        answer.degraded = answer.degraded or {}
+        _count(answer.degraded, "labels_left_out", len(answer.labels))
+        answer.labels = None
+    if size_of(answer.as_json()) > limit:
+        answer.warnings = _shorter(answer.warnings or ()) or None
+        if isinstance(answer, SearchResult):
+            answer.searched.how = cut(answer.searched.how, _TEXT)
+
+
+def _limit_header(header: Header, limit: int, size: Callable[[], int]) -> None:
+    """Cut a header until what it is a part of takes so many bytes, as far as that goes."""
+    if size() > limit:
+        header.warnings = _shorter(header.warnings)
+        header.gaps = [replace(gap, detail=cut(gap.detail, _TEXT)) for gap in header.gaps]
+    if size() > limit:
+        types, predicates = header.summary.types, header.summary.predicates
+        totals = header.summary.types_total or len(types), header.summary.predicates_total or len(predicates)
+        header.summary = TermSummary((), (), *totals)
+    if size() > limit:
+        # How many there are stays.
+        header.gaps = [replace(gap, ids=()) for gap in header.gaps]
+    if size() > limit:
+        for ids in (header.missing_seeds, header.seeds):
+            _cut_ids(ids, header.degraded, size() - limit)
+
+
+def _cut_ids(listed: IdList, degraded: Counts, excess: int) -> None:
+    """Drop the last IDs that the caller has sent, until the excess and the count of them are made up for."""
+    count = len(listed.ids)
+    allowed = -size_of_degraded("ids_not_listed", count)
+    while listed.ids and excess > allowed:
+        excess -= size_of(listed.ids.pop())
+        listed.left_out += 1
+    _count(degraded, "ids_not_listed", count - len(listed.ids))
+
+
+def _shorter(warnings: Sequence[str]) -> list[str]:
+    rest = len(warnings) - _WARNINGS
+    return [*(cut(text, _TEXT) for text in warnings[:_WARNINGS]), *([messages.more_warnings(rest)] if rest > 0 else [])]
+
+
+def _drop_labels(page: Page | EntityPage | EntitiesPage, degraded: Counts) -> None:
+    _count(degraded, "labels_left_out", len(page.labels))
+    page.labels = {}
+
+
+def _count(degraded: Counts, step: str, number: int) -> None:
     if number:
-        degraded = answer.get("degraded") or {}
-        answer["degraded"] = {**degraded, what: degraded.get(what, 0) + number}
-
-
-def _labels(answer: Json, _: int) -> None:
-    _count(answer, "labels_left_out", len(answer.pop("labels", None) or ()))
-
-
-def _quotes(answer: Json, _: int) -> None:
-    _count(answer, "quotes_left_out", sum((answer.pop("omitted_texts", None) or {}).values()))
-
-
-def _sentences(answer: Json, _: int) -> None:
-    if warnings := answer.get("warnings"):
-        more = [f"{len(warnings) - _WARNINGS} more warnings are left out."] if len(warnings) > _WARNINGS else []
-        answer["warnings"] = [*(cut(text, _TEXT) for text in warnings[:_WARNINGS]), *more]
-    if searched := answer.get("searched"):
-        answer["searched"] = {**searched, "how": cut(searched["how"], _TEXT)}
-    if gaps := answer.get("incomplete"):
-        answer["incomplete"] = [{**gap, "detail": cut(gap["detail"], _TEXT)} for gap in gaps]
-
-
-def _summary(answer: Json, _: int) -> None:
-    """Leave the lists of `schema_summary` out; the totals stay."""
-    if summary := answer.get("schema_summary"):
-        types, predicates = summary["entity_types_found"], summary["predicates_found"]
-        answer["schema_summary"] = {
-            "entity_types_found": [],
-            "predicates_found": [],
-            "entity_types_total": summary.get("entity_types_total") or len(types),
-            "predicates_total": summary.get("predicates_total") or len(predicates),
-        }
-
-
-def _ids_of_gaps(answer: Json, _: int) -> None:
-    """Leave the IDs in `incomplete` out; how many there are stays."""
-    if gaps := answer.get("incomplete"):
-        answer["incomplete"] = [{**gap, "ids": []} for gap in gaps]
-
-
-def _lists(answer: Json, limit: int) -> None:
-    for name in _LISTS:
-        excess = size_of(answer) - limit
-        ids = list(answer.get(name) or ())
-        count = len(ids)
-        while ids and excess > -size_of({"degraded": {"ids_not_listed": count}}):
-            excess -= size_of(ids.pop())
-        if len(ids) < count:
-            answer[name] = ids
-            # What is in neither list is not accounted for.
-            if name in {"not_found", "failed"}:
-                answer["complete"] = False
-            _count(answer, "ids_not_listed", count - len(ids))
-
-
-def _edges(answer: Json, _: int) -> None:
-    """Leave the edges of a page out that has one node: what it has with itself."""
-    if answer.get("edges") and len(answer["nodes"]) == 1:
-        _count(answer, "edges_left_out", len(answer["edges"]))
-        answer["edges"] = []
-
-
-def _paths(answer: Json, _: int) -> None:
-    for node in answer.get("nodes") or ():
-        _count(answer, "paths_left_out", len(node.pop("via", None) or ()))
-
-
-_STEPS: tuple[Callable[[Json, int], None], ...] = (
-    _labels,
-    _quotes,
-    _sentences,
-    _summary,
-    _ids_of_gaps,
-    _lists,
-    _paths,
-    _edges,
-)
+        degraded[step] = degraded.get(step, 0) + number

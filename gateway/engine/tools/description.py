@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from gateway.engine import messages
 from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
+from gateway.engine.presentation.entities import how_many_fit, shortened
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
-from gateway.engine.presentation.metadata import MetadataWriter
-from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, max_bytes
-from gateway.engine.presentation.size import shorteners, size_of
+from gateway.engine.presentation.metadata import MetadataBuilder
+from gateway.engine.presentation.page import Counts, EntitiesPage, EntityPage, IdList, PageNode
+from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
+from gateway.engine.presentation.reference_shape import entities_result, entity_result, size_of_unanswered
+from gateway.engine.presentation.size import size_of
+from gateway.engine.presentation.size_limit import limit_entities_page, limit_entity_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import ranked
-from gateway.engine.traversal.gaps import UNTRUSTED
 from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Existence, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
@@ -28,43 +30,27 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
 
 _NEAREST = 3
-_NOT_TRUSTED = f"This {UNTRUSTED}, so values may be missing, and what is not found may exist."
-_NAMES_UNKNOWN = (
-    "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
-)
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
-Json = dict[str, Any]
+_Found = Mapping[Iri, PageNode | Fault | None]
 
 
 @dataclass(slots=True)
 class _Notes:
-    """What a reader should know about some records.
+    """What a reader should know about some entities.
 
     Attributes:
         warnings: In words.
         elsewhere: Nodes of which another part of a split graph knows more, or may.
         names_in_doubt: Whether it is not known which predicates carry names.
-        left_out: By node, how many types and values are left out because no caller could send their IDs back.
         unrefined: Nodes whose precisions of dates and units of quantities could not be read.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
     names_in_doubt: bool = False
-    left_out: dict[Iri, int] = field(default_factory=dict)
     unrefined: list[Iri] = field(default_factory=list)
-
-    @property
-    def all_read(self) -> bool:
-        """Whether the graph asked said all that there is."""
-        return not (self.elsewhere or self.unrefined or self.names_in_doubt or any(self.left_out.values()))
-
-    def with_left_out(self, degraded: Json, shown: Sequence[Json]) -> Json:
-        """Return what was left out of the records that are shown: for size, and because it is no ID."""
-        left_out = sum(self.left_out.get(record["iri"], 0) for record in shown)
-        return {**degraded, "ids_left_out": left_out} if left_out else degraded
 
 
 class EntityDescriber:
@@ -75,7 +61,7 @@ class EntityDescriber:
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
-        self._writer = MetadataWriter(profile, prefixes)
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
@@ -88,25 +74,29 @@ class EntityDescriber:
         """
         (iri,) = expanded("id", [arguments.id], self._prefixes)
         found, notes = await self._look_up([iri], call)
-        if isinstance(found[iri], Fault):
-            raise found[iri]
-        if found[iri] is None:
+        entity = found[iri]
+        if isinstance(entity, Fault):
+            raise entity
+        if entity is None:
             raise await self._not_found(arguments.id, iri, call)
-        record: Json = found[iri]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        labels = await self._labels([record], call)
-        (fitting,), degraded = _shortened(
-            [record], limit - size_of(notes.warnings) - _MARGIN, labels, call.call_deadline
+        room = limit - size_of(notes.warnings) - _MARGIN
+        is_complete = self._is_complete(notes, [entity])
+        labels = await self._labels([entity], call)
+        degraded = shortened([entity], room, labels, call.call_deadline)
+        mentioned = MentionedIds.in_nodes([entity])
+        page = EntityPage(
+            entity,
+            complete=is_complete,
+            warnings=[*notes.warnings, *warnings],
+            degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
+            labels=labels.of(mentioned),
         )
-        told = {
-            "complete": notes.all_read and self._profile.endpoint.trusted,
-            "warnings": [*notes.warnings, *warnings] or None,
-            **_labelled([fitting], labels, notes.with_left_out(degraded, [fitting])),
-        }
-        return Entity.model_validate({**_flat(fitting), **told})
+        limit_entity_page(page, limit)
+        return entity_result(page)
 
     async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesResult:
-        """Return several entities in the order asked; what is not found or failed is told apart.
+        """Return several entities in the order asked; what is not found or failed is listed apart.
 
         Raises:
             Fault: None could be looked up.
@@ -116,50 +106,58 @@ class EntityDescriber:
         if len(faults) == len(found):
             raise faults[0]
         shorten = self._prefixes.shorten
-        told: Json = {
-            "not_found": [shorten(iri) for iri, record in found.items() if record is None],
-            "failed": [shorten(iri) for iri, record in found.items() if isinstance(record, Fault)] or None,
-        }
-        if hint := self._prefixes.undeclared(iri for iri, record in found.items() if record is None):
-            notes.warnings.append(hint)
-        records = [record for record in found.values() if isinstance(record, dict)]
+        absent = [iri for iri, entity in found.items() if entity is None]
+        not_found = [shorten(iri) for iri in absent]
+        failed = [shorten(iri) for iri, entity in found.items() if isinstance(entity, Fault)]
+        entities = [entity for entity in found.values() if isinstance(entity, PageNode)]
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        warnings = [*notes.warnings, *warnings]
-        room = limit - size_of(told) - size_of(warnings) - _MARGIN
-        labels = await self._labels(records, call)
-        fitting, degraded = _shortened(records, room, labels, call.call_deadline)
-        count = _how_many(fitting, room, [record["id"] for record in records], labels, call.call_deadline)
-        return EntitiesResult.model_validate(
-            {
-                **told,
-                "complete": not told["failed"] and notes.all_read and self._profile.endpoint.trusted,
-                "result": fitting[:count],
-                "warnings": warnings or None,
-                **_labelled(fitting[:count], labels, notes.with_left_out(degraded, fitting[:count])),
-                "remaining_ids": [record["id"] for record in records[count:]] or None,
-            }
+        hint = self._prefixes.undeclared(absent)
+        warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
+        room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
+        labels = await self._labels(entities, call)
+        degraded = shortened(entities, room, labels, call.call_deadline)
+        count = how_many_fit(entities, room, labels, call.call_deadline)
+        shown = entities[:count]
+        mentioned = MentionedIds.in_nodes(shown)
+        page = EntitiesPage(
+            shown,
+            complete=not failed and self._is_complete(notes, entities),
+            not_found=IdList(not_found),
+            failed=IdList(failed),
+            remaining=IdList([entity.id for entity in entities[count:]]),
+            warnings=warnings,
+            degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+            labels=labels.of(mentioned),
         )
+        limit_entities_page(page, limit)
+        return entities_result(page)
 
-    async def _labels(self, records: Sequence[Json], call: Call) -> Labels:
+    def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
+        """Return whether the graph asked said all that there is about the entities that were found."""
+        in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt
+        left_out = any(entity.ids_left_out for entity in entities)
+        return not (in_doubt or left_out) and self._profile.endpoint.trusted
+
+    async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-            return await self._labeller.labels(_mentioned(records), await self._schema_cache.view(call), call)
+            known = await self._schema_cache.view(call)
+            return await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
 
-    async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[dict[Iri, Any], _Notes]:
-        """Return for each IRI its record, None where it does not exist, or the fault that hid it; and what to note."""
+    async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
+        """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known, facts, described, existing, notes = await self._read(iris, call)
-        found: dict[Iri, Any] = {}
+        found: dict[Iri, PageNode | Fault | None] = {}
         for iri in call.call_deadline.checking(iris, at_once=1):
-            there = existing.get(iri)
-            marks = [described[iri].mark, facts[iri].mark, *([there.mark] if there else [])]
+            existence = existing.get(iri)
+            marks = [described[iri].mark, facts[iri].mark, *([existence.mark] if existence else [])]
             fault = next((mark.fault for mark in marks if mark.fault is not None), None)
             if fault is not None:
                 found[iri] = fault
-            elif there is not None and not there.exists:
+            elif existence is not None and not existence.exists:
                 found[iri] = None
             else:
-                notes.left_out[iri] = facts[iri].left_out + described[iri].left_out
-                found[iri] = self._record(iri, facts[iri], described[iri], known)
+                found[iri] = self._entity(iri, facts[iri], described[iri], known)
         return found, notes
 
     async def _read(
@@ -178,7 +176,7 @@ class EntityDescriber:
             self._note_absent([iri for iri in silent if existing[iri].mark.whole and not existing[iri].exists], notes)
         if names_in_doubt(known, self._profile):
             notes.names_in_doubt = True
-            notes.warnings.append(_NAMES_UNKNOWN)
+            notes.warnings.append(messages.NAME_KEYS_UNKNOWN)
         return known, facts, described, existing, notes
 
     async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], call: Call) -> _Notes:
@@ -186,44 +184,36 @@ class EntityDescriber:
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])
         if not self._profile.endpoint.trusted:
-            notes.warnings.append(_NOT_TRUSTED)
+            notes.warnings.append(messages.VALUES_MAY_BE_MISSING)
         notes.unrefined = [iri for iri, description in described.items() if not description.refined]
         if notes.unrefined:
-            notes.warnings.append(
-                "The precision of dates and the units of quantities could not be read of "
-                f"{self._prefixes.listed(notes.unrefined)}: a first of January may be a year only. Ask again."
-            )
+            notes.warnings.append(messages.unrefined(self._prefixes.listed(notes.unrefined)))
         if silent and (where := self._profile.endpoint.other_graph):
             subjects = await self._store.subjects(silent, call)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]
             absent = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
             notes.elsewhere.update(unsure, absent)
             if absent:
-                notes.warnings.append(
-                    f"Nothing is said here about {self._prefixes.listed(absent)}; it may be in {where}."
-                )
+                notes.warnings.append(messages.nothing_said(self._prefixes.listed(absent), where))
             if unsure:
-                notes.warnings.append(
-                    f"Whether anything is said here about {self._prefixes.listed(unsure)} could not be found out; "
-                    "ask again."
-                )
+                notes.warnings.append(messages.unsure_whether_said(self._prefixes.listed(unsure)))
         return notes
 
     def _note_absent(self, absent: Sequence[Iri], notes: _Notes) -> None:
         """Note nodes that this part of a split graph does not even mention."""
         if absent and (where := self._profile.endpoint.other_graph):
             notes.elsewhere.update(absent)
-            notes.warnings.append(f"{self._prefixes.listed(absent)} is not in this graph; it may be in {where}.")
+            notes.warnings.append(messages.not_here(self._prefixes.listed(absent), where))
 
-    def _record(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> Json:
-        return {
-            "id": self._prefixes.shorten(iri),
-            "entity_type": known.chooser.shown(facts),
-            "iri": iri,
-            "metadata": self._writer.node(
-                description.properties, known.chooser.all_of(facts), known.schema.names or ()
-            ),
-        }
+    def _entity(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> PageNode:
+        types, named_by = known.chooser.all_of(facts), known.schema.names or ()
+        return PageNode(
+            iri,
+            self._prefixes.shorten(iri),
+            known.chooser.shown(facts),
+            metadata=self._metadata_builder.node(description.properties, types, named_by),
+            ids_left_out=facts.left_out + description.left_out,
+        )
 
     async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:
         words = words_of(local_name(iri))
@@ -240,20 +230,9 @@ class EntityDescriber:
                 others = [hit for hit in hits.hits if hit.iri != iri and is_sendable(hit.iri)]
                 best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
                 nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
-        where = self._profile.endpoint.other_graph
-        doubt = "" if self._profile.endpoint.trusted else f" But this {UNTRUSTED}, so it may exist."
-        return InputError(
-            f"There is no entity {quoted(asked)} in this graph{f'; it may be in {where}' if where else ''}.{doubt}",
-            valid=" ".join(
-                filter(
-                    None,
-                    [
-                        self._prefixes.undeclared([iri]),
-                        f"Nearest by name: {', '.join(nearest)}." if nearest else "",
-                    ],
-                )
-            ),
-            next_step="Call search_entities with a name to find its ID.",
+        endpoint = self._profile.endpoint
+        return messages.no_such_entity(
+            quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted
         )
 
 
@@ -275,76 +254,7 @@ def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri
     return list(iris)
 
 
-def _flat(record: Json) -> Json:
-    """Put the metadata beside the node's own keys, which it never has."""
-    return {**{key: value for key, value in record.items() if key != "metadata"}, **record["metadata"]}
-
-
-def _mentioned(records: Sequence[Json]) -> MentionedIds:
-    mentioned = MentionedIds()
-    mentioned.add_records(records)
-    return mentioned
-
-
-def _size(records: Sequence[Json], labels: Labels) -> int:
-    """Return the bytes that records take, with the names of what they mention."""
-    return sum(map(size_of, records)) + size_of(labels.of(_mentioned(records)))
-
-
-def _labelled(records: Sequence[Json], labels: Labels, degraded: Json) -> Json:
-    """Return the names of what records mention, and what was left out or could not be had."""
-    mentioned = _mentioned(records)
-    return {"labels": labels.of(mentioned) or None, "degraded": labels.degraded(mentioned, degraded) or None}
-
-
-def _shortened(records: Sequence[Json], limit: int, labels: Labels, deadline: Deadline) -> tuple[list[Json], Json]:
-    """Shorten long values, harder and harder, until the records fit; then leave out the last values of those too long.
-
-    Raises:
-        DeadlinePassed: The time was not enough.
-
-    Returns:
-        The records, and what was left out, with counts. They may together still be longer than the limit, each by
-        itself is not.
-    """
-    fitting = list(records)
-    degraded: Json = {}
-    for shorter in shorteners():
-        if _size(fitting, labels) <= limit:
-            break
-        fitting = [
-            {**record, "metadata": shorter(record["metadata"])} for record in deadline.checking(records, at_once=1)
-        ]
-        if shorter.shortened:
-            degraded["values_shortened"] = shorter.shortened
-    left_out = sum(_cut_properties(record, limit, labels) for record in deadline.checking(fitting, at_once=1))
-    if left_out:
-        degraded["properties_left_out"] = left_out
-    return fitting, degraded
-
-
-def _cut_properties(record: Json, limit: int, labels: Labels) -> int:
-    """Leave out the last properties of a record that alone is too long, and return how many."""
-    left_out = 0
-    while (excess := _size([record], labels) - limit) > 0 and record["metadata"]:
-        while excess > 0 and record["metadata"]:
-            key, value = record["metadata"].popitem()
-            excess -= size_of({key: value}) - 2
-            left_out += 1
-    return left_out
-
-
-def _how_many(records: Sequence[Json], limit: int, ids: Sequence[str], labels: Labels, deadline: Deadline) -> int:
-    """Return how many records fit together with the IDs of the others; at least one."""
-    used, named = 0, 0
-    left = sum(map(size_of, ids))
-    mentioned = MentionedIds()
-    described = deadline.checking(zip(records, ids, strict=True), at_once=1)
-    for count, (record, short) in enumerate(described):
-        left -= size_of(short)
-        used += size_of(record)
-        mentioned.add_records([record])
-        named = size_of(labels.of(mentioned)) if labels.by_id else 0
-        if used + named + left > limit and count:
-            return count
-    return len(records)
+def _ids_left_out(entities: Sequence[PageNode]) -> Counts:
+    """Return how many types and values are left out because no caller could send their IDs back."""
+    left_out = sum(entity.ids_left_out for entity in entities)
+    return {"ids_left_out": left_out} if left_out else {}

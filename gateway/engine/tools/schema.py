@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from gateway.engine import messages as guide
+from gateway.engine import advice
 from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import DescribeSchema
-from gateway.engine.presentation.presenter import max_bytes
 from gateway.engine.presentation.size import size_of
+from gateway.engine.presentation.size_limit import limit_listing, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, labels_of
 from gateway.errors import BudgetSpent, DeadlinePassed
@@ -39,7 +39,9 @@ class SchemaDescriber:
         known = await self._schema_cache.view(call, in_full=True)
         if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
             raise known.fault
-        return self._fitting(known, explain=arguments.explain)
+        answer = self._fitting(known, explain=arguments.explain)
+        limit_listing(answer, max_bytes(self._profile.size, None, explain=arguments.explain)[0])
+        return answer
 
     def known(self) -> SchemaResult | None:
         """Return what is known now, without asking the graph; None while nothing is."""
@@ -64,7 +66,7 @@ class SchemaDescriber:
         ids = [shorten(term.iri) for term in listed]
         labels = labels_of(known, self._prefixes, [term.iri for term in listed])
         return SchemaResult(
-            graph_description=guide.description(self._profile, schema, self._prefixes),
+            graph_description=advice.description(self._profile, schema, self._prefixes),
             complete=known.comprehensive and listed_all,
             comprehensive=known.comprehensive and listed_all,
             entity_types=ids[: len(types)],
@@ -79,10 +81,10 @@ class SchemaDescriber:
             schema_version=schema.version,
             warnings=[*([] if known.comprehensive else [self._why_not_complete(schema)]), *_cut_lists(schema, count)]
             or None,
-            next_steps=guide.next_steps(
+            next_steps=advice.next_steps(
                 self._profile, schema, self._prefixes, closed=known.comprehensive and listed_all
             ),
-            tool_usage_notes=guide.TOOL_USAGE_NOTES,
+            tool_usage_notes=advice.TOOL_USAGE_NOTES,
         )
 
     def _why_not_complete(self, schema: Schema) -> str:

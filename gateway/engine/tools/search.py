@@ -6,19 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from gateway.engine import messages
 from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
-from gateway.engine.presentation.metadata import MetadataWriter
-from gateway.engine.presentation.presenter import max_bytes
+from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.size import Shortener, size_of
+from gateway.engine.presentation.size_limit import limit_listing, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
 from gateway.engine.schema.subclasses import Subclasses
 from gateway.engine.schema.term_lookup import Chosen
 from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import Ranked, ranked, weighted, weights_of
-from gateway.engine.traversal.gaps import NOT_SENDABLE, UNTRUSTED
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -29,15 +29,6 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import has_symbol, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
-
-_MAYBE_OTHERS = (
-    "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
-)
-
-_NAMES_UNKNOWN = (
-    "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
-)
-_NOT_TRUSTED = f"This {UNTRUSTED}, so there may be others."
 
 _HEAD = 4_000
 """Bytes of an answer that are kept for how it was searched, and for warnings."""
@@ -60,7 +51,7 @@ class EntitySearcher:
         self._prefixes = prefixes
         self._schema_cache = schema_cache
         self._subclasses = Subclasses(store, profile, prefixes)
-        self._writer = MetadataWriter(profile, prefixes)
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
     async def search(self, arguments: SearchEntities, call: Call) -> SearchResult:
@@ -77,14 +68,16 @@ class EntitySearcher:
             hits = await self._hits(terms, wanted, call) if wanted or not arguments.node_types else _NOTHING
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
-            more.append(f"{len(hits.hits) - len(sendable)} names that fit are left out: {NOT_SENDABLE}.")
+            more.append(messages.names_left_out(len(hits.hits) - len(sendable)))
         best = ranked(sendable, arguments.query, terms.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, known, call)
         weights = hits.weights
         if weights is None:
             with call.tally.stage("search"):
-                weights = await weights_of(best, arguments.query, arguments.limit, self._store, self._writer, call)
+                weights = await weights_of(
+                    best, arguments.query, arguments.limit, self._store, self._metadata_builder, call
+                )
         shown = weighted(best, arguments.query, weights)[: arguments.limit]
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
@@ -93,12 +86,12 @@ class EntitySearcher:
             more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
-            more.append(f"{len(gone)} of the entities that were found by name are not in the graph any more.")
+            more.append(messages.entities_gone(len(gone)))
         labels = await self._labeller.labels(
             MentionedIds(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, call
         )
         if not (types.whole or types.warnings):
-            more.append(_MAYBE_OTHERS)
+            more.append(messages.OTHER_TYPES_MAY_MATCH)
         more += self._doubts(known)
         # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
@@ -106,7 +99,7 @@ class EntitySearcher:
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
         fitting = _fitting(entries, limit - _HEAD, labels)
-        return SearchResult.model_validate(
+        answer = SearchResult.model_validate(
             {
                 "result": fitting,
                 "labels": labels.of(_types(fitting)) or None,
@@ -120,14 +113,16 @@ class EntitySearcher:
                 "warnings": [*types.warnings, *more, *hits.warnings] or None,
             }
         )
+        limit_listing(answer, limit)
+        return answer
 
     def _doubts(self, known: SchemaView) -> list[str]:
         """Return why names may be missing whatever was read."""
         doubts = []
         if names_in_doubt(known, self._profile):
-            doubts.append(_NAMES_UNKNOWN)
+            doubts.append(messages.NAMES_MAY_BE_MISSED)
         if not self._profile.endpoint.trusted:
-            doubts.append(_NOT_TRUSTED)
+            doubts.append(messages.OTHERS_MAY_MATCH)
         return doubts
 
     async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:
@@ -171,7 +166,7 @@ class EntitySearcher:
         subjects = await self._store.subjects(silent, call)
         gone = [iri for iri in silent if subjects[iri].mark.whole and not subjects[iri].exists]
         named = self._prefixes.listed(gone)
-        return [f"Nothing is said here about {named}; it may be in {where}."] if gone else []
+        return [messages.nothing_said(named, where)] if gone else []
 
     async def _of_types(
         self, best: Sequence[Ranked], types: frozenset[str], known: SchemaView, call: Call
@@ -200,10 +195,7 @@ class EntitySearcher:
 def _search_terms(query: str) -> SearchTerms:
     words = words_of(query)
     if not words and not has_symbol(query):
-        raise InputError(
-            f"search_entities: query {quoted(query)} has no letter, digit or symbol.",
-            valid="query: a name, an alias or a part of it.",
-        )
+        raise messages.nothing_to_search(quoted(query))
     return SearchTerms(query, tuple(words))
 
 

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import Literal
 
-from gateway.engine.presentation.metadata import MetadataWriter
+from gateway.engine.answers import Match
+from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hit, Iri
 from gateway.terms.folding import fold, fold_accents
-
-Match = Literal["label", "alias", "prefix", "all words", "some words", "similar"]
-"""How a name fits: it is the query, it is a further name and the query, it begins so, it has all words or some of
-them, or none as such, as it is with a word that was spelt otherwise."""
 
 _ORDER: Mapping[Match, int] = {"label": 0, "alias": 1, "prefix": 2, "all words": 3, "some words": 4, "similar": 5}
 
@@ -62,7 +58,7 @@ def weighted(best: Sequence[Ranked], query: str, weights: Mapping[Iri, float]) -
 
 
 async def weights_of(
-    best: Sequence[Ranked], query: str, limit: int, store: GraphStore, writer: MetadataWriter, call: Call
+    best: Sequence[Ranked], query: str, limit: int, store: GraphStore, metadata_builder: MetadataBuilder, call: Call
 ) -> Mapping[Iri, float]:
     """Return how much entities matter: how often they are mentioned, or how many edges they have.
 
@@ -74,7 +70,7 @@ async def weights_of(
         return {}
     with call.reserving(requests=0.5, time=0.5):
         described = await store.mentions(nodes, call)
-        mentions = {node: writer.mentions(described[node].properties) for node in nodes}
+        mentions = {node: metadata_builder.mentions(described[node].properties) for node in nodes}
         if any(mentions.values()):
             whole = all(described[node].mark.whole for node in nodes)
             return {node: count or 0.0 for node, count in mentions.items()} if whole else {}

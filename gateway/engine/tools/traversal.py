@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from gateway.engine import messages
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.presentation.filters import TraversalArguments, resolve
-from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
+from gateway.engine.presentation.page import Page
+from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter, Traversal
+from gateway.engine.presentation.reference_shape import bfs_result, intersection_result
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.tools.description import expanded
 from gateway.engine.traversal.hub_rule import HubRule
@@ -45,13 +47,13 @@ class Traverser:
 
     async def bfs(self, arguments: BfsQuery, call: Call) -> BfsResult:
         """Answer `bfs_query`."""
-        return BfsResult.model_validate(await self._subgraph(arguments, arguments.max_hops, call))
+        return bfs_result(await self._page(arguments, arguments.max_hops, call))
 
     async def intersection(self, arguments: IntersectSubgraphs, call: Call) -> IntersectionResult:
         """Answer `intersect_subgraphs`."""
-        return IntersectionResult.model_validate(await self._subgraph(arguments, arguments.k, call))
+        return intersection_result(await self._page(arguments, arguments.k, call))
 
-    async def _subgraph(self, arguments: TraversalArguments, hops: int, call: Call) -> dict[str, Any]:
+    async def _page(self, arguments: TraversalArguments, hops: int, call: Call) -> Page:
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
@@ -80,7 +82,7 @@ class Traverser:
             self._snapshots.put(question, topology, generation)
         await call.progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
         warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
-        return await self._presenter.present(topology, arguments, seeds, warnings, call)
+        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings), call)
 
     def _compare(self) -> None:
         if self._schema_cache.latest is not None:
@@ -89,8 +91,4 @@ class Traverser:
 
 def _check_two(seeds: Sequence[Iri]) -> None:
     if len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
-        raise InputError(
-            "intersect_subgraphs: the seeds are one entity, written more than once.",
-            valid="seeds takes 2 to 50 different IDs.",
-            next_step="Use bfs_query for the neighborhood of one entity.",
-        )
+        raise messages.one_seed_only()

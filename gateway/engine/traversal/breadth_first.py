@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from gateway.engine.traversal.gaps import Gaps
+from gateway.engine import messages
+from gateway.engine.traversal.gaps import GapCollector
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
@@ -31,7 +32,7 @@ class Exploration:
     known: dict[Iri, Neighbourhood] = field(default_factory=dict)
     missing: list[Iri] = field(default_factory=list)
     unsure: dict[Iri, Fault] = field(default_factory=dict)
-    gaps: Gaps = field(default_factory=Gaps)
+    gaps: GapCollector = field(default_factory=GapCollector)
     capped: set[Iri] = field(default_factory=set)
 
     @property
@@ -182,9 +183,9 @@ async def _sorted_by_degree(
             if seeds:
                 found.known[node] = Neighbourhood(mark=degree.mark)
         elif rule.is_hub(degree.count) and not seeds:
-            found.gaps.add_degree("hub_not_expanded", node, degree, f"more than {rule.max_degree:,} edges")
+            found.gaps.add_degree("hub_not_expanded", node, degree, messages.hub(rule.max_degree))
         elif rule.is_capped(degree.count):
-            found.gaps.add_degree("edges_capped", node, degree, f"only {rule.max_edges:,} edges are shown")
+            found.gaps.add_degree("edges_capped", node, degree, messages.edges_capped(rule.max_edges))
             capped.append(node)
         else:
             whole.append(node)
@@ -228,5 +229,5 @@ async def _settle_seeds(store: GraphStore, found: Exploration, call: Call) -> No
 def _over_budget(found: Exploration, frontier: Sequence[Iri], call: Call) -> bool:
     if not frontier or _reached(found) <= call.nodes:
         return False
-    found.gaps.add("budget", frontier, f"More than {call.nodes:,} nodes were reached; these were not expanded.")
+    found.gaps.add("budget", frontier, messages.nodes_used_up(call.nodes))
     return True

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from gateway.engine import messages
 from gateway.errors import Fault
 from gateway.graph.values import Degree, Iri, Mark, Neighbourhood
-from gateway.terms.iri import MAX_IRI
 
 Cause = Literal[
     "hub_not_expanded",
@@ -22,12 +22,6 @@ Cause = Literal[
     "budget",
 ]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-
-UNTRUSTED = "endpoint is known to cut answers without a sign"
-"""What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
-
-NOT_SENDABLE = f"an ID of them is no IRI, or has more than {MAX_IRI} characters, and could not be sent back"
-"""Why something is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,7 @@ class Gap:
 
 
 @dataclass(slots=True)
-class Gaps:
+class GapCollector:
     """Collects what an answer lacks."""
 
     _ids: dict[Cause, set[Iri]] = field(default_factory=dict)
@@ -56,25 +50,25 @@ class Gaps:
     _degrees: dict[Cause, dict[Iri, Degree]] = field(default_factory=dict)
 
     def add(self, cause: Cause, ids: Iterable[Iri], detail: str) -> None:
-        """Note that something about these nodes is missing; nothing is noted for no nodes."""
+        """Add that something about these nodes is missing; nothing is added for no nodes."""
         for iri in ids:
             self._ids.setdefault(cause, set()).add(iri)
             self._details.setdefault(cause, detail)
 
     def add_left_out(self, neighbourhoods: Mapping[Iri, Neighbourhood]) -> None:
-        """Note the edges that are left out because a caller could not send one of their IDs back."""
+        """Add the edges that are left out because a caller could not send one of their IDs back."""
         concerned = [node for node, neighbourhood in neighbourhoods.items() if neighbourhood.left_out]
         if concerned:
             edges = len(frozenset().union(*(neighbourhoods[node].left_out for node in concerned)))
-            self.add("ids_left_out", concerned, f"{edges:,} edges of these are left out: {NOT_SENDABLE}")
+            self.add("ids_left_out", concerned, messages.edges_left_out(edges))
 
     def add_degree(self, cause: Cause, iri: Iri, degree: Degree, detail: str) -> None:
-        """Note that a node has too many edges."""
+        """Add that a node has too many edges."""
         self.add(cause, [iri], detail)
         self._degrees.setdefault(cause, {})[iri] = degree
 
     def add_mark(self, iri: Iri, mark: Mark) -> None:
-        """Note what the mark of a node's edges says, unless they are whole."""
+        """Add what the mark of a node's edges says, unless they are whole."""
         if mark.fault is not None:
             self.add(cause_of(mark.fault), [iri], mark.fault.wrong)
 
@@ -89,7 +83,7 @@ class Gaps:
 
 
 def cause_of(fault: Fault) -> Cause:
-    """Return the cause under which a fault is told."""
+    """Return the cause under which a fault is listed."""
     for cause in CAUSES:
         if cause == fault.cause:
             return cause

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gateway.engine import messages
 from gateway.settings.profile import HubSettings
 
-_TOLD = 10
-"""How far beyond the rule edges are counted, so that a reader learns how large a hub is."""
+_COUNTED_BEYOND = 10
+"""Edges are counted up to so many times the rule's limit, for the degree of a hub in the answer."""
 
 _COUNTED = 1_000
 """Edges that are counted in any case."""
@@ -37,7 +38,7 @@ class HubRule:
             if ceiling is None or (limit is not None and limit <= ceiling):
                 return limit
             if wanted is not None:
-                warnings.append(f"{name}: {wanted} is above this gateway's ceiling; {ceiling} was used.")
+                warnings.append(messages.above_ceiling(name, wanted, ceiling))
             return ceiling
 
         return cls(
@@ -59,12 +60,14 @@ class HubRule:
     @property
     def counted(self) -> int:
         """How many edges of a node are counted at most."""
-        return max(_COUNTED, *(_TOLD * limit for limit in (self.max_degree, self.max_edges) if limit is not None))
+        return max(
+            _COUNTED, *(_COUNTED_BEYOND * limit for limit in (self.max_degree, self.max_edges) if limit is not None)
+        )
 
     def is_hub(self, degree: int) -> bool:
-        """Tell whether a node with so many edges is not expanded."""
+        """Return whether a node with so many edges is not expanded."""
         return self.max_degree is not None and degree > self.max_degree
 
     def is_capped(self, degree: int) -> bool:
-        """Tell whether a node with so many edges shows only some."""
+        """Return whether a node with so many edges shows only some."""
         return self.max_edges is not None and degree > self.max_edges

@@ -1,10 +1,11 @@
-"""Nodes that were merged into others, as Wikidata's redirects are: followed, and told."""
+"""Nodes that were merged into others, as Wikidata's redirects are: followed, with a warning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gateway.engine import messages
 from gateway.engine.traversal.gaps import Gap, cause_of
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import Fault
@@ -17,8 +18,6 @@ from gateway.terms.prefixes import PrefixMap
 
 _STEPS = 5
 """Merged nodes that are followed from one to the next; a wiki repairs double redirects."""
-
-_TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Followed:
             if seed not in speaking
         )
         if self.astray:
-            gaps += (Gap("endpoint_failed", self.astray, _TOO_FAR),)
+            gaps += (Gap("endpoint_failed", self.astray, messages.REDIRECTED_TOO_FAR),)
         return replace(topology, gaps=topology.gaps + gaps)
 
 
@@ -85,7 +84,7 @@ class Redirects:
                 targets = self._targets(description.properties)
                 target = targets[0] if targets else None
                 if len(targets) > 1:
-                    forks.append(f"seeds: {self._fork(way[-1], targets[1:])}")
+                    forks.append(messages.seed_also_merged(self._fork(way[-1], targets[1:])))
                 if target is None and description.mark.fault is not None:
                     unread[way[-1]] = description.mark.fault
                 elif target in way or (target is not None and len(way) > _STEPS):
@@ -95,9 +94,7 @@ class Redirects:
                     moved.append(seed)
             going_on = moved
         warnings = [
-            f"seeds: {self._sentence(seed, way[-1])}, which was asked for instead."
-            for seed, way in ways.items()
-            if len(way) > 1
+            messages.seed_merged(self._sentence(seed, way[-1])) for seed, way in ways.items() if len(way) > 1
         ] + list(dict.fromkeys(forks))
         return Followed(list(dict.fromkeys(way[-1] for way in ways.values())), warnings, unread, frozenset(astray))
 
@@ -105,8 +102,7 @@ class Redirects:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
         speaking = _speaking(topology)
         return [
-            f"seeds: whether {self._prefixes.in_prose(seed)} was merged into another node could not be read: "
-            f"{fault.wrong} It has edges of its own, so it probably was not."
+            messages.seed_perhaps_merged(self._prefixes.in_prose(seed), fault.wrong)
             for seed, fault in followed.unread.items()
             if seed in speaking
         ]
@@ -121,12 +117,11 @@ class Redirects:
         targets = self._targets(properties)
         if not targets:
             return ""
-        fork = f" {self._fork(node, targets[1:])}" if len(targets) > 1 else ""
-        return f"{self._sentence(node, targets[0])}; describe that one.{fork}"
+        fork = self._fork(node, targets[1:]) if len(targets) > 1 else ""
+        return messages.describe_merged(self._sentence(node, targets[0]), fork)
 
     def _fork(self, node: Iri, others: Sequence[Iri]) -> str:
-        merged, into = self._prefixes.in_prose(node), self._prefixes.listed(others)
-        return f"According to this graph, {merged} was also merged into {into}. Ask about that too."
+        return messages.also_merged(self._prefixes.in_prose(node), self._prefixes.listed(others))
 
     def _sentence(self, node: Iri, target: Iri) -> str:
-        return f"{self._prefixes.in_prose(node)} was merged into {self._prefixes.in_prose(target)}"
+        return messages.merged(self._prefixes.in_prose(node), self._prefixes.in_prose(target))

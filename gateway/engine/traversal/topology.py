@@ -13,12 +13,13 @@ from functools import cached_property
 from itertools import chain
 from sys import getsizeof
 
+from gateway.engine import messages
 from gateway.engine.traversal.breadth_first import Exploration, explore
-from gateway.engine.traversal.gaps import NOT_SENDABLE, UNTRUSTED, Gap, Gaps
+from gateway.engine.traversal.gaps import Gap, GapCollector
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.paths import Path, paths_to_seeds
 from gateway.engine.traversal.prefetch import prefetching
-from gateway.errors import InputError, quoted
+from gateway.errors import quoted
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore, OnAnswers
@@ -35,8 +36,6 @@ _TIME_FOR_FACTS = 0.2
 
 _FEW_SEEDS = 4
 """Seeds up to which an intersection asks for each one's set of nodes by itself."""
-
-_NOT_TRUSTED = f"this {UNTRUSTED}, so any of these may have more edges"
 
 _SHOWN = 5
 """Missing seeds that an error names."""
@@ -166,7 +165,7 @@ class TopologyBuilder:
             if (fault := found.known[seed].mark.fault) is not None:
                 raise fault
         if found.missing:
-            gaps = found.gaps if self._other_graph else Gaps()
+            gaps = found.gaps if self._other_graph else GapCollector()
             return self._drawn(seeds, _Layout(), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
@@ -227,7 +226,7 @@ class TopologyBuilder:
             and not any(edge.subject == node for edge in neighbourhood.edges)
         ]
         subjects = await self._store.subjects(silent, call) if silent else {}
-        detail = f"nothing is said about these here; they and their edges may be in {self._other_graph}"
+        detail = messages.elsewhere(self._other_graph)
         found.gaps.add("other_graph", found.missing, detail)
         for node, existence in subjects.items():
             if existence.mark.fault is not None:
@@ -237,14 +236,9 @@ class TopologyBuilder:
 
     def _refuse_strangers(self, seeds: Sequence[Iri], missing: Sequence[Iri]) -> None:
         if len(missing) == len(seeds):
-            shown = ", ".join(quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN])
-            elsewhere = f" They may be in {self._other_graph}." if self._other_graph else ""
-            doubt = "" if self._trusted else f" But this {UNTRUSTED}, so they may exist."
-            raise InputError(
-                f"None of the seeds exists in this graph: {shown}.{elsewhere}{doubt}",
-                valid=self._prefixes.undeclared(missing),
-                next_step="Call search_entities with a name to find an ID.",
-            )
+            shown = [quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN]]
+            hint = self._prefixes.undeclared(missing)
+            raise messages.no_seed_exists(shown, hint, self._other_graph, trusted=self._trusted)
 
     async def _among_the_unexpanded(self, common: frozenset[Iri], found: Exploration, call: Call) -> set[Edge]:
         """Return the edges between two nodes that the search reached but did not expand."""
@@ -313,7 +307,7 @@ class TopologyBuilder:
     ) -> Topology:
         _note_failed_types(found.gaps, facts)
         if not self._trusted:
-            found.gaps.add("server_truncated", found.known or asked, _NOT_TRUSTED)
+            found.gaps.add("server_truncated", found.known or asked, messages.MAY_HAVE_MORE_EDGES)
         return Topology(
             layout.seeds,
             layout.nodes,
@@ -347,9 +341,9 @@ def _in_order(edges: Sequence[Edge], ordered: Sequence[Iri], deadline: Deadline)
     return tuple(placed[key] for key in deadline.checking(sorted(placed)))
 
 
-def _note_failed_types(gaps: Gaps, facts: Mapping[Iri, NodeFacts]) -> None:
+def _note_failed_types(gaps: GapCollector, facts: Mapping[Iri, NodeFacts]) -> None:
     for node, known in facts.items():
         if known.mark.fault is not None:
             gaps.add("types_failed", [node], known.mark.fault.wrong)
         elif not known.are_types_known:
-            gaps.add("types_failed", [node], f"their types are left out: {NOT_SENDABLE}")
+            gaps.add("types_failed", [node], messages.TYPES_LEFT_OUT)

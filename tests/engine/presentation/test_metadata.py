@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.api import open_gateway
-from gateway.engine.presentation.metadata import MetadataWriter
+from gateway.engine.presentation.metadata import MetadataBuilder
+from gateway.engine.presentation.reference_shape import node_metadata
 from gateway.graph.values import BlankNode, Properties, Resource, Value
 from gateway.settings.profile import EdgeSettings, NameSettings, Profile, RoleSettings
 from gateway.terms.literals import Literal
@@ -340,15 +341,15 @@ _prefix_maps = st.dictionaries(
 def test_every_key_but_the_protocols_own_has_a_colon(
     properties: Properties, types: Sequence[str], prefixes: PrefixMap
 ) -> None:
-    written = MetadataWriter(Profile(), prefixes).node(properties, types, ())
+    written = node_metadata(MetadataBuilder(Profile(), prefixes).node(properties, types, ()))
     assert all(":" in key or key in BARE_KEYS for key in written)
     assert all(":" in key or key in {"more", "unknown"} for value in written.values() for key in _keys(value))
 
 
 @settings(derandomize=True, deadline=None)
 @given(properties=_properties(_leaves), prefixes=_prefix_maps)
-def test_every_value_of_a_node_is_told_under_one_key(properties: Properties, prefixes: PrefixMap) -> None:
-    written = MetadataWriter(Profile(), prefixes).node(properties, [], ())
+def test_every_value_of_a_node_is_listed_under_one_key(properties: Properties, prefixes: PrefixMap) -> None:
+    written = node_metadata(MetadataBuilder(Profile(), prefixes).node(properties, [], ()))
     for predicate, values in properties.items():
         if any(predicate in role for role in (RoleSettings().name, RoleSettings().synonym, RoleSettings().description)):
             continue

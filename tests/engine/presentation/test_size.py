@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyoxigraph
@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.page import Item, Page
-from gateway.engine.presentation.size import Shortener, compact_json, largest_page, size_of
+from gateway.engine.presentation.page import PageNode
+from gateway.engine.presentation.reference_shape import size_of_field
+from gateway.engine.presentation.size import Shortener, compact_json, largest_page
+from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue
+from gateway.engine.presentation.window import Window
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import NameSettings, Profile, SizeSettings
 from tests.engine.small import PREFIXES, X, engine, ids, over
@@ -26,6 +29,12 @@ REIFIES = pyoxigraph.NamedNode(f"{PREFIXES['rdf']}reifies")
 ALPHABET = 'aé日😀\u202e"\\\n\u0301 z'
 CUT = "…"
 NEVER = Deadline(math.inf)
+VALUES: st.SearchStrategy[PageValue] = st.recursive(
+    st.text(ALPHABET, max_size=40) | st.integers(),
+    lambda inner: st.builds(
+        Nested, st.dictionaries(st.sampled_from(["x:p", "x:q"]), st.lists(inner, min_size=1, max_size=6), min_size=1)
+    ),
+)
 
 
 def bytes_of(answer: Answer) -> int:
@@ -132,7 +141,7 @@ def test_an_intersection_is_no_larger_than_was_asked_either(graph: Drawn) -> Non
 
 @drawn
 @given(graph=drawn_graphs())
-def test_described_entities_fit_and_every_id_is_told_exactly_once(graph: Drawn) -> None:
+def test_described_entities_fit_and_every_id_is_listed_exactly_once(graph: Drawn) -> None:
     absent = f"{X}absent"
 
     async def read() -> tuple[list[str], list[str], list[int]]:
@@ -169,12 +178,12 @@ def test_what_degraded_counts_is_what_the_page_shows(graph: Drawn) -> None:
             return await pages_of(gateway, graph)
 
     for page in asyncio.run(read()):
-        told = page.degraded or {}
+        degraded = page.degraded or {}
         stubs = sum(node.metadata is None for node in page.nodes)
-        assert told.get("nodes_as_stubs", 0) == stubs
-        assert told.get("edges_bare", 0) <= sum(edge.metadata is None for edge in page.edges)
+        assert degraded.get("nodes_as_stubs", 0) == stubs
+        assert degraded.get("edges_bare", 0) <= sum(edge.metadata is None for edge in page.edges)
         shown = [metadata for metadata in all_metadata(page) if metadata is not None]
-        assert told.get("values_shortened", 0) == sum(map(cut_values, shown))
+        assert degraded.get("values_shortened", 0) == sum(map(cut_values, shown))
 
 
 def all_metadata(answer: BfsResult) -> list[dict[str, Any] | None]:
@@ -218,10 +227,10 @@ async def test_an_answer_loses_texts_first_then_the_farthest_nodes_then_edges_th
     steps = ["values_shortened", "nodes_as_stubs", "edges_bare"]
     reached = []
     for answer in seen:
-        told = answer.degraded or {}
+        degraded = answer.degraded or {}
         paged = answer.next_offset is not None
-        reached.append(4 if paged else max((steps.index(step) + 1 for step in told), default=0))
-        if told.get("edges_bare"):
+        reached.append(4 if paged else max((steps.index(step) + 1 for step in degraded), default=0))
+        if degraded.get("edges_bare"):
             assert all(node.metadata is None for node in answer.nodes)
         if paged:
             assert set(map(str, all_metadata(answer))) == {"None"}
@@ -362,27 +371,42 @@ def test_the_largest_page_is_the_longest_beginning_that_fits(nodes: list[int], d
 
 
 @settings(derandomize=True, deadline=None)
-@given(value=st.recursive(st.text(ALPHABET, max_size=40) | st.integers(), lambda inner: st.lists(inner, max_size=6)))
-def test_shortening_counts_what_it_cuts_and_is_never_longer(value: Any) -> None:
+@given(values=st.lists(VALUES, min_size=1, max_size=6))
+def test_shortening_counts_what_it_cuts_and_is_never_longer(values: list[PageValue]) -> None:
     shorter = Shortener(10, 3)
-    result = shorter(value)
-    assert size_of(result) <= size_of(value) + 3 * shorter.shortened
-    assert (result == value) is (shorter.shortened == 0)
+    whole = NodeMetadata(properties={"x:p": values})
+    result = whole.shortened(shorter)
+    assert size_of_field(result) <= size_of_field(whole) + 3 * shorter.shortened
+    assert (result.properties == whole.properties) is (shorter.shortened == 0)
+
+
+@settings(derandomize=True, deadline=None)
+@given(values=st.lists(VALUES, min_size=1, max_size=3), name=st.none() | st.text(max_size=3), count=st.integers(0, 3))
+def test_metadata_is_the_sum_of_its_parts(values: list[PageValue], name: str | None, count: int) -> None:
+    whole = NodeMetadata(name=name, synonyms=["s"] * count, properties={"x:p": values, "x:q": values})
+    assert NodeMetadata.of_parts(whole.parts) == replace(whole, synonyms=["s"] * count or ())
+    assert len(whole.parts) == (name is not None) + bool(count) + 2
+
+
+def window_of(metadata: NodeMetadata) -> Window:
+    """Return a window of one node."""
+    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], NEVER)
 
 
 def test_a_page_that_has_room_is_left_alone() -> None:
-    page = Page([Item({"id": "a", "metadata": {"x:n": "n" * 5_000}})], [], [], NEVER)
-    page.shrink(6_000, names_on_stubs=False)
-    page.cut(6_000)
-    assert page.degraded == {}
-    assert page.nodes[0].json["metadata"] == {"x:n": "n" * 5_000}
+    metadata = NodeMetadata(properties={"x:n": ["n" * 5_000]})
+    window = window_of(metadata)
+    window.shrink(6_000, names_on_stubs=False)
+    window.cut(6_000)
+    assert window.degraded == {}
+    assert window.nodes[0].metadata == metadata
 
 
-def test_a_stub_keeps_its_name_where_ids_are_opaque() -> None:
-    for names, expected in ((True, {"id": "a", "name": "A"}), (False, {"id": "a"})):
-        page = Page([Item({"id": "a", "metadata": {"name": "A", "x:n": 1}})], [], [], NEVER)
-        page.shrink(0, names_on_stubs=names)
-        assert page.nodes[0].json == expected
+def test_a_stub_has_its_name_where_ids_are_opaque() -> None:
+    for names, expected in ((True, "A"), (False, None)):
+        window = window_of(NodeMetadata(name="A", properties={"x:n": [1]}))
+        window.shrink(0, names_on_stubs=names)
+        assert (window.nodes[0].name, window.nodes[0].metadata) == (expected, None)
 
 
 @pytest.mark.anyio

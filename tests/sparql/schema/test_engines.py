@@ -15,7 +15,6 @@ from tests.columns import Column
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data]
 
-ONLY_BLAZEGRAPH = pytest.param("blazegraph", marks=[pytest.mark.server, pytest.mark.xdist_group("blazegraph")])
 AS_IF_LARGE = OrientationSettings(glance_triples=1_000, enumeration_seconds=0)
 
 
@@ -59,8 +58,9 @@ async def test_a_sample_of_medlit_lists_what_is_there_and_claims_no_more(engine:
         assert sample.basis.share is not None
 
 
+@pytest.mark.server
 @pytest.mark.data
-@pytest.mark.parametrize("engine", [ONLY_BLAZEGRAPH], indirect=True)
+@pytest.mark.parametrize("engine", ["blazegraph"], indirect=True)
 async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -> None:
     profile = Profile()
     transport = engine.transport("medlit")

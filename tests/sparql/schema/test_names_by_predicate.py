@@ -1,6 +1,6 @@
 """Names of graphs that an engine stores by predicate, so that neighbouring triples show one predicate only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,11 @@ from gateway.engine.gateway import Gateway
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import OrientationSettings, Profile
 from gateway.terms.known_iris import RDF_TYPE, RDFS
-from tests.servers.virtuoso import running_virtuoso
+from tests.columns import Asked
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.shared_columns import shared_server
 
-pytestmark = [pytest.mark.anyio, pytest.mark.server, pytest.mark.xdist_group("virtuoso")]
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
 X = "https://example.org/x/"
 NODES = 9_000
@@ -30,35 +32,35 @@ def _graph(names: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def virtuoso(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a Virtuoso with a graph of labels and one of names by a predicate of its own."""
+def virtuoso(tmp_path_factory: pytest.TempPathFactory, run_folder: Path) -> Iterator[Mapping[str, Asked]]:
+    """Return how a graph of labels and one of names by a predicate of its own are asked for at Virtuoso."""
     folder = tmp_path_factory.mktemp("by-predicate")
-    graphs = {"urn:graph:labels": f"{RDFS}label", "urn:graph:own": f"{X}fullName"}
     files: dict[str, list[Path]] = {}
-    for graph, names in graphs.items():
-        files[graph] = [folder / f"{graph.rpartition(':')[2]}.nt"]
+    for graph, names in {"labels": f"{RDFS}label", "own": f"{X}fullName"}.items():
+        files[graph] = [folder / f"{graph}.nt"]
         files[graph][0].write_text(_graph(names))
-    (folder / "work").mkdir()
-    with running_virtuoso(files, workdir=folder / "work") as server:
-        yield server.endpoint
+    try:
+        with shared_server("virtuoso", run_folder / "virtuoso-by-predicate", files) as graphs:
+            yield graphs
+    except ServerUnavailable as error:
+        skip_or_fail(error)
 
 
-def _opened(endpoint: str, graph: str, *, sampled: bool) -> Gateway:
+def _opened(asked: Asked, *, sampled: bool) -> Gateway:
     orientation = (
         OrientationSettings(glance_triples=100, enumeration_seconds=0)
         if sampled
         else OrientationSettings(patience_seconds=60)
     )
-    return open_gateway(
-        endpoint=endpoint, profile=Profile(endpoint=EndpointSettings(graphs=(graph,)), orientation=orientation)
-    )
+    profile = Profile(endpoint=EndpointSettings(graphs=asked.graphs), orientation=orientation)
+    return open_gateway(endpoint=asked.endpoint, profile=profile)
 
 
 @pytest.mark.parametrize("sampled", [False, True])
 async def test_a_sort_key_that_the_engine_sends_alone_is_no_name_where_every_node_has_a_label(
-    virtuoso: str, *, sampled: bool
+    virtuoso: Mapping[str, Asked], *, sampled: bool
 ) -> None:
-    async with _opened(virtuoso, "urn:graph:labels", sampled=sampled) as gateway:
+    async with _opened(virtuoso["labels"], sampled=sampled) as gateway:
         schema = await gateway.describe_schema()
         entity = await gateway.describe_entity(f"{X}n5")
     assert schema.names == [f"{RDFS}label"]
@@ -68,8 +70,8 @@ async def test_a_sort_key_that_the_engine_sends_alone_is_no_name_where_every_nod
 
 @pytest.mark.parametrize("sampled", [False, True])
 async def test_a_name_predicate_of_the_graphs_own_is_found_behind_predicates_without_literals(
-    virtuoso: str, *, sampled: bool
+    virtuoso: Mapping[str, Asked], *, sampled: bool
 ) -> None:
-    async with _opened(virtuoso, "urn:graph:own", sampled=sampled) as gateway:
+    async with _opened(virtuoso["own"], sampled=sampled) as gateway:
         schema = await gateway.describe_schema()
     assert schema.names == [f"{X}fullName"]

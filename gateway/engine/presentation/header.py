@@ -1,0 +1,114 @@
+"""The header of a page: counts, gaps, and the types and predicates that a traversal met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gateway.engine import messages
+from gateway.engine.arguments import BfsQuery
+from gateway.engine.presentation.filters import FilteredTopology, TraversalArguments
+from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
+from gateway.engine.presentation.reference_shape import size_of_counts, size_of_summary
+from gateway.engine.schema.entity_type import UNKNOWN
+from gateway.engine.schema.view import SchemaView
+from gateway.engine.traversal.gaps import Gap
+from gateway.engine.traversal.topology import Topology
+from gateway.graph.deadline import Deadline
+from gateway.graph.values import Iri, NodeFacts
+from gateway.terms.prefixes import PrefixMap
+
+_GAP_IDS = 20
+"""IDs that one gap lists."""
+
+_LABEL_BYTES = 40
+"""What an ID and its label take, about."""
+
+_LISTED = (1_000_000, 200, 100, 50, 20, 5)
+"""Types, and predicates, that the summary lists: all, or as many as fit."""
+
+
+class HeaderBuilder:
+    """Builds the headers of one graph's pages."""
+
+    def __init__(self, prefixes: PrefixMap, *, has_labels: bool) -> None:
+        self._prefixes = prefixes
+        self._has_labels = has_labels
+
+    def header(
+        self,
+        filtered: FilteredTopology,
+        arguments: TraversalArguments,
+        seeds: Sequence[Iri],
+        warnings: Sequence[str],
+    ) -> Header:
+        """Return a header without its summary.
+
+        Args:
+            filtered: What the filters leave of the traversal.
+            arguments: The call's arguments.
+            seeds: The seeds of the question.
+            warnings: What the reader should know.
+        """
+        topology, shorten = filtered.topology, self._prefixes.shorten
+        return Header(
+            seeds=IdList([shorten(seed) for seed in seeds]),
+            hops=arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k,
+            node_count=len(filtered.nodes),
+            edge_count=len(filtered.edges),
+            levels=filtered.levels if isinstance(arguments, BfsQuery) else None,
+            gaps=[self._gap(gap) for gap in topology.gaps],
+            undecided=filtered.undecided,
+            missing_seeds=IdList([shorten(seed) for seed in topology.missing]),
+            blank_node_edges=topology.blank_edges,
+            warnings=list(warnings),
+            summary=TermSummary((), ()),
+        )
+
+    def add_summary(
+        self, header: Header, topology: Topology, known: SchemaView, limit: int, deadline: Deadline
+    ) -> None:
+        """Add the types and predicates, of which, with their labels, a third of the room that is left is the limit.
+
+        Where there are more than that, the most frequent are listed, and the totals.
+        """
+        room = (limit - size_of_counts(header)) // 3
+        types = _types(topology, known, deadline)
+        predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
+        for count in _LISTED:
+            header.summary = self._summary(types, predicates, count)
+            listed = len(header.summary.types) + len(header.summary.predicates)
+            if size_of_summary(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
+                break
+
+    def _summary(self, types: Counter[str], predicates: Counter[Iri], count: int) -> TermSummary:
+        return TermSummary(
+            sorted(_most_frequent(types, count)),
+            sorted(self._prefixes.shorten(predicate) for predicate in _most_frequent(predicates, count)),
+            len(types) if len(types) > count else None,
+            len(predicates) if len(predicates) > count else None,
+        )
+
+    def _gap(self, gap: Gap) -> PageGap:
+        ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
+        detail = gap.detail
+        if gap.degrees:
+            degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}
+            detail = messages.with_degrees(detail, [(name, degrees[name]) for name in ids[:_GAP_IDS]])
+        return PageGap(gap.cause, len(ids), ids[:_GAP_IDS], detail)
+
+
+def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
+    """Return how many nodes have each type, as nodes show it."""
+    # Many nodes have the same types.
+    alike: Counter[tuple[Iri, ...] | None] = Counter(
+        facts.types if facts.are_types_known else None for facts in deadline.checking(topology.facts.values())
+    )
+    types: Counter[str] = Counter()
+    for iris, count in deadline.checking(alike.items()):
+        types[UNKNOWN if iris is None else known.chooser.shown(NodeFacts(iris))] += count
+    return types
+
+
+def _most_frequent(counts: Counter[str], most: int) -> list[str]:
+    return sorted(counts, key=lambda term: (-counts[term], term))[:most]

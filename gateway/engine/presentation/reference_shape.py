@@ -1,0 +1,288 @@
+"""Writes pages as the protocol's reference does: nodes and edges as lists of objects.
+
+No other module knows the keys of this shape. Sizes are those of what it writes. The protocol's keys are bare and every
+other key has a colon, so they cannot collide (docs/contract.md, "Keys of metadata").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult
+from gateway.engine.presentation.page import (
+    EntitiesPage,
+    EntityPage,
+    Header,
+    IdList,
+    Page,
+    PageEdge,
+    PageGap,
+    PageNode,
+    TermSummary,
+)
+from gateway.engine.presentation.size import size_of
+from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
+from gateway.graph.values import NoValue
+
+Json = dict[str, Any]
+Listed = TypeVar("Listed")
+
+
+def bfs_result(page: Page) -> BfsResult:
+    """Return the answer of `bfs_query`."""
+    return BfsResult.model_validate(_page(page))
+
+
+def intersection_result(page: Page) -> IntersectionResult:
+    """Return the answer of `intersect_subgraphs`."""
+    return IntersectionResult.model_validate(_page(page))
+
+
+def entity_result(page: EntityPage) -> Entity:
+    """Return the answer of `describe_entity`."""
+    return Entity.model_validate(_entity_page(page))
+
+
+def entities_result(page: EntitiesPage) -> EntitiesResult:
+    """Return the answer of `describe_entities`."""
+    return EntitiesResult.model_validate(_entities_page(page))
+
+
+def size_of_page(page: Page) -> int:
+    """Return the bytes of a page of a traversal."""
+    return size_of(_page(page))
+
+
+def size_of_header(header: Header) -> int:
+    """Return the bytes that the header of a page takes by itself."""
+    return size_of(_header(header))
+
+
+def size_of_counts(header: Header) -> int:
+    """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
+    return size_of(_counts(header))
+
+
+def size_of_summary(summary: TermSummary) -> int:
+    """Return the bytes that the summary of terms takes."""
+    return size_of(_summary(summary))
+
+
+def size_of_node(node: PageNode) -> int:
+    """Return the bytes that a node of a traversal takes."""
+    return size_of(_node(node))
+
+
+def size_of_edge(edge: PageEdge) -> int:
+    """Return the bytes that an edge takes."""
+    return size_of(_edge(edge))
+
+
+def size_of_entity_page(page: EntityPage) -> int:
+    """Return the bytes of the answer about one entity."""
+    return size_of(_entity_page(page))
+
+
+def size_of_entities_page(page: EntitiesPage) -> int:
+    """Return the bytes of the answer about several entities."""
+    return size_of(_entities_page(page))
+
+
+def size_of_entity(entity: PageNode) -> int:
+    """Return the bytes that an entity takes among several."""
+    return size_of(_entity(entity))
+
+
+def size_of_field(metadata: NodeMetadata) -> int:
+    """Return the bytes that metadata of one field or property takes among others."""
+    return size_of(node_metadata(metadata)) - 2
+
+
+def size_of_unanswered(not_found: Sequence[str], failed: Sequence[str]) -> int:
+    """Return the bytes that IDs without an entity take."""
+    return size_of({"not_found": not_found, "failed": failed or None})
+
+
+def size_of_degraded(step: str, count: int) -> int:
+    """Return the bytes that the count of one step takes, where it is the first."""
+    return size_of({"degraded": {step: count}})
+
+
+def notation(value: PageValue | PageAssertion) -> str:
+    """Return the text by which values that have parts are sorted; their order means nothing, but never changes."""
+    return repr(_assertion(value) if isinstance(value, PageAssertion) else _value(value))
+
+
+def _page(page: Page) -> Json:
+    written = _header(page.header)
+    written["nodes"] = [_node(node) for node in page.nodes]
+    written["edges"] = [_edge(edge) for edge in page.edges]
+    if page.omitted_texts:
+        written["omitted_texts"] = dict(page.omitted_texts)
+    if page.labels:
+        written["labels"] = dict(page.labels)
+    if page.next_offset is not None:
+        written["next_offset"] = page.next_offset
+    if page.edges_across_pages is not None:
+        written["edges_across_pages"] = page.edges_across_pages
+    if page.snapshot is not None:
+        written["snapshot"] = page.snapshot
+    if page.is_result_changed:
+        written["result_changed"] = True
+    return written
+
+
+def _header(header: Header) -> Json:
+    # A node of an intersection has a distance for each seed, so there are no levels.
+    extent = {"k": header.hops} if header.levels is None else {"max_hops": header.hops, "levels": list(header.levels)}
+    return {**_counts(header), "schema_summary": _summary(header.summary), **extent}
+
+
+def _counts(header: Header) -> Json:
+    written: Json = {
+        "seeds": header.seeds.ids,
+        "node_count": header.node_count,
+        "edge_count": header.edge_count,
+        "complete": not header.gaps,
+    }
+    if header.gaps:
+        written["incomplete"] = [_gap(gap) for gap in header.gaps]
+    if header.undecided:
+        written["undecided"] = dict(header.undecided)
+    if _is_written(header.missing_seeds):
+        written["missing_seeds"] = header.missing_seeds.ids
+    if header.blank_node_edges:
+        written["blank_node_edges"] = header.blank_node_edges
+    return written | _notes(header.warnings, header.degraded)
+
+
+def _notes(warnings: Sequence[str], degraded: Mapping[str, int]) -> Json:
+    written: Json = {}
+    if warnings:
+        written["warnings"] = list(warnings)
+    if degraded:
+        written["degraded"] = dict(degraded)
+    return written
+
+
+def _gap(gap: PageGap) -> Json:
+    return {"cause": gap.cause, "count": gap.count, "ids": list(gap.ids), "detail": gap.detail}
+
+
+def _summary(summary: TermSummary) -> Json:
+    written: Json = {"entity_types_found": list(summary.types), "predicates_found": list(summary.predicates)}
+    if summary.types_total is not None:
+        written["entity_types_total"] = summary.types_total
+    if summary.predicates_total is not None:
+        written["predicates_total"] = summary.predicates_total
+    return written
+
+
+def _node(node: PageNode) -> Json:
+    written: Json = {"id": node.id, "entity_type": node.entity_type}
+    if node.name is not None:
+        written["name"] = node.name
+    if node.paths:
+        written["via"] = [list(path) for path in node.paths]
+    if node.metadata is not None:
+        written["metadata"] = node_metadata(node.metadata)
+    return written
+
+
+def _edge(edge: PageEdge) -> Json:
+    written: Json = {"subject": edge.subject, "predicate": edge.predicate, "object": edge.object}
+    if edge.metadata is not None:
+        written["metadata"] = edge_metadata(edge.metadata)
+    return written
+
+
+def _entity_page(page: EntityPage) -> Json:
+    said = node_metadata(page.entity.metadata or NodeMetadata())
+    written = {**_identity(page.entity), **said, "complete": page.complete}
+    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+
+
+def _entities_page(page: EntitiesPage) -> Json:
+    written: Json = {
+        "result": [_entity(entity) for entity in page.entities],
+        "complete": page.complete,
+        "not_found": page.not_found.ids,
+    }
+    if _is_written(page.failed):
+        written["failed"] = page.failed.ids
+    if _is_written(page.remaining):
+        written["remaining_ids"] = page.remaining.ids
+    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+
+
+def _labels(labels: Mapping[str, str]) -> Json:
+    return {"labels": dict(labels)} if labels else {}
+
+
+def _entity(entity: PageNode) -> Json:
+    return {**_identity(entity), "metadata": node_metadata(entity.metadata or NodeMetadata())}
+
+
+def _identity(entity: PageNode) -> Json:
+    return {"id": entity.id, "entity_type": entity.entity_type, "iri": entity.iri}
+
+
+def node_metadata(metadata: NodeMetadata) -> Json:
+    """Return the metadata of a node."""
+    written: Json = {}
+    if metadata.name is not None:
+        written["name"] = metadata.name
+    if metadata.types:
+        written["types"] = list(metadata.types)
+    if metadata.descriptions:
+        written["description"] = _one_or_list(metadata.descriptions)
+    if metadata.synonyms:
+        written["synonyms"] = list(metadata.synonyms)
+    if metadata.total_mentions:
+        written["total_mentions"] = _one_or_list(metadata.total_mentions)
+    said = PageAssertion(False, metadata.confidence, metadata.source_documents, metadata.properties)
+    return written | _assertion(said)
+
+
+def edge_metadata(metadata: EdgeMetadata) -> Json:
+    """Return the metadata of an edge: flat for one assertion, with a list of them for several."""
+    assertions = [_assertion(assertion) for assertion in metadata.assertions]
+    return assertions[0] if metadata.combined is None else {**_assertion(metadata.combined), "assertions": assertions}
+
+
+def _assertion(assertion: PageAssertion) -> Json:
+    written: Json = {}
+    if assertion.negated:
+        written["negated"] = True
+    if assertion.confidence:
+        written["confidence"] = _one_or_list(assertion.confidence)
+    if assertion.source_documents:
+        written["source_documents"] = list(assertion.source_documents)
+    return written | _properties(assertion.properties)
+
+
+def _properties(properties: Mapping[str, Sequence[PageValue]]) -> Json:
+    return {key: _one_or_list([_value(value) for value in values]) for key, values in properties.items()}
+
+
+def _value(value: PageValue) -> Any:
+    match value:
+        case Amount():
+            return {"amount": value.number, "unit": value.unit}
+        case NoValue():
+            return {"unknown": True} if value.unknown else {"no_value": True}
+        case Nested():
+            written = _properties(value.properties)
+            return {**written, "more": True} if value.cut else written
+        case _:
+            return value
+
+
+def _one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
+    """Return one value as itself and several as a list."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _is_written(listed: IdList) -> bool:
+    return bool(listed.ids or listed.left_out)

@@ -1,0 +1,188 @@
+"""What a page says of a node or an edge beside its IDs: typed values, in the order in which answers list them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from gateway.engine.presentation.size import Shortener
+from gateway.graph.values import NoValue
+from gateway.terms.literals import JsonScalar
+
+
+class Id(str):
+    """A canonical ID among the values of a page: a part of it would name nothing, so it is never shortened."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number with the ID of its unit."""
+
+    number: JsonScalar
+    unit: Id
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """The content of a blank node.
+
+    Attributes:
+        properties: Its values by the ID of their predicate.
+        cut: Whether there is more below.
+    """
+
+    properties: Mapping[str, Sequence[PageValue]]
+    cut: bool = False
+
+
+PageValue = JsonScalar | Amount | NoValue | Nested
+Properties = Mapping[str, Sequence[PageValue]]
+Listed = TypeVar("Listed")
+
+
+@dataclass(frozen=True, slots=True)
+class PageAssertion:
+    """What one assertion says of an edge, or what several say together.
+
+    Attributes:
+        negated: Whether it denies the edge.
+        confidence: Its confidence; several numbers where the graph has several.
+        source_documents: The documents that state it, sorted.
+        properties: All else, by the ID of the predicate, sorted by it.
+    """
+
+    negated: bool = False
+    confidence: Sequence[JsonScalar] = ()
+    source_documents: Sequence[str] = ()
+    properties: Properties = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return not (self.negated or self.confidence or self.source_documents or self.properties)
+
+    def shortened(self, shortener: Shortener) -> PageAssertion:
+        """Return it with shorter texts and lists."""
+        return replace(
+            self,
+            confidence=shortened_values(self.confidence, shortener),
+            source_documents=shortened_values(self.source_documents, shortener),
+            properties=_shortened_properties(self.properties, shortener),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeMetadata:
+    """The evidence of an edge.
+
+    Attributes:
+        assertions: At least one; those that deny the edge first.
+        combined: What several assertions say together: the sources of all, and the confidence on which all agree. None
+            for one assertion.
+    """
+
+    assertions: Sequence[PageAssertion]
+    combined: PageAssertion | None = None
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether every assertion denies the edge."""
+        return (self.combined or self.assertions[0]).negated
+
+    @property
+    def negations(self) -> int:
+        """How many assertions deny the edge."""
+        return sum(assertion.negated for assertion in self.assertions)
+
+    def shortened(self, shortener: Shortener) -> EdgeMetadata:
+        """Return it with shorter texts and lists."""
+        assertions = [assertion.shortened(shortener) for assertion in shortener.beginning(self.assertions)]
+        return EdgeMetadata(assertions, self.combined and self.combined.shortened(shortener))
+
+
+NEGATED = EdgeMetadata([PageAssertion(negated=True)])
+"""What stays of the evidence of an edge that every assertion denies: the edge must not look like a fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMetadata:
+    """What is known of a node beside its edges, in the order in which answers list it.
+
+    Attributes:
+        name: Its name; None where it has none.
+        types: Its types, where there are several.
+        descriptions: What it is, in words.
+        synonyms: Its other names.
+        total_mentions: How often it is mentioned; several numbers where the graph has several.
+        confidence: Its confidence; several numbers where the graph has several.
+        source_documents: The documents that state it, sorted.
+        properties: All else, by the ID of the predicate, sorted by it.
+    """
+
+    name: str | None = None
+    types: Sequence[Id] = ()
+    descriptions: Sequence[str] = ()
+    synonyms: Sequence[str] = ()
+    total_mentions: Sequence[JsonScalar] = ()
+    confidence: Sequence[JsonScalar] = ()
+    source_documents: Sequence[str] = ()
+    properties: Properties = field(default_factory=dict)
+
+    def shortened(self, shortener: Shortener) -> NodeMetadata:
+        """Return it with shorter texts and lists."""
+        return NodeMetadata(
+            name=None if self.name is None else shortener(self.name),
+            types=shortened_values(self.types, shortener),
+            descriptions=shortened_values(self.descriptions, shortener),
+            synonyms=shortened_values(self.synonyms, shortener),
+            total_mentions=shortened_values(self.total_mentions, shortener),
+            confidence=shortened_values(self.confidence, shortener),
+            source_documents=shortened_values(self.source_documents, shortener),
+            properties=_shortened_properties(self.properties, shortener),
+        )
+
+    @property
+    def parts(self) -> list[NodeMetadata]:
+        """Each field and each property by itself, in the order in which answers list them."""
+        own = [NodeMetadata(**{name: value}) for name, value in self.fields_said.items()]
+        return own + [NodeMetadata(properties={key: values}) for key, values in self.properties.items()]
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[NodeMetadata]) -> NodeMetadata:
+        """Return what some parts say together."""
+        own = {name: value for part in parts for name, value in part.fields_said.items()}
+        return cls(**own, properties={key: values for part in parts for key, values in part.properties.items()})
+
+    @property
+    def fields_said(self) -> dict[str, Any]:
+        """The fields that say something, without the properties."""
+        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            name: value for name, value in values.items() if name != "properties" and (value or isinstance(value, str))
+        }
+
+
+def shortened_values(values: Sequence[Listed], shortener: Shortener) -> list[Listed]:
+    """Return the beginning of a list, its texts shortened; an ID stays as it is."""
+    return [_shortened(value, shortener) for value in shortener.beginning(values)]
+
+
+def _shortened(value: Any, shortener: Shortener) -> Any:
+    match value:
+        case Id():
+            return value
+        case str():
+            return shortener(value)
+        case Amount(number=str(number)):
+            return replace(value, number=shortener(number))
+        case Nested():
+            return replace(value, properties=_shortened_properties(value.properties, shortener))
+        case _:
+            return value
+
+
+def _shortened_properties(properties: Properties, shortener: Shortener) -> Properties:
+    return {key: shortened_values(values, shortener) for key, values in properties.items()}

@@ -1,0 +1,141 @@
+"""Runs the tests of a copy of a checkout: all of them once, and for each mutant those that run its line."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import coverage
+
+from tests.mutation.mutants import Mutant
+
+Outcome = Literal["killed", "timed out", "survived", "not covered"]
+
+_PYTEST: Final = (
+    *("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not server and not large"),
+    *("--hypothesis-profile", "quick", "--hypothesis-seed", "0"),
+)
+_LEFT_OUT: Final = shutil.ignore_patterns(
+    ".git", ".venv", ".servers", ".mypy_cache", ".ruff_cache", ".hypothesis", "__pycache__"
+)
+_START_SECONDS: Final = 60.0
+"""To start Python and collect the tests, on a machine that runs two mutants at once."""
+
+_SLOWER: Final = 5.0
+"""How many times as long as alone the tests may take, beside others."""
+
+
+class BrokenCheckoutError(Exception):
+    """The tests fail without any mutant; the text is the end of what they printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covering:
+    """Which tests run which lines.
+
+    Attributes:
+        tests: For a file and a line the tests, the quickest first.
+        seconds: How long each test takes, measured.
+    """
+
+    tests: Mapping[tuple[str, int], Sequence[str]]
+    seconds: Mapping[str, float]
+
+
+def copied(checkout: Path, folder: Path) -> Path:
+    """Copy what the tests of a checkout need, and return the copy."""
+    shutil.copytree(checkout, folder, ignore=_LEFT_OUT, symlinks=True)
+    shared = checkout.parent / "shared"
+    if shared.is_dir() and not (folder.parent / "shared").exists():
+        (folder.parent / "shared").symlink_to(shared)
+    return folder
+
+
+def covering(copy: Path, targets: Sequence[str]) -> Covering:
+    """Run the tests once, and return which of them run which lines of the targets.
+
+    Raises:
+        BrokenCheckoutError: A test fails.
+    """
+    data, seconds, settings = copy / ".coverage", copy / "seconds.json", copy / "coverage.ini"
+    places = [str(copy / target) + ("/*" if (copy / target).is_dir() else "") for target in targets]
+    settings.write_text("[run]\ninclude =\n" + "".join(f"    {place}\n" for place in places))
+    command = [*("-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}"), *_PYTEST, "-p", "contexts"]
+    code, printed = _run(copy, command, None, {"MUTATION_SECONDS": str(seconds)})
+    if code != 0:
+        raise BrokenCheckoutError(printed[-5_000:])
+    took = json.loads(seconds.read_text(encoding="utf-8"))
+    read = coverage.CoverageData(str(data))
+    read.read()
+    tests: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for file in read.measured_files():
+        for line, contexts in read.contexts_by_lineno(file).items():
+            by_time = sorted((context for context in contexts if context), key=lambda test: took.get(test, 0.0))
+            tests[str(Path(file).relative_to(copy)), line] = by_time
+    return Covering(tests, took)
+
+
+def outcome(copy: Path, mutant: Mutant, covering: Covering) -> Outcome:
+    """Return what became of a mutant; the copy is afterwards as it was."""
+    tests = covering.tests.get((mutant.file, mutant.line), ())
+    if not tests:
+        return "not covered"
+    place = copy / mutant.file
+    original = place.read_text(encoding="utf-8")
+    listed = copy / "tests.txt"
+    listed.write_text("\n".join(tests), encoding="utf-8")
+    limit = _START_SECONDS + _SLOWER * sum(covering.seconds.get(test, 0.0) for test in tests)
+    place.write_text(mutant.code, encoding="utf-8")
+    try:
+        code, _ = _run(copy, [*_PYTEST, f"@{listed}"], limit)
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    finally:
+        place.write_text(original, encoding="utf-8")
+    return "killed" if code != 0 else "survived"
+
+
+def _run(
+    copy: Path, arguments: Sequence[str], seconds: float | None, environment: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """Run this Python in a copy; return its exit code and what it printed.
+
+    Raises:
+        TimeoutExpired: It took too long, and was ended with all that it had started.
+    """
+    path = os.pathsep.join(map(str, (copy, Path(__file__).parent)))
+    # A stale bytecode file would hide a mutant that is as long as the original, written in the same second.
+    given = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
+    with subprocess.Popen(  # noqa: S603 - this Python, on a copy of this project
+        [sys.executable, *arguments],
+        cwd=copy,
+        env={**os.environ, **given},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            printed, _ = process.communicate(timeout=seconds)
+        finally:
+            _end_group(process.pid)
+    return process.returncode, printed
+
+
+def _end_group(pid: int) -> None:
+    """End what a process has started and left behind, and the process itself."""
+    for _ in range(2):
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
