@@ -22,7 +22,7 @@ import rdflib
 from gateway import resources
 from gateway.cache.store import CachedStore
 from gateway.cache.stored_schema import FixedContentStore, StoredSchema
-from gateway.engine.gateway import Gateway, OnRecord, ReadNames, ignored, read_already
+from gateway.engine.gateway import Gateway, NamesRead, OnRecord, drop_record, no_names
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
@@ -44,7 +44,7 @@ from gateway.settings.urls import is_of_own_network
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
-from gateway.telemetry import Record
+from gateway.telemetry.record import Record
 from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport
@@ -89,7 +89,7 @@ def open_gateway(
     keep_schema: bool = False,
     contact: str | None = None,
     progress: Progress | None = None,
-    on_record: OnRecord = ignored,
+    on_record: OnRecord = drop_record,
     clock: Clock | None = None,
 ) -> Gateway:
     """Open a gateway over a graph.
@@ -345,7 +345,7 @@ def _over(
     on_record: OnRecord,
     storage: SchemaStorage | None = None,
     clock: Clock | None = None,
-    names_read: ReadNames = read_already,
+    names_read: NamesRead = no_names,
 ) -> Gateway:
     merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
     for conflict in conflicts:

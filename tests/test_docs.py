@@ -33,7 +33,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.profile_files import built_in
 from gateway.sparql import template
-from gateway.telemetry import Record
+from gateway.telemetry.record import Record
 from tests import generated_docs
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -338,6 +338,20 @@ def test_every_section_of_a_page_that_the_source_cites_exists() -> None:
 def anchors(path: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+UNCLEAR: Final = re.compile(
+    r"\b(?:is|are) told\b|\bone's own\b|\bslips? of the finger\b|\bwithout a word\b|\bwhoever\b", re.IGNORECASE
+)
+"""Phrases that readers of the documentation stumbled over."""
+
+HISTORY: Final = (DOCS / "decisions", ROOT / "CHANGELOG.md")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])
+def test_no_page_has_a_phrase_that_readers_stumbled_over(path: Path) -> None:
+    if not any(path.is_relative_to(history) for history in HISTORY):
+        assert not UNCLEAR.findall(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])

@@ -1,1 +1,1 @@
-"""What an endpoint can do and how it must be asked, found out by asking it, for the operator."""
+"""Checks of endpoints for the operator: what an endpoint can do, and how it must be queried."""

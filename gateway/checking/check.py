@@ -1,4 +1,4 @@
-"""The whole check, of an endpoint or of a graph in this process."""
+"""Checks an endpoint, or a graph in this process, and returns the report."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ _HERE = "the graph is in this process"
 
 
 async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = SECONDS_EACH) -> Report:
-    """Find out what an endpoint can do, and how it must be asked.
+    """Return what an endpoint can do, and how it must be queried.
 
     Args:
-        http: The way to it.
-        profile: What the operator says about it already.
-        seconds_each: Time for one probe; one that takes longer leaves its claim undetermined.
+        http: The transport to it.
+        profile: The profile of the operator.
+        seconds_each: The time for one probe; the claim of a probe that takes longer is not determined.
 
     Raises:
-        Fault: It is not reached, or it is no SPARQL endpoint.
+        Fault: The endpoint cannot be reached, or it is no SPARQL endpoint.
     """
     prober = Prober.of(http, profile.endpoint, seconds_each)
-    await _reach(http, prober)
-    evidence = await gather(http, prober)
-    http.timeout_policy = timeout_policy(profile.endpoint, _asked_as(profile.endpoint, evidence))
-    claims = await _claims(http, prober, profile, evidence)
-    graphs = await _graphs(prober, profile, evidence, claims)
+    await _check_reachable(http, prober)
+    description = await gather(http, prober)
+    http.timeout_policy = timeout_policy(profile.endpoint, _asked_as(profile.endpoint, description))
+    claims = await _claims(http, prober, profile, description)
+    graphs = await _graphs(prober, profile, description, claims)
     return Report(
         place=without_query(http.url),
         claims=claims,
-        comparisons=await _comparer(http, prober, profile, evidence, claims).compared(
+        comparisons=await _comparer(http, prober, profile, description, claims).compared(
             claims.triples, several=_several(profile.endpoint, claims.named_graphs, claims.union_default_graph)
         ),
-        warnings=tuple(_warnings(profile, evidence, claims)),
-        settings=settings_for(http.url, evidence.recognised.engine, claims, graphs),
+        warnings=tuple(_warnings(profile, description, claims)),
+        settings=settings_for(http.url, description.recognised.engine, claims, graphs),
     )
 
 
-async def _reach(http: Http, prober: Prober) -> None:
-    """Make sure that there is an endpoint; where it is at another URL, say which.
+async def _check_reachable(http: Http, prober: Prober) -> None:
+    """Check that there is an endpoint.
 
     Raises:
-        Fault: There is none.
+        Fault: There is none; the text names the URL if it is at another one.
     """
     try:
         await probes.alive(prober)
@@ -79,12 +79,12 @@ async def _reach(http: Http, prober: Prober) -> None:
 
 
 async def check_graph(transport: InProcess, place: str, profile: Profile) -> Report:
-    """Find out the same of a graph in this process, as far as it makes sense there.
+    """Return the report on a graph in this process, as far as the claims apply to it.
 
     Args:
-        transport: The way to it.
-        place: What to call it.
-        profile: How it is read.
+        transport: The transport to it.
+        place: The name of the graph in the report.
+        profile: The profile.
     """
     prober = Prober.of(transport, profile.endpoint, SECONDS_EACH)
     graphs = await determined(probes.named_graphs(prober))
@@ -106,42 +106,42 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
     return Report(place, claims, (), tuple(_empty(claims.triples)), "")
 
 
-async def _claims(http: Http, prober: Prober, profile: Profile, evidence: SelfDescription) -> Claims:
-    engine = evidence.recognised.engine
+async def _claims(http: Http, prober: Prober, profile: Profile, description: SelfDescription) -> Claims:
+    engine = description.recognised.engine
     everything = http.over_all_graphs()
     try:
         bare = prober.through(everything)
         graphs = await determined(probes.named_graphs(bare))
-        union = _told_union(await determined(probes.union_default_graph(bare, graphs)), evidence)
+        union = _with_described_union(await determined(probes.union_default_graph(bare, graphs)), description)
     finally:
         await everything.close()
     several = _several(profile.endpoint, graphs, union)
     return Claims(
-        engine=_engine(evidence),
-        version=await _version(prober, evidence),
+        engine=_engine(description),
+        version=await _version(prober, description),
         post=await _takes(http, prober, "POST"),
         get=await _takes(http, prober, "GET"),
         row_cap=await determined(probes.row_cap(prober, profile.limits.query_rows)),
-        time_limit=evidence.time_limit,
-        deadline=_deadline(http, profile.endpoint, evidence),
+        time_limit=description.time_limit,
+        deadline=_deadline(http, profile.endpoint, description),
         lateral=await determined(probes.lateral(prober)),
         rdf_1_2=await determined(probes.rdf_1_2(prober)),
         text_search=await determined(text_search(prober, engine, profile.roles.name)),
         named_graphs=graphs,
         union_default_graph=union,
-        triples=_told_triples(await determined(probes.triples(prober, several=several)), evidence),
+        triples=_with_described_triples(await determined(probes.triples(prober, several=several)), description),
     )
 
 
-def _engine(evidence: SelfDescription) -> Claim:
-    recognised = evidence.recognised
+def _engine(description: SelfDescription) -> Claim:
+    recognised = description.recognised
     if recognised.engine == "unknown":
         return not_determined(recognised.evidence)
     return Claim(recognised.engine, recognised.evidence)
 
 
-async def _version(prober: Prober, evidence: SelfDescription) -> Claim:
-    recognised = evidence.recognised
+async def _version(prober: Prober, description: SelfDescription) -> Claim:
+    recognised = description.recognised
     if recognised.version:
         return Claim(recognised.version, recognised.version_evidence)
     if recognised.engine == "fuseki":
@@ -157,19 +157,21 @@ async def _takes(http: Http, prober: Prober, method: str) -> Claim:
         await other.close()
 
 
-def _asked_as(endpoint: EndpointSettings, evidence: SelfDescription) -> EngineName:
-    return evidence.recognised.engine if endpoint.engine == "auto" else endpoint.engine
+def _asked_as(endpoint: EndpointSettings, description: SelfDescription) -> EngineName:
+    return description.recognised.engine if endpoint.engine == "auto" else endpoint.engine
 
 
-def _deadline(http: Http, endpoint: EndpointSettings, evidence: SelfDescription) -> Claim:
-    """Say how the endpoint is told the time that is left; to try whether it obeys would take a heavy query."""
-    engine = _asked_as(endpoint, evidence)
-    traits, told = TRAITS[engine], http.timeout_policy
-    if told.tells_time:
-        way = f"header {told.timeout_header}" if told.timeout_header else f"form parameter {told.timeout_parameter}"
+def _deadline(http: Http, endpoint: EndpointSettings, description: SelfDescription) -> Claim:
+    """Return how the endpoint receives the time limit of a query; to test it would take a heavy query."""
+    engine = _asked_as(endpoint, description)
+    traits, policy = TRAITS[engine], http.timeout_policy
+    if policy.tells_time:
+        way = (
+            f"header {policy.timeout_header}" if policy.timeout_header else f"form parameter {policy.timeout_parameter}"
+        )
         said = endpoint.timeout_parameter or endpoint.timeout_header
         return Claim(
-            f"{way}, in {told.timeout_unit}",
+            f"{way}, in {policy.timeout_unit}",
             "the profile says so" if said else f"what {traits.name} is known to take; not tried",
         )
     if traits.cuts_at_deadline:
@@ -179,31 +181,31 @@ def _deadline(http: Http, endpoint: EndpointSettings, evidence: SelfDescription)
     return Claim("none is sent", f"no way to tell {traits.name} is known here, and the profile names none")
 
 
-def _told_union(union: Claim, evidence: SelfDescription) -> Claim:
-    """Put the service description's word beside what was found."""
-    if not evidence.is_union or union.value is None:
+def _with_described_union(union: Claim, description: SelfDescription) -> Claim:
+    """Return the claim, compared with the service description."""
+    if not description.is_union or union.value is None:
         return union
     if union.value:
         return replace(union, why=f"{union.why}; its service description says so too")
     return not_determined(f"its service description says that it is, but {union.why}")
 
 
-def _told_triples(triples: Claim, evidence: SelfDescription) -> Claim:
-    """Put the server's own number beside what was counted."""
-    if evidence.triples is None or triples.value is None:
+def _with_described_triples(triples: Claim, description: SelfDescription) -> Claim:
+    """Return the claim, with the number that the server reports beside the counted one."""
+    if description.triples is None or triples.value is None:
         return triples
-    return replace(triples, why=f"{triples.why}; the server's own number is {evidence.triples:,}")
+    return replace(triples, why=f"{triples.why}; the server's own number is {description.triples:,}")
 
 
 def _several(endpoint: EndpointSettings, graphs: Claim, union: Claim) -> bool:
-    """Tell whether the graph that is asked may be put together of several: then a triple may come several times."""
+    """Return whether the queried graph may be the union of several graphs, so that a triple may occur repeatedly."""
     if endpoint.graphs == "default":
         return graphs.value != 0 and union.value is not False
     return endpoint.graphs == "union" or len(endpoint.graphs) > 1
 
 
 def _is_elsewhere(profile: Profile, claims: Claims) -> bool:
-    """Tell whether the graph that is asked is empty and the named graphs are not."""
+    """Return whether the queried graph is empty and a named graph is not."""
     return (
         profile.endpoint.graphs == "default"
         and claims.triples.value == 0
@@ -212,11 +214,11 @@ def _is_elsewhere(profile: Profile, claims: Claims) -> bool:
     )
 
 
-async def _graphs(prober: Prober, profile: Profile, evidence: SelfDescription, claims: Claims) -> Graphs:
-    """Return the graphs to ask: where all triples are in named ones, their union on Fuseki, else these by name."""
+async def _graphs(prober: Prober, profile: Profile, description: SelfDescription, claims: Claims) -> Graphs:
+    """Return the graphs to query: if all triples are in named graphs, their union on Fuseki, else their names."""
     if not _is_elsewhere(profile, claims):
         return profile.endpoint.graphs
-    if evidence.recognised.engine == "fuseki":
+    if description.recognised.engine == "fuseki":
         return "union"
     try:
         return await probes.names_of_graphs(prober) or "default"
@@ -224,10 +226,10 @@ async def _graphs(prober: Prober, profile: Profile, evidence: SelfDescription, c
         return "default"
 
 
-def _comparer(http: Http, prober: Prober, profile: Profile, evidence: SelfDescription, claims: Claims) -> Comparer:
+def _comparer(http: Http, prober: Prober, profile: Profile, description: SelfDescription, claims: Claims) -> Comparer:
     known = profile.endpoint.model_copy(
         update={
-            "engine": _asked_as(profile.endpoint, evidence),
+            "engine": _asked_as(profile.endpoint, description),
             "lateral": "auto" if claims.lateral.value is None else bool(claims.lateral.value),
         }
     )
@@ -235,10 +237,10 @@ def _comparer(http: Http, prober: Prober, profile: Profile, evidence: SelfDescri
     return Comparer(store, SecondClient(http), prober, profile)
 
 
-def _warnings(profile: Profile, evidence: SelfDescription, claims: Claims) -> Iterator[str]:
-    recognised, pinned = evidence.recognised.engine, profile.endpoint.engine
+def _warnings(profile: Profile, description: SelfDescription, claims: Claims) -> Iterator[str]:
+    recognised, pinned = description.recognised.engine, profile.endpoint.engine
     if pinned not in {"auto", "unknown", recognised}:
-        yield f"The profile says {pinned}; the evidence: {recognised} ({evidence.recognised.evidence})."
+        yield f"The profile says {pinned}; the evidence: {recognised} ({description.recognised.evidence})."
     cap = claims.row_cap
     rows = profile.limits.query_rows if "query_rows" in profile.limits.model_fields_set else 0
     if cap.value is not None and not cap.at_least and rows >= int(cap.value):

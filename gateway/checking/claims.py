@@ -1,4 +1,4 @@
-"""What a check finds out: claims with their evidence, and what two clients were answered."""
+"""The results of a check: claims with their evidence, comparisons of two clients, and the report."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Value = bool | int | str
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that is known about an endpoint, or is not.
+    """One property of an endpoint.
 
     Attributes:
-        value: What is known; None where it is not determined.
-        why: The evidence; or why it is not determined.
+        value: The value; None if it is not determined.
+        why: The evidence, or the reason why the value is not determined.
         at_least: Whether the value is a lower bound.
     """
 
@@ -25,39 +25,43 @@ class Claim:
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is claimed."""
+        """Whether the value is determined."""
         return self.value is not None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the claim as JSON has it."""
+        """Return the claim as JSON."""
         if self.value is None:
             return {"not_determined": self.why}
         return {"at_least" if self.at_least else "value": self.value, "evidence": self.why}
 
 
 def not_determined(why: str) -> Claim:
-    """Return the claim that nothing is known."""
+    """Return a claim without a value.
+
+    Args:
+        why: The reason.
+    """
     return Claim(None, why)
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What is known about one endpoint.
+    """The properties of one endpoint.
 
     Attributes:
         engine: The engine.
         version: Its version.
-        post: Whether it takes queries by POST.
-        get: Whether it takes queries by GET.
+        post: Whether it accepts queries by POST.
+        get: Whether it accepts queries by GET.
         row_cap: Rows of one answer at most.
-        time_limit: The server's own time-out.
-        deadline: How it is told the time that is left.
-        lateral: Whether it takes LATERAL.
-        rdf_1_2: Whether it takes triple terms.
-        text_search: The text index that it has.
-        named_graphs: How many named graphs it shows.
+        time_limit: The time-out of the server.
+        deadline: How it receives the time limit of a query.
+        lateral: Whether it supports LATERAL.
+        rdf_1_2: Whether it supports triple terms.
+        text_search: Its text index.
+        named_graphs: The number of named graphs.
         union_default_graph: Whether its default graph is the union of them.
-        triples: Triples in the graph that the profile asks.
+        triples: Triples in the graph that the profile selects.
     """
 
     engine: Claim
@@ -81,14 +85,14 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One question that two clients put in two ways.
+    """The answers of two clients to one question.
 
     Attributes:
-        about: What was asked.
-        ours: How many rows this gateway got.
-        theirs: How many SPARQLWrapper got.
-        differences: What only one of them got, in words; empty where they agree.
-        not_compared: Why they cannot be compared; empty where they were.
+        about: The question.
+        ours: The rows of this gateway.
+        theirs: The rows of SPARQLWrapper.
+        differences: The rows that only one of them has, as text; empty if they agree.
+        not_compared: The reason why they could not be compared; empty if they were.
     """
 
     about: str
@@ -98,23 +102,23 @@ class Comparison:
     not_compared: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON has it."""
+        """Return the comparison as JSON."""
         if self.not_compared:
             return {"about": self.about, "not_compared": self.not_compared}
-        told = {"about": self.about, "same": not self.differences, "ours": self.ours, "theirs": self.theirs}
-        return {**told, "differences": list(self.differences)} if self.differences else told
+        compared = {"about": self.about, "same": not self.differences, "ours": self.ours, "theirs": self.theirs}
+        return {**compared, "differences": list(self.differences)} if self.differences else compared
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found out.
+    """The result of a check.
 
     Attributes:
-        place: What was checked: a URL without its query, or the names of files.
-        claims: What is known about it.
-        comparisons: What two clients were answered; empty where the graph is in this process.
-        warnings: What the operator must not miss.
-        settings: What belongs into the profile, as TOML; empty where nothing does.
+        place: What was checked: a URL without its query, or file names.
+        claims: Its properties.
+        comparisons: The answers of two clients; empty for a graph in this process.
+        warnings: Warnings for the operator.
+        settings: The settings that the profile should have, as TOML; empty if there are none.
     """
 
     place: str
@@ -125,11 +129,11 @@ class Report:
 
     @property
     def agrees(self) -> bool:
-        """Whether both clients were answered the same wherever they were compared."""
+        """Whether both clients got the same answers in all comparisons."""
         return not any(comparison.differences for comparison in self.comparisons)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON has it."""
+        """Return the report as JSON."""
         return {
             "checked": self.place,
             "reachable": True,

@@ -1,6 +1,6 @@
-"""A handful of our own answers beside SPARQLWrapper's, to queries of another shape.
+"""Compares a few answers of this gateway with those of SPARQLWrapper to queries of another form.
 
-A graph may change while it is asked: what differs is asked once more on both sides before it is told.
+The graph may change in between, so each difference is asked once more of both clients before it is reported.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _CANDIDATES = 10
 _READ = 200
 _NODES = 3
 _DEGREE = 500
-"""Nodes with more edges are not compared: the other client reads them in one piece."""
+"""Nodes with more edges are not compared, because the second client reads all edges in one answer."""
 
 _ROWS = 5_000
 _SHOWN = 3
-"""Differences of one kind that are written out."""
+"""Differences of one kind that are reported in full; the others are counted."""
 
 Answer = frozenset[str]
 Question = Callable[[], Awaitable[Answer]]
@@ -37,13 +37,13 @@ Question = Callable[[], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True)
 class Comparer:
-    """Puts the same questions through both clients.
+    """Asks both clients the same questions.
 
     Attributes:
-        store: This gateway's own client.
+        store: The graph as this gateway reads it.
         other: SPARQLWrapper.
-        prober: Finds nodes to ask about.
-        profile: What counts as an edge, and as a type.
+        prober: Finds nodes to compare.
+        profile: Defines edges and types.
     """
 
     store: GraphStore
@@ -52,11 +52,11 @@ class Comparer:
     profile: Profile
 
     async def compared(self, triples: Claim, *, several: bool) -> tuple[Comparison, ...]:
-        """Compare the edges and types of a few nodes, and the number of triples where that is known exactly.
+        """Return comparisons of the edges and types of a few nodes, and of the number of triples if that is exact.
 
         Args:
-            triples: The number.
-            several: Whether the graph is put together of several.
+            triples: The number of triples.
+            several: Whether the graph is the union of several graphs.
         """
         comparisons = []
         try:
@@ -76,7 +76,7 @@ class Comparer:
     async def _nodes(self) -> list[Iri]:
         rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence))
         rows = await self.prober.rows("check/sample", _READ, **rule.parameters)
-        # Both ends: all of these edges may be those of one hub.
+        # From both ends: all sampled edges may belong to one hub.
         ends = ([value_of(row, end) for row in rows] for end in ("s", "o"))
         found = sorted({node for nodes in ends for node in list(dict.fromkeys(nodes))[:_CANDIDATES]})
         degrees = await self.store.degrees(found, _DEGREE, self._call())
@@ -129,7 +129,7 @@ class Comparer:
         try:
             theirs = await self._their_count(name)
             if theirs != triples.value:
-                # What was counted first may be out of date.
+                # The graph may have changed.
                 theirs = await self._their_count(name)
         except NotAnsweredError as error:
             return Comparison(about, not_compared=str(error))

@@ -1,4 +1,4 @@
-"""One probe at a time: a harmless query with a limit and a short deadline, sent once."""
+"""Sends the queries of probes: each with a limit and a short deadline, once, and one at a time."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gateway.sparql.template import Parameter
 from gateway.transport.base import ProbeResponse, Remote, Transport
 
 SECONDS_EACH = 5.0
-"""Time for one probe."""
+"""The time for one probe."""
 
 _TOGETHER = 18
-"""Times that, for all probes: an endpoint that hangs is not waited for again and again."""
+"""The time for all probes, as a multiple of that for one: an endpoint may hang in each."""
 
 
 class Prober:
-    """Asks one engine.
+    """Sends probes to one endpoint.
 
     Attributes:
-        deadline: When the whole check must be done.
-        seconds_each: Time for one probe.
+        deadline: The deadline of the whole check.
+        seconds_each: The time for one probe.
     """
 
     def __init__(self, transport: Transport, flow: FlowControl, deadline: Deadline, seconds_each: float) -> None:
@@ -37,12 +37,12 @@ class Prober:
 
     @classmethod
     def of(cls, transport: Transport, endpoint: EndpointSettings, seconds_each: float) -> Prober:
-        """Return a prober that sends under an endpoint's flow control."""
+        """Return a prober under the flow control of an endpoint."""
         flow = transport.flow if isinstance(transport, Remote) else FlowControl(endpoint)
         return cls(transport, flow, Deadline.after(_TOGETHER * seconds_each), seconds_each)
 
     def through(self, transport: Transport) -> Prober:
-        """Return a prober that asks by another way, under the same flow control and deadline."""
+        """Return a prober for another transport, with the same flow control and deadline."""
         return Prober(transport, self._flow, self.deadline, self.seconds_each)
 
     @property
@@ -51,25 +51,25 @@ class Prober:
         return self.deadline.within(self.seconds_each)
 
     async def look(self, remote: Remote, accept: str) -> ProbeResponse:
-        """Look at an endpoint without a query.
+        """Return the response of an endpoint to a request without a query.
 
         Raises:
-            Fault: Nothing came.
+            Fault: There was none.
         """
         deadline = self.soon
         async with self._flow.turn(deadline):
             return await remote.look(accept, deadline)
 
     async def rows(self, name: str, rows: int, /, **parameters: Parameter) -> Sequence[Row]:
-        """Ask one question.
+        """Return the rows of one query.
 
         Args:
-            name: The template.
+            name: The name of the template.
             rows: Rows at most.
             parameters: Its other parameters.
 
         Raises:
-            Fault: No whole answer came.
+            Fault: There was no complete answer.
         """
         text = template.load(name)
         deadline = self.soon
@@ -79,10 +79,10 @@ class Prober:
 
 
 def value_of(row: Row, variable: str) -> str:
-    """Return what a variable is bound to.
+    """Return the value of a variable.
 
     Raises:
-        EndpointFault: Nothing, where the query binds it.
+        EndpointFault: It is unbound.
     """
     if variable not in row:
         raise EndpointFault("The endpoint's rows lack what the query asked for.")
@@ -90,10 +90,10 @@ def value_of(row: Row, variable: str) -> str:
 
 
 def number_of(rows: Sequence[Row], variable: str) -> int:
-    """Return the number that the only row has.
+    """Return the number in the only row.
 
     Raises:
-        EndpointFault: There is no such row, or it has no such number.
+        EndpointFault: There is not exactly one row, or it has no such number.
     """
     text = value_of(rows[0], variable) if len(rows) == 1 else ""
     if not text.isascii() or not text.isdigit():

@@ -1,4 +1,4 @@
-"""The probes, one claim each. A probe that fails leaves its claim undetermined; it is never a guess."""
+"""The probes: each determines one claim by a query, or leaves it undetermined if that fails."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gateway.terms.iri import is_iri
 
 _USUAL_CAP = 10_000
 _MOST_ROWS = 100_000
-"""Rows that are read at most to find a cap: what `check/rows` can make."""
+"""Rows that are read at most to find a row cap: as many as `check/rows` can generate."""
 
 _COUNTED = (1_000_000, 10_000)
-"""Bounds of a count: the first that is counted in time."""
+"""Limits of a count, tried in this order until one is counted in time."""
 
 _COUNTED_DISTINCT = (100_000, 10_000)
-"""The same where the engine has to keep what it has counted."""
+"""The same for distinct triples, which the engine has to remember."""
 
 _GRAPHS = 10
 _SAMPLED = 10
 
 
 async def determined(probe: Awaitable[Claim]) -> Claim:
-    """Return what a probe finds out, or why it finds nothing."""
+    """Return the claim of a probe, undetermined if the probe fails."""
     try:
         return await probe
     except Fault as fault:
@@ -34,10 +34,10 @@ async def determined(probe: Awaitable[Claim]) -> Claim:
 
 
 async def alive(prober: Prober) -> None:
-    """Ask for one row that every SPARQL engine has.
+    """Check the answer to a query that is the same on every SPARQL engine.
 
     Raises:
-        Fault: It is not answered as SPARQL has it.
+        Fault: The answer is wrong, or there is none.
     """
     rows = await prober.rows("alive", 1)
     if number_of(rows, "alive") != 1:
@@ -45,7 +45,7 @@ async def alive(prober: Prober) -> None:
 
 
 async def takes(prober: Prober, method: str) -> Claim:
-    """Tell whether queries are taken by a method that the prober's transport sends them by."""
+    """Return whether the endpoint accepts queries by a method, with which the transport of the prober sends them."""
     try:
         await alive(prober)
     except NoQueryEndpoint as fault:
@@ -54,13 +54,13 @@ async def takes(prober: Prober, method: str) -> Claim:
 
 
 async def row_cap(prober: Prober, query_rows: int) -> Claim:
-    """Find the number of rows that the endpoint sends at most, without reading many."""
+    """Return the number of rows that the endpoint sends at most, found without reading many."""
     proven = 0
     for asked in sorted({_USUAL_CAP + 1, min(query_rows + 1, _MOST_ROWS)}):
         try:
             came = len(await prober.rows("check/rows", asked))
         except AnswerCut as cut:
-            return _told_cap(cut)
+            return _announced_cap(cut)
         except Fault as fault:
             if not proven:
                 raise
@@ -74,14 +74,14 @@ async def row_cap(prober: Prober, query_rows: int) -> Claim:
     return Claim(proven, f"{proven:,} rows were asked for, and came", at_least=True)
 
 
-def _told_cap(cut: AnswerCut) -> Claim:
+def _announced_cap(cut: AnswerCut) -> Claim:
     if cut.row_cap is None:
         return not_determined("an answer was cut, and the endpoint does not say at how many rows")
     return Claim(cut.row_cap, "the endpoint said so when it cut an answer")
 
 
 async def lateral(prober: Prober) -> Claim:
-    """Tell whether LATERAL is taken, and means what it should."""
+    """Return whether LATERAL is accepted, and has the right result."""
     try:
         rows = await prober.rows("lateral/probe", 5)
     except QueryRefused:
@@ -92,7 +92,7 @@ async def lateral(prober: Prober) -> Claim:
 
 
 async def rdf_1_2(prober: Prober) -> Claim:
-    """Tell whether triple terms of RDF 1.2 are taken."""
+    """Return whether triple terms of RDF 1.2 are accepted, and returned."""
     try:
         rows = await prober.rows("check/rdf_1_2", 2)
     except QueryRefused:
@@ -103,7 +103,7 @@ async def rdf_1_2(prober: Prober) -> Claim:
 
 
 async def named_graphs(prober: Prober) -> Claim:
-    """Count the named graphs that are shown, up to a bound."""
+    """Return the number of named graphs, up to a limit."""
     try:
         rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
     except QueryRefused:
@@ -117,14 +117,14 @@ async def named_graphs(prober: Prober) -> Claim:
 
 
 async def names_of_graphs(prober: Prober) -> tuple[str, ...]:
-    """Return the names of the named graphs; none where there are more than a profile should list."""
+    """Return the names of the named graphs; none if there are more than a profile should list."""
     rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
     names = sorted({value_of(row, "g") for row in rows if is_iri(value_of(row, "g"))})
     return tuple(names) if len(names) <= _GRAPHS else ()
 
 
 async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
-    """Tell whether the default graph holds what the named graphs hold, by a few of their triples."""
+    """Return whether the default graph contains the named graphs, by a sample of their triples."""
     if not graphs.value:
         return not_determined("there are no named graphs" if graphs.is_known else "no named graph was found")
     sample = [
@@ -142,11 +142,11 @@ async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
 
 
 async def triples(prober: Prober, *, several: bool) -> Claim:
-    """Count the triples of the graph, up to a bound.
+    """Return the number of triples in the graph, up to a limit.
 
     Args:
-        prober: Asks the endpoint.
-        several: Whether the graph is put together of several, which may have triples in common.
+        prober: Sends the query.
+        several: Whether the graph is the union of several graphs, which may share triples.
     """
     faults: list[Fault] = []
     for bound in _COUNTED_DISTINCT if several else _COUNTED:
@@ -163,7 +163,7 @@ async def triples(prober: Prober, *, several: bool) -> Claim:
 
 
 async def version_of_jena(prober: Prober) -> Claim:
-    """Ask Jena for its version."""
+    """Return the version of Jena."""
     rows = await prober.rows("check/version_of_jena", 1)
     if len(rows) == 1 and "version" in rows[0]:
         return Claim(rows[0]["version"].value, "Jena's own function for it")

@@ -1,4 +1,4 @@
-"""What an endpoint shows of itself beside answers: its service description, and pages that engines are known for."""
+"""Reads what an endpoint publishes about itself: its service description, and pages that only some engines have."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _REPOSITORY = re.compile(r"(?P<base>.*)/repositories/[^/]+/?")
 _PROTOCOL_VERSION = re.compile(r"[0-9]{1,3}\s*")
 _QLEVER_TIME = re.compile(r"(?P<seconds>[0-9]{1,6})s")
 
-_UNTOLD = not_determined("the engine does not tell it, and to find out would take a query that runs into it")
+_NOT_PUBLISHED = not_determined("the engine does not tell it, and to find out would take a query that runs into it")
 
 
 @dataclass(frozen=True, slots=True)
 class SelfDescription:
-    """What was seen.
+    """What an endpoint publishes about itself.
 
     Attributes:
-        recognised: The engine that this is evidence of.
-        time_limit: The server's own time-out.
-        triples: The triples that the server says it has; None where it does not say.
-        is_union: Whether its description says that the default graph is the union of the named ones.
+        recognised: The engine that it indicates.
+        time_limit: The time-out of the server.
+        triples: The number of triples; None if it is not published.
+        is_union: Whether the service description says that the default graph is the union of the named graphs.
     """
 
     recognised: Recognised
-    time_limit: Claim = _UNTOLD
+    time_limit: Claim = _NOT_PUBLISHED
     triples: int | None = None
     is_union: bool = False
 
 
 async def gather(http: Http, prober: Prober) -> SelfDescription:
-    """Look at an endpoint, and at further pages of its server only where they may tell more."""
+    """Return what an endpoint publishes; further pages of its server are read only for some engines."""
     description = await _look(http, http.url, DESCRIPTION, prober)
     seen = [description] if description is not None else []
     recognised = recognise(seen)
@@ -53,24 +53,24 @@ async def gather(http: Http, prober: Prober) -> SelfDescription:
         return SelfDescription(recognise([*seen, *([page] if page else [])]), is_union=is_union)
     if recognised.engine != "unknown":
         return SelfDescription(recognised, is_union=is_union)
-    return await _of_the_nameless(http, prober, seen)
+    return await _of_unnamed_engine(http, prober, seen)
 
 
-async def _of_the_nameless(http: Http, prober: Prober, seen: list[ProbeResponse]) -> SelfDescription:
-    """Look for engines that no header and no description names."""
+async def _of_unnamed_engine(http: Http, prober: Prober, seen: list[ProbeResponse]) -> SelfDescription:
+    """Return what engines publish that name themselves in no header and no service description."""
     numbers = await _look(http, _with_query(http.url, STATISTICS), _JSON, prober)
     recognised = recognise([*seen, *([numbers] if numbers else [])])
     if numbers is not None and recognised.engine == "qlever":
         settings = await _look(http, _with_query(http.url, "cmd=get-settings"), _JSON, prober)
-        told = statistics(numbers)["num-triples-normal"]
-        return SelfDescription(recognised, _limit_of_qlever(settings), told if isinstance(told, int) else None)
+        triples = statistics(numbers)["num-triples-normal"]
+        return SelfDescription(recognised, _limit_of_qlever(settings), triples if isinstance(triples, int) else None)
     if recognised.engine == "unknown" and (path := _REPOSITORY.fullmatch(urlsplit(http.url).path)):
         return SelfDescription(await _as_repository(http, path["base"], prober) or recognised)
     return SelfDescription(recognised)
 
 
 async def _as_repository(http: Http, base: str, prober: Prober) -> Recognised | None:
-    """Tell RDF4J by its protocol; GraphDB, which speaks it too, has a further interface beside it."""
+    """Recognise RDF4J by its protocol. GraphDB has the same protocol, and another interface beside it."""
     version = await _look(http, _beside(http.url, f"{base}/protocol"), _ANYTHING, prober)
     if version is None or not _PROTOCOL_VERSION.fullmatch(version.text):
         return None
@@ -81,13 +81,13 @@ async def _as_repository(http: Http, base: str, prober: Prober) -> Recognised | 
 
 
 def _limit_of_qlever(settings: ProbeResponse | None) -> Claim:
-    told = statistics(settings).get("default-query-timeout") if settings is not None else None
-    match = _QLEVER_TIME.fullmatch(told) if isinstance(told, str) else None
-    return Claim(int(match["seconds"]), "its settings, in seconds") if match else _UNTOLD
+    timeout = statistics(settings).get("default-query-timeout") if settings is not None else None
+    match = _QLEVER_TIME.fullmatch(timeout) if isinstance(timeout, str) else None
+    return Claim(int(match["seconds"]), "its settings, in seconds") if match else _NOT_PUBLISHED
 
 
 async def _look(http: Http, url: str, accept: str, prober: Prober) -> ProbeResponse | None:
-    """Return what is at a URL of the same server, whatever its status; None where nothing came."""
+    """Return the response at a URL of the same server, whatever its status; None if there is none."""
     async with contextlib.AsyncExitStack() as closing:
         other = http.at(url)
         closing.push_async_callback(other.close)

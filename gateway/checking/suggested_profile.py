@@ -1,4 +1,4 @@
-"""What belongs into a profile, as TOML to paste: only what is known, and only what differs from the default."""
+"""Suggests settings of a profile, as TOML: only those that are known and differ from the default."""
 
 from __future__ import annotations
 
@@ -8,47 +8,47 @@ from gateway.settings.endpoint import EngineName, Graphs
 from gateway.settings.profile import LimitSettings
 from gateway.sparql.engines.traits import TRAITS
 
-_PRUDENT = 0.9
-"""Of a row cap, so much is asked for: a cut at exactly the cap could not be told from a whole answer."""
+_SHARE_OF_CAP = 0.9
+"""The share of a row cap that queries ask for: an answer cut at the cap would look complete."""
 
-_LEAST = 10
-"""What `limits.query_rows` takes at least."""
+_MIN_ROWS = 10
+"""The minimum of `limits.query_rows`."""
 
 
 def settings_for(url: str, engine: EngineName, claims: Claims, graphs: Graphs) -> str:
     """Return a snippet of a profile.
 
     Args:
-        url: The endpoint's URL.
-        engine: The engine that was recognised.
-        claims: What is known about it.
-        graphs: The graphs to ask.
+        url: The URL of the endpoint.
+        engine: The recognised engine.
+        claims: The properties of the endpoint.
+        graphs: The graphs to query.
     """
-    told = [f"url = {_text(url)}"]
+    endpoint = [f"url = {_text(url)}"]
     if engine != "unknown":
-        told.append(f"engine = {_text(engine)}")
+        endpoint.append(f"engine = {_text(engine)}")
     if claims.lateral.value is not None:
-        told.append(f"lateral = {'true' if claims.lateral.value else 'false'}")
+        endpoint.append(f"lateral = {'true' if claims.lateral.value else 'false'}")
     if claims.post.value is False and claims.get.value:
-        told.append('method = "get"')
+        endpoint.append('method = "get"')
     if graphs != "default":
-        told.append(f"graphs = {_text(graphs)}")
+        endpoint.append(f"graphs = {_text(graphs)}")
     if TRAITS[engine].cuts_silently:
-        told.append("trusted = false  # its time-out cuts answers without a sign")
+        endpoint.append("trusted = false  # its time-out cuts answers without a sign")
     rows = _query_rows(engine, claims.row_cap)
     limits = [f"query_rows = {rows}"] if rows is not None else []
-    return "\n".join(["[endpoint]", *told, *(["", "[limits]", *limits] if limits else [])]) + "\n"
+    return "\n".join(["[endpoint]", *endpoint, *(["", "[limits]", *limits] if limits else [])]) + "\n"
 
 
 def _query_rows(engine: EngineName, cap: Claim) -> int | None:
-    """Return the rows to ask for at most; None where the default will do."""
+    """Return the rows that a query should ask for at most; None if the default is right."""
     if cap.value is None:
         return None
     usual: int = LimitSettings.model_fields["query_rows"].default
-    below = int(cap.value) - 1 if cap.at_least else int(int(cap.value) * _PRUDENT)
+    below = int(cap.value) - 1 if cap.at_least else int(int(cap.value) * _SHARE_OF_CAP)
     if below < usual:
-        return max(_LEAST, below)
-    # An engine that comes with a cap is asked for few rows, unless the profile says that more may come.
+        return max(_MIN_ROWS, below)
+    # For an engine with a default cap the gateway asks for few rows, unless the profile allows more.
     return usual if TRAITS[engine].rows is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Whether a text index answers. Only a bound row proves one: a missing index is often silent."""
+"""Probes the text index of an engine. Only a bound row proves one: without an index many engines return no error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines.traits import TRAITS
 
 _WORD = re.compile(r"[A-Za-z]{4,24}")
-"""A word that needs no escape in any query language of a text index."""
+"""A word that needs no escape in the query language of any text index."""
 
 _NAMES = 50
 _TRIED = 3
@@ -26,9 +26,9 @@ class _Index:
     """A kind of text index.
 
     Attributes:
-        name: What it is asked by.
-        template: The template that asks it.
-        quoted: Makes its query of a word.
+        name: The predicate or function that queries it.
+        template: The template of the query.
+        quoted: Returns the search expression for a word.
     """
 
     name: str
@@ -44,12 +44,12 @@ _INDEXES: Mapping[EngineName, _Index] = {
 
 
 async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:
-    """Ask the engine's text index for words that names have.
+    """Return whether the text index of the engine finds words of names.
 
     Args:
-        prober: Asks the endpoint.
+        prober: Sends the queries.
         engine: The engine.
-        predicates: What names nodes.
+        predicates: The predicates of names.
     """
     index = _INDEXES.get(engine)
     if index is None:
@@ -80,7 +80,7 @@ async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[I
 
 
 def _words(names: Sequence[tuple[Iri, str]]) -> list[tuple[Iri, str]]:
-    """Return the longest words of names, each with the predicate of its name; a long one is no stop word."""
+    """Return the longest words of names, each with its predicate: long words are no stop words."""
     found = {word: predicate for predicate, text in names for word in _WORD.findall(text)}
     longest = sorted(found, key=lambda word: (-len(word), word))[:_TRIED]
     return [(found[word], word) for word in longest]

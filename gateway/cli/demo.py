@@ -1,22 +1,21 @@
-"""A model's whole session, played by a script: a server process over stdio, an MCP client, six tools.
+"""A scripted session of a model: a server process over stdio, an MCP client, and six calls.
 
-The five steps are the protocol's own (reference, "Session workflow"), with an intersection after them.
+Five of the calls follow the protocol (reference, "Session workflow"); an intersection comes last.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
-from rich.console import RenderableType
 from rich.text import Text
 
-from gateway.cli import render, subgraph
-from gateway.cli.layout import Whole
+from gateway.cli.layout import Unwrapped
 from gateway.cli.screen import Screen
+from gateway.cli.tool_call import rendered
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -34,7 +33,7 @@ _RULE = "─" * 80
 
 
 class Session:
-    """A client in a session with a server; prints each call by its tool's name, and its answer."""
+    """A client of a server, which prints each call and its answer."""
 
     def __init__(self, client: Client, screen: Screen) -> None:
         self._client = client
@@ -43,25 +42,24 @@ class Session:
     async def call(
         self,
         model: type[AnyAnswer],
-        show: Callable[[AnyAnswer], RenderableType],
         why: str,
         tool: str,
         **arguments: Any,
     ) -> AnyAnswer:
-        """Call a tool, print call and answer, and return the answer.
+        """Print a call of a tool and its answer, and return the answer.
 
         Raises:
             GatewayError: The tool answered with an error.
         """
         self._screen.show()
         self._screen.show(Text(f"{why} {_RULE}"[: len(_RULE)], style="dim"))
-        self._screen.show(Whole(Text(f"{tool}({_written(arguments)})", style="bold")))
+        self._screen.show(Unwrapped(Text(f"{tool}({_written(arguments)})", style="bold")))
         self._screen.show()
         result = await self._client.call_tool(tool, arguments)
         if result.is_error:
             raise GatewayError(" ".join(part.text for part in result.content if isinstance(part, TextContent)))
         answer = model.model_validate(result.structured_content)
-        self._screen.show(show(answer))
+        self._screen.show(rendered(answer, arguments))
         return answer
 
 
@@ -78,17 +76,16 @@ async def play(screen: Screen) -> None:
             screen.show(f"Connected over stdio, MCP {client.protocol_version}. The graph is the medical demo graph.")
             await _steps(Session(client, screen))
         except (GatewayError, OSError) as error:
-            # Raised in here, the client's own tasks would wrap it into a group.
+            # Raised inside the block, it would be wrapped into a group by the tasks of the client.
             failed = error
     if failed is not None:
         raise failed
 
 
 async def _steps(session: Session) -> None:
-    await session.call(SchemaResult, render.schema, "1. Orient: what is in this graph?", "describe_schema")
+    await session.call(SchemaResult, "1. Orient: what is in this graph?", "describe_schema")
     found = await session.call(
         SearchResult,
-        lambda answer: render.search(answer, "warfarin"),
         "2. Resolve: which entity is warfarin?",
         "search_entities",
         query="warfarin",
@@ -97,7 +94,6 @@ async def _steps(session: Session) -> None:
     seed = found.result[0].id
     around = await session.call(
         BfsResult,
-        lambda answer: subgraph.bfs(answer, 0),
         "3. Survey: what is around it? IDs, types and triples only",
         "bfs_query",
         seeds=[seed],
@@ -107,14 +103,12 @@ async def _steps(session: Session) -> None:
     genes = [node.id for node in around.nodes if node.entity_type in {"m:Gene", "m:Protein"}]
     await session.call(
         EntitiesResult,
-        render.entities,
         "4. Expand: what are the genes and proteins among them?",
         "describe_entities",
         ids=genes,
     )
     await session.call(
         BfsResult,
-        lambda answer: subgraph.bfs(answer, 0),
         "5. Ask again: the drugs it interacts with, with evidence; the rest as stubs",
         "bfs_query",
         seeds=[seed],
@@ -124,7 +118,6 @@ async def _steps(session: Session) -> None:
     )
     await session.call(
         IntersectionResult,
-        lambda answer: subgraph.intersection(answer, 0),
         "6. Intersect: what do warfarin and aspirin share?",
         "intersect_subgraphs",
         seeds=[seed, "drug:aspirin"],

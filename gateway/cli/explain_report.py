@@ -1,4 +1,4 @@
-"""What a call cost, at a terminal: counts, times, and every query as it was sent."""
+"""Prints the cost of a call: counts, times, and each query as it was sent."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
-from gateway.cli.layout import STRONG, TYPE, Fields, Whole
+from gateway.cli.layout import STRONG, TYPE, KeyValues, Unwrapped
 from gateway.cli.render import WARNING
 from gateway.cli.screen import Screen
 from gateway.cli.text import clean, counted
 from gateway.escaping import printable
-from gateway.telemetry import Record, Sent
+from gateway.telemetry.record import Record, Sent
 
 
 def print_explained(screen: Screen, record: Record) -> None:
-    """Show a record below an answer."""
+    """Print the record of a call below its answer."""
     screen.show()
     screen.show(_summary(record))
     for place, sent in enumerate(record.sent, 1):
         screen.show()
         screen.show(_title(place, sent))
-        # A line that is wrapped would break an IRI; what is shown can be sent again: SPARQL reads these escapes.
-        screen.show(Whole(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
+        # Wrapping would break IRIs. The text can be sent again, because SPARQL reads these escapes.
+        screen.show(Unwrapped(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
 
 
 def _summary(record: Record) -> RenderableType:
@@ -44,10 +44,10 @@ def _summary(record: Record) -> RenderableType:
         ("Stages", " · ".join(f"{name} {value:,}" for name, value in stages.items())),
         ("Ended", ", ".join([record.outcome, *record.causes, *([record.error] if record.error else [])])),
     ]
-    return Fields([(title, [told]) for title, told in rows])
+    return KeyValues([(title, [text]) for title, text in rows])
 
 
 def _title(place: int, sent: Sent) -> Text:
-    came = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
-    title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (came, TYPE))
+    size = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
+    title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (size, TYPE))
     return title.append(f"  {sent.fault}", style=WARNING) if sent.fault else title

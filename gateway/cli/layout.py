@@ -1,4 +1,4 @@
-"""Tables, trees and keys with values in which no ID is broken over two lines, however narrow the screen is."""
+"""Layouts that break no ID over two lines, however narrow the terminal is."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ STRONG = "bold"
 _UNBROKEN = frozenset({ID, TYPE})
 """Styles of columns that hold IDs."""
 
-_NARROWEST = 12
-"""Cells that a column of texts needs at least, to be read."""
+_MIN_TEXT_WIDTH = 12
+"""Cells of a column of texts, at least."""
 
 _GAP = 3
 """Cells between two columns of a table."""
 
-_WIDEST_KEY = 28
-_LEAST_ROOM = 20
-_WIDEST = 1_000_000
+_MAX_KEY_WIDTH = 28
+_MIN_VALUE_WIDTH = 20
+_UNLIMITED_WIDTH = 1_000_000
 _WORD = re.compile(r"\S+\s*|^\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """Shows something without wrapping; the terminal wraps what is longer than its lines."""
+class Unwrapped:
+    """Content that is not wrapped here; the terminal wraps lines that are too long for it."""
 
     content: RenderableType
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render it as wide as it is."""
-        natural = Measurement.get(console, options.update(width=_WIDEST), self.content).maximum
+        natural = Measurement.get(console, options.update(width=_UNLIMITED_WIDTH), self.content).maximum
         yield from console.render(self.content, options.update(width=max(options.max_width, natural)))
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Shows a text on lines that end between words; a word that is longer than a line stays whole."""
+class WordWrapped:
+    """A text that is wrapped between words only; a word that is longer than a line is not broken."""
 
     content: Text
 
@@ -57,12 +57,12 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """A table, or where its IDs leave no room for the rest, each row on lines of its own.
+class IdTable:
+    """A table with IDs; if they leave too little room for the other columns, each row has lines of its own.
 
     Attributes:
-        columns: Titles with styles.
-        rows: Cells, as many in a row as there are columns, each on one line.
+        columns: Title and style of each column.
+        rows: The cells of each row, each on one line.
         numeric: The title of a column of numbers.
     """
 
@@ -71,15 +71,15 @@ class Rows:
     numeric: str | None = None
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render what fits."""
-        yield from [self._table()] if self._least() <= options.max_width else self._stacked(options)
+        """Render the table, or the rows if it does not fit."""
+        yield from [self._table()] if self._min_width() <= options.max_width else self._stacked(options)
 
-    def _least(self) -> int:
-        """Return the cells that a table needs which breaks no ID."""
+    def _min_width(self) -> int:
+        """Return the width that a table needs to break no ID."""
         widths = []
         for place, (title, style) in enumerate(self.columns):
             width = max(cell_len(text) for text in (title, *(row[place] for row in self.rows)))
-            widths.append(width if style in _UNBROKEN else min(width, _NARROWEST))
+            widths.append(width if style in _UNBROKEN else min(width, _MIN_TEXT_WIDTH))
         return sum(widths) + _GAP * (len(widths) - 1)
 
     def _table(self) -> Table:
@@ -107,24 +107,24 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
-    """Keys, each with the lines of its value beside it.
+class KeyValues:
+    """Keys, each followed by the lines of its value.
 
     Attributes:
-        rows: Keys and lines.
-        indent: Cells before each key.
+        rows: Each key with the lines of its value.
+        indent: The cells before each key.
     """
 
     rows: Sequence[tuple[str, Sequence[str]]]
     indent: int = 0
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render keys and values; a key that is too long has a line of its own."""
+        """Render keys and values; a long key has a line of its own."""
         widest = max((cell_len(key) for key, _ in self.rows), default=0)
-        left = self.indent + min(widest, _WIDEST_KEY) + 2
+        left = self.indent + min(widest, _MAX_KEY_WIDTH) + 2
         for key, lines in self.rows:
             title = _line(" " * self.indent).append(key, STRONG)
-            room = max(options.max_width - left, _LEAST_ROOM)
+            room = max(options.max_width - left, _MIN_VALUE_WIDTH)
             values = [piece for line in lines for piece in _wrapped(Text(line), room)]
             if title.cell_len > left - 2 or not values:
                 yield title
@@ -136,12 +136,12 @@ class Fields:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """Return a line that is not wrapped again."""
+    """Return a line that rich does not wrap."""
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
 def _wrapped(text: Text, width: int) -> Iterator[Text]:
-    """Break a line at blanks only; a longer word stays whole."""
+    """Return the pieces of a line, broken at blanks only."""
     breaks: list[int] = []
     used = 0
     for word in _WORD.finditer(text.plain):

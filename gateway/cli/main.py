@@ -1,4 +1,4 @@
-"""A command line, from its arguments to its exit status; every error is one line on standard error."""
+"""Runs a command line: from its arguments to its exit status. An error is one line on standard error."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from gateway.cli.commands import PROGRAM, app
-from gateway.cli.output import Log, flush, give_up_stdout, logging_to_stderr, print_error
-from gateway.cli.requests import ServeCommand
+from gateway.cli.commands import PROGRAM, ServeRequest, app
+from gateway.cli.log import StderrLog, logging_to_stderr
+from gateway.cli.output import discard_stdout, flush, print_error
 from gateway.cli.statuses import FAILED, INTERRUPTED
 from gateway.errors import GatewayError
 
 _log = logging.getLogger(__name__)
 
 _UsageError: Any = typer.BadParameter.__base__
-"""Click's; typer keeps Click in another place from version to version."""
+"""The class of Click, whose place in typer changes from version to version."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status.
 
-    0, or 1 where a check found differences, 2 for an error, 130 for Ctrl-C.
+    The status is 0, 1 if a check found differences, 2 for an error, or 130 for Ctrl-C.
 
     Args:
-        argv: The arguments after the program's name; those of this process by default.
+        argv: The arguments after the program's name; by default those of this process.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     with logging_to_stderr() as log:
         try:
             status = _run(arguments, log)
             flush()
-            log.let_go()
+            log.write_held()
         except GatewayError as error:
             print_error(str(error))
         except _UsageError as error:
             print_error(_usage(error))
         except BrokenPipeError:
-            # Who reads through `head` has seen enough.
-            give_up_stdout()
+            # A reader such as `head` has closed the pipe.
+            discard_stdout()
             return 0
         except OSError as error:
             _log.debug("what happened in full", exc_info=error)
             print_error(f"{error.filename or 'standard output'}: {error.strerror or error}.")
-            give_up_stdout()
+            discard_stdout()
         except (KeyboardInterrupt, typer.Abort):
             return INTERRUPTED
         else:
@@ -56,30 +56,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     return FAILED
 
 
-def _run(arguments: list[str], log: Log) -> int:
+def _run(arguments: list[str], log: StderrLog) -> int:
     for argument in arguments:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
             raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
-    # Typer only reads the command line; what it would do with an error of ours is not what we want.
+    # Typer only reads the command line: it would handle some errors of the gateway itself.
     result = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if result is None or isinstance(result, int):
         return result or 0
-    if isinstance(result, ServeCommand):
-        log.let_go()
-        # A client waits. What is imported stays, and to look for garbage in it meanwhile takes a tenth of the start.
+    if isinstance(result, ServeRequest):
+        log.write_held()
+        # A client waits, and collecting garbage among imported modules would take a tenth of the start.
         gc.disable()
-        from gateway.cli.serving import serve  # noqa: PLC0415 - only what its first answer needs
+        from gateway.cli.serving import serve  # noqa: PLC0415 - other commands do not need it
 
         gc.freeze()
         gc.enable()
-        return serve(result.common, result.address)
-    from gateway.cli.run import do  # noqa: PLC0415 - `--help` is quick without all that the commands need
+        return serve(result.options, result.address)
+    from gateway.cli.run import run  # noqa: PLC0415 - `--help` is quick without the libraries of the commands
 
-    return do(result)
+    return run(result)
 
 
 def _usage(error: Any) -> str:
-    """Return what Click found wrong, and where help is."""
+    """Return the text of a usage error, with the command that shows help."""
     path = error.ctx.command_path if error.ctx is not None else PROGRAM
     text = error.format_message().rstrip(".")
     return f"{text}{'' if text.endswith(('?', ')')) else '.'} Try: {path} --help"

@@ -1,4 +1,4 @@
-"""How answers look at a terminal: the schema, hits of a search, entities. Subgraphs are in `subgraph`."""
+"""Renders the answers of the tools for a person: schemas, search hits and entities; `subgraph` renders subgraphs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gateway.cli.layout import ID, STRONG, TYPE, Fields, Rows, Whole, Words
+from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
 from gateway.cli.text import clean, counted, line
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
 
@@ -16,7 +16,7 @@ WARNING = "yellow"
 
 _OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
 _ONE_LINE = 60
-"""Characters up to which a list is written on one line."""
+"""Characters of a list that is written on one line, at most."""
 
 _STEPS: Mapping[str, tuple[str, str]] = {
     "values_shortened": ("Shortened to keep the answer small: {} (long texts and lists).", "value"),
@@ -29,7 +29,7 @@ _STEPS: Mapping[str, tuple[str, str]] = {
 
 
 def schema(answer: SchemaResult) -> RenderableType:
-    """Show types and predicates, the most frequent first."""
+    """Return the types and predicates, the most frequent first."""
     return sections(
         [Text(line(answer.graph_description))],
         _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer),
@@ -53,7 +53,7 @@ def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: Sche
     if not terms:
         return [Text(f"No {title.lower()}s are known.")]
     more = [Text(f"… {counted(total - len(terms), f'more {title.lower()}')}")] if total > len(terms) else []
-    return [Rows(columns, rows, numeric=unit), *more]
+    return [IdTable(columns, rows, numeric=unit), *more]
 
 
 def _count(count: int | None) -> str:
@@ -61,7 +61,7 @@ def _count(count: int | None) -> str:
 
 
 def search(answer: SearchResult, query: str) -> RenderableType:
-    """Show hits, the best first."""
+    """Return the hits, the best first."""
     searched = answer.searched
     how = f"Searched: {line(searched.how)}."
     warnings = [warned(text) for text in answer.warnings or ()]
@@ -82,19 +82,19 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     ]
     left = searched.found - len(answer.result)
     more = [Text(f"… {left:,} more: search for more words, or raise --limit.")] if left > 0 else []
-    return sections([Rows(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
+    return sections([IdTable(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
 
 
 def entity(answer: Entity) -> RenderableType:
-    """Show one entity."""
+    """Return one entity."""
     written = answer.as_json()
     record = _entity(written, {key: value for key, value in written.items() if key not in _OWN_KEYS})
     return sections([record], [*degraded(answer.degraded), *map(warned, answer.warnings or ())])
 
 
 def entities(answer: EntitiesResult) -> RenderableType:
-    """Show several entities, and what became of the others."""
-    told = [
+    """Return several entities, and the IDs that have no entity in the answer."""
+    others = [
         ("Not in the graph", answer.not_found),
         ("Failed, try again", answer.failed),
         ("Did not fit, ask again for", answer.remaining_ids),
@@ -102,7 +102,7 @@ def entities(answer: EntitiesResult) -> RenderableType:
     return sections(
         *([_entity(node.model_dump(), node.metadata)] for node in answer.result),
         [
-            *(warned(f"{what}: {', '.join(ids)}") for what, ids in told if ids),
+            *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
             *degraded(answer.degraded),
             *map(warned, answer.warnings or ()),
         ],
@@ -112,11 +112,11 @@ def entities(answer: EntitiesResult) -> RenderableType:
 def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
     rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **metadata}.items()]
-    return Group(Whole(title), Fields(rows, indent=2))
+    return Group(Unwrapped(title), KeyValues(rows, indent=2))
 
 
 def _lines(value: Any) -> list[str]:
-    """Write a JSON value for a person."""
+    """Return a JSON value as lines of text."""
     if isinstance(value, Mapping):
         lines = []
         for key, inner in value.items():
@@ -136,12 +136,12 @@ def _lines(value: Any) -> list[str]:
 
 
 def warned(text: str) -> Text:
-    """Show something that the reader must not miss."""
+    """Return a warning."""
     return Text.assemble(("! ", f"{STRONG} {WARNING}"), (line(text), WARNING))
 
 
 def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:
-    """Show what was left out, by step."""
+    """Return what was left out to keep the answer small, by step."""
     return [warned(_step(step, count)) for step, count in (steps or {}).items()]
 
 
@@ -153,9 +153,9 @@ def _step(step: str, count: int) -> str:
 
 
 def sections(*parts: Sequence[RenderableType]) -> RenderableType:
-    """Put a blank line between the sections that have something to show; no text in them breaks a word."""
+    """Return the sections that are not empty, with blank lines between them, wrapped between words only."""
     shown: list[RenderableType] = []
     for section in parts:
         if section:
             shown += [Text(), *section] if shown else section
-    return Group(*(Words(part) if isinstance(part, Text) else part for part in shown))
+    return Group(*(WordWrapped(part) if isinstance(part, Text) else part for part in shown))

@@ -1,4 +1,4 @@
-"""What a person reads on standard output; only the commands that show something need rich."""
+"""Standard output for a person, by rich; commands that print nothing else do not import it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from rich.console import Console, RenderableType
 
 from gateway.cli.output import write
 
-_UNBOUNDED = 1_000_000
-"""Cells of a line that goes to a pipe or a file."""
+_UNLIMITED = 1_000_000
+"""Cells of a line in a pipe or a file."""
 
 
 class Screen:
-    """Standard output for a person: as wide as the terminal, unbounded in a pipe or a file."""
+    """Prints for a person: as wide as the terminal; in a pipe or a file a line has any length."""
 
     def __init__(self) -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # A terminal that lacks a character shows a question mark for it.
+            # A character that the encoding of the terminal lacks becomes a question mark.
             sys.stdout.reconfigure(errors="replace")
         self._is_terminal = sys.stdout is not None and sys.stdout.isatty()
-        width = None if self._is_terminal else _UNBOUNDED
+        width = None if self._is_terminal else _UNLIMITED
         self._console = _Stdout(highlight=False, markup=False, emoji=False, width=width)
 
     def show(self, content: RenderableType = "") -> None:
-        """Print something, and end the line."""
+        """Print something and a line break."""
         with self._console.capture() as captured:
             self._console.print(content, crop=False)
         text = captured.get()
@@ -36,7 +36,7 @@ class Screen:
 
 
 class _Stdout(Console):
-    """Standard output; `main` deals with a reader that went away, where rich would end the process."""
+    """A console that raises an error for a closed pipe, which `main` handles; rich would end the process."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

@@ -1,6 +1,6 @@
-"""What `serve` does: it answers at once, and opens the graph meanwhile.
+"""The command `serve`: serves at once, and opens the graph meanwhile.
 
-What is imported here is imported before the first answer; `gateway.api` is not.
+A client waits for the imports of this module; `gateway.api` is imported later, in the thread that opens the graph.
 """
 
 from __future__ import annotations
@@ -9,69 +9,78 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from gateway.cli.output import flush, louder, print_note
-from gateway.cli.prefixes import prefixes
-from gateway.cli.profiles import profile_of
-from gateway.cli.requests import CommonOptions
+from gateway.cli.common_options import CommonOptions
+from gateway.cli.graph_source import (
+    check_one_source,
+    endpoint_url,
+    name_of_graph,
+    open_graph,
+    prefixes_of,
+    profile_of,
+)
+from gateway.cli.log import lower_level
+from gateway.cli.output import flush, print_note
 from gateway.cli.statuses import INTERRUPTED, TERMINATED
 from gateway.errors import ConfigurationError
 from gateway.server import run
-from gateway.server.gateway_opener import GatewayOpener, OnFileRead, OpenGateway
+from gateway.server.gateway_opener import GatewayOpener
 from gateway.settings.contact import contact_for
-from gateway.settings.profile import Profile
 from gateway.settings.urls import url_problem
 from gateway.transport.files.loading import check_files
 
 
-def serve(common: CommonOptions, address: tuple[str, int] | None) -> int:
-    """Serve until the client goes, or until told to stop; return the exit status.
+def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
+    """Serve until the client disconnects or a signal arrives, and return the exit status.
 
-    What is wrong with the command line is told before anything is served; what is wrong inside a file when it is
-    found, on standard error and by every tool.
+    An error inside a file is found while serving; standard error and every tool report it.
+
+    Args:
+        options: The graph.
+        address: Host and port for HTTP; None for stdio.
 
     Raises:
-        ConfigurationError: An option, a file's name or the address is wrong.
+        ConfigurationError: An option, a file name or the address is wrong.
     """
     if address is not None:
         with run.listen(*address) as free:
             address = (address[0], free.getsockname()[1])
-    louder(common.verbose)
+    lower_level(options.verbose)
     stop = _Stop()
-    opening, what = _opening(common)
+    opener, graph = _opener(options)
     if address is None:
-        print_note(f"Serving {what} over stdio, to the program that started this. Stop with Ctrl-C.")
-        work = run.serve_stdio(opening, stop.event)
+        print_note(f"Serving {graph} over stdio, to the program that started this. Stop with Ctrl-C.")
+        server = run.serve_stdio(opener, stop.event)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
-        print_note(f"Serving {what} at {url} to this machine only (loopback). Stop with Ctrl-C.")
-        work = run.serve_http(opening, host, port, stop.event)
+        print_note(f"Serving {graph} at {url} to this machine only (loopback). Stop with Ctrl-C.")
+        server = run.serve_http(opener, host, port, stop.event)
     stop.listen()
     try:
-        asyncio.run(stop.ending(work))
+        asyncio.run(stop.run(server))
     except KeyboardInterrupt:
-        # It came before there were handlers of signals.
+        # Ctrl-C before the signal handlers were installed.
         stop.signal = signal.SIGINT
     status = INTERRUPTED if stop.signal == signal.SIGINT else 0
-    if opening.is_busy or stop.signal is not None:
-        # The interpreter would wait for no thread that loads, and the engine in it ends the process by a crash.
-        # Another Ctrl-C would end in a traceback while the interpreter takes itself apart.
+    if opener.is_busy or stop.signal is not None:
+        # At a normal exit the engine in the loading thread would crash the process, and a second Ctrl-C would print a
+        # traceback.
         flush()
         os._exit(status)
     return status
 
 
 class _Stop:
-    """Stops a server by SIGINT or SIGTERM, and at once by a second one.
+    """Stops a server at SIGINT or SIGTERM; a second signal ends the process at once.
 
     Attributes:
         event: Set by the first signal.
-        signal: Which that was; None before.
+        signal: The number of the first signal; None before it.
     """
 
     def __init__(self) -> None:
@@ -80,19 +89,19 @@ class _Stop:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(self) -> None:
-        """Handle both signals from now on; only the main thread of a process can."""
+        """Install the handlers of both signals, if this is the main thread: no other can."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, self._hear)
+                signal.signal(number, self._handle)
 
-    async def ending(self, work: Awaitable[None]) -> None:
-        """Do some work, whose event loop the first signal wakes."""
+    async def run(self, server: Awaitable[None]) -> None:
+        """Run the server in this event loop, which the first signal wakes."""
         self._loop = asyncio.get_running_loop()
         if self.signal is not None:
             self.event.set()
-        await work
+        await server
 
-    def _hear(self, number: int, _frame: FrameType | None) -> None:
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self.signal is not None:
             os._exit(INTERRUPTED if number == signal.SIGINT else TERMINATED)
         self.signal = number
@@ -100,37 +109,21 @@ class _Stop:
             self._loop.call_soon_threadsafe(self.event.set)
 
 
-def _opening(common: CommonOptions) -> tuple[GatewayOpener, str]:
-    """Check what can be checked at once; return the gateway to be, and what it is of."""
-    profile = profile_of(common)
-    if common.graph and common.endpoint:
-        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
-    given = prefixes(common.prefix or ())
-    opening = GatewayOpener(profile, lambda note: _opened(common, profile, given, note))
-    if common.graph:
-        paths = [Path(path) for path in common.graph]
-        check_files(paths)
-        return opening, ", ".join(path.name for path in paths)
-    if url := common.endpoint or profile.endpoint.url:
+def _opener(options: CommonOptions) -> tuple[GatewayOpener, str]:
+    """Return the opener of the selected graph, and the name of the graph.
+
+    Raises:
+        ConfigurationError: An option, a file name or a URL is wrong.
+    """
+    profile = profile_of(options)
+    check_one_source(options)
+    prefixes = prefixes_of(options.prefix)
+    opener = GatewayOpener(profile, lambda on_file_read: open_graph(options, profile, prefixes, on_file_read))
+    if options.graph:
+        check_files([Path(path) for path in options.graph])
+    elif url := endpoint_url(options, profile):
         if problem := url_problem(url):
             raise ConfigurationError(f"The endpoint is wrong: {problem}.")
-        host = urlsplit(url).hostname or ""
-        for asked in (host, urlsplit(profile.search.api).hostname or ""):
-            contact_for(asked, profile.endpoint.contact)
-        # Only the host: the rest of a URL may be nobody's business.
-        return opening, f"the endpoint on {host}"
-    return opening, "the demo graph"
-
-
-def _opened(common: CommonOptions, profile: Profile, given: Mapping[str, str], note: OnFileRead) -> OpenGateway:
-    from gateway.api import open_gateway  # noqa: PLC0415 - in the thread that opens, while the server answers
-
-    return open_gateway(
-        common.graph,
-        endpoint=common.endpoint,
-        profile=profile,
-        prefixes=given,
-        store=common.store,
-        keep_schema=True,
-        progress=note,
-    )
+        for host in (urlsplit(url).hostname, urlsplit(profile.search.api).hostname):
+            contact_for(host or "", profile.endpoint.contact)
+    return opener, name_of_graph(options, profile)

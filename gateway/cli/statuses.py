@@ -1,7 +1,7 @@
-"""Exit statuses of the program, beside 0 (documented in docs/errors.md)."""
+"""The exit statuses of the program other than 0 (docs/errors.md)."""
 
 DIFFERENT = 1
-"""`check` found that two clients are answered differently."""
+"""`check` found different answers to the two clients."""
 
 FAILED = 2
 INTERRUPTED = 130

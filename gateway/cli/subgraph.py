@@ -1,4 +1,4 @@
-"""How a subgraph looks at a terminal: a neighbourhood as a tree by distance, an intersection as two lists."""
+"""Renders subgraphs for a person: a neighbourhood as trees by distance, an intersection as two lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from gateway.cli.layout import ID, STRONG, TYPE, Fields, Rows, Whole
+from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
 from gateway.cli.render import degraded, sections, warned
 from gateway.cli.text import clean, counted, listed, short_names
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
@@ -21,20 +21,20 @@ _FAINT = "dim"
 
 
 def bfs(answer: BfsResult, offset: int) -> RenderableType:
-    """Show each node under the node it was first reached from.
+    """Return a neighbourhood, with each node below the node from which it was first reached.
 
     Args:
-        answer: A page of a neighbourhood.
-        offset: How many nodes came before this page.
+        answer: A page of it.
+        offset: The number of nodes before this page.
     """
-    words = _Words(answer)
-    forest = _grown(answer, offset)
+    names = _Names(answer)
+    forest = _forest_of(answer, offset)
     far: list[list[RenderableType]] = [
         [
             Text(f"At distance {distance}, reached through nodes that are not shown:", style=_FAINT),
-            *(Whole(_tree(root, forest, words)) for root in roots),
+            *(Unwrapped(_tree(root, forest, names)) for root in roots),
         ]
-        for distance, roots in forest.lost.items()
+        for distance, roots in forest.detached.items()
     ]
     levels = [
         f"{count:,} at {counted(distance, 'hop')}" if distance else counted(count, "seed")
@@ -42,33 +42,33 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
     ]
     return sections(
         _head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"),
-        [Whole(_tree(root, forest, words)) for root in forest.roots],
+        [Unwrapped(_tree(root, forest, names)) for root in forest.roots],
         *far,
-        words.edges("Further edges" if forest.in_tree else "Edges", forest.other_edges),
-        _foot(answer, words, [("Distances", " · ".join(levels))]),
+        names.edges("Further edges" if forest.tree_edges else "Edges", forest.other_edges),
+        _foot(answer, names, [("Distances", " · ".join(levels))]),
     )
 
 
 def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
-    """Show the nodes and the edges among them.
+    """Return the nodes of an intersection and the edges among them.
 
     Args:
-        answer: A page of an intersection.
-        offset: How many nodes came before this page.
+        answer: A page of it.
+        offset: The number of nodes before this page.
     """
-    words = _Words(answer)
-    rows = [(clean(node.id), words.types[node.entity_type], words.name(node)) for node in answer.nodes]
+    names = _Names(answer)
+    rows = [(clean(node.id), names.types[node.entity_type], names.name(node)) for node in answer.nodes]
     return sections(
         _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
-        [Rows([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
-        _ways(answer),
-        words.edges("Edges among them", answer.edges),
-        _foot(answer, words, []),
+        [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
+        _paths(answer),
+        names.edges("Edges among them", answer.edges),
+        _foot(answer, names, []),
     )
 
 
-def _ways(answer: IntersectionResult) -> list[RenderableType]:
-    """Show how each node hangs together with the seeds: from the first through it to the second, or to each."""
+def _paths(answer: IntersectionResult) -> list[RenderableType]:
+    """Return the paths between each node and the seeds: one from the first seed to the second, or one to each."""
     lines = []
     for node in answer.nodes:
         paths = [[clean(step) for step in path] for path in node.via or ()]
@@ -77,12 +77,12 @@ def _ways(answer: IntersectionResult) -> list[RenderableType]:
         for path in paths:
             if len(path) > 1 and node.id not in answer.seeds:
                 steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
-                lines.append(Whole(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
+                lines.append(Unwrapped(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
     return [Text("How they hang together", style=STRONG), *lines] if lines else []
 
 
-class _Words:
-    """How the nodes, types and predicates of one answer are called."""
+class _Names:
+    """The names of the nodes, types and predicates of one answer."""
 
     def __init__(self, answer: Subgraph) -> None:
         summary = answer.schema_summary
@@ -106,7 +106,7 @@ class _Words:
     def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:
         if not edges:
             return []
-        return [Text(title, style=STRONG), *(Whole(self._edge(edge)) for edge in edges)]
+        return [Text(title, style=STRONG), *(Unwrapped(self._edge(edge)) for edge in edges)]
 
     def _edge(self, edge: Edge) -> Text:
         return Text.assemble(
@@ -114,7 +114,7 @@ class _Words:
             (clean(edge.subject), ID),
             (f" {self.predicates[edge.predicate]} → ", _PREDICATE),
             (clean(edge.object), ID),
-            f"  {sureness}" if (sureness := confidence(edge)) else "",
+            f"  {sure}" if (sure := confidence(edge)) else "",
         )
 
 
@@ -123,22 +123,22 @@ class _Forest:
     """The nodes of a page as trees.
 
     Attributes:
-        roots: Seeds on the page.
-        lost: By distance, the nodes whose way from a seed is not on the page.
-        below: For each node the nodes first reached from it, with the edges between the two.
-        other_edges: The edges that no tree shows.
-        in_tree: How many edges the trees show.
+        roots: The seeds on the page.
+        detached: By distance, the nodes that were reached from nodes on other pages.
+        children: For each node, the nodes first reached from it, with the edges between the two.
+        other_edges: The edges in no tree.
+        tree_edges: The number of edges in the trees.
     """
 
     roots: list[Node] = field(default_factory=list)
-    lost: dict[int, list[Node]] = field(default_factory=dict)
-    below: dict[str, list[tuple[list[Edge], Node]]] = field(default_factory=dict)
+    detached: dict[int, list[Node]] = field(default_factory=dict)
+    children: dict[str, list[tuple[list[Edge], Node]]] = field(default_factory=dict)
     other_edges: list[Edge] = field(default_factory=list)
-    in_tree: int = 0
+    tree_edges: int = 0
 
 
-def _grown(answer: BfsResult, offset: int) -> _Forest:
-    """Hang each node under the first node, in the order of the answer, that is one hop nearer to a seed."""
+def _forest_of(answer: BfsResult, offset: int) -> _Forest:
+    """Return the trees: a node is a child of the first node of the answer that is one hop nearer to a seed."""
     between: dict[frozenset[str], list[Edge]] = {}
     for edge in answer.edges:
         between.setdefault(frozenset((edge.subject, edge.object)), []).append(edge)
@@ -154,53 +154,53 @@ def _grown(answer: BfsResult, offset: int) -> _Forest:
         if nearer:
             first = min(nearer, key=place.__getitem__)
             edges = between.pop(frozenset((node.id, first)))
-            forest.below.setdefault(first, []).append((edges, node))
-            forest.in_tree += len(edges)
+            forest.children.setdefault(first, []).append((edges, node))
+            forest.tree_edges += len(edges)
         elif distance[node.id] == 0:
             forest.roots.append(node)
         else:
-            forest.lost.setdefault(distance[node.id], []).append(node)
+            forest.detached.setdefault(distance[node.id], []).append(node)
     left = {id(edge) for edges in between.values() for edge in edges}
     forest.other_edges = [edge for edge in answer.edges if id(edge) in left]
     return forest
 
 
 def _distances(levels: Sequence[int], offset: int) -> Iterator[int]:
-    """Return the distance of each node from `offset` on; nodes come by distance."""
+    """Return the distance of each node from `offset` on; nodes are ordered by distance."""
     for distance, end in enumerate(accumulate(levels)):
         yield from (distance for _ in range(max(offset, end - levels[distance]), end))
 
 
-def _tree(root: Node, forest: _Forest, words: _Words) -> Tree:
-    tree = Tree(words.node(root), guide_style=_FAINT)
+def _tree(root: Node, forest: _Forest, names: _Names) -> Tree:
+    tree = Tree(names.node(root), guide_style=_FAINT)
     growing = [(root, tree)]
     while growing:
         node, branch = growing.pop()
-        for edges, child in forest.below.get(node.id, ()):
-            growing.append((child, branch.add(_step(edges, node, child, words))))
+        for edges, child in forest.children.get(node.id, ()):
+            growing.append((child, branch.add(_step(edges, node, child, names))))
     return tree
 
 
-def _step(edges: Sequence[Edge], parent: Node, child: Node, words: _Words) -> Text:
-    """Write the edges between a node and the node under it, and that node."""
-    outward = ", ".join(words.predicates[edge.predicate] for edge in edges if edge.subject == parent.id)
-    inward = ", ".join(words.predicates[edge.predicate] for edge in edges if edge.subject != parent.id)
-    steps = [f"{names} {sign}" for names, sign in ((outward, "→"), (inward, "←")) if names]
+def _step(edges: Sequence[Edge], parent: Node, child: Node, names: _Names) -> Text:
+    """Return the edges between a node and its child, and the child."""
+    outward = ", ".join(names.predicates[edge.predicate] for edge in edges if edge.subject == parent.id)
+    inward = ", ".join(names.predicates[edge.predicate] for edge in edges if edge.subject != parent.id)
+    steps = [f"{predicates} {sign}" for predicates, sign in ((outward, "→"), (inward, "←")) if predicates]
     line = Text.assemble((f"{', '.join(steps)} ", _PREDICATE))
-    line.append_text(words.node(child))
-    sure = [(words.predicates[edge.predicate], confidence(edge)) for edge in edges]
+    line.append_text(names.node(child))
+    sure = [(names.predicates[edge.predicate], confidence(edge)) for edge in edges]
     if len(edges) == 1:
         sure = [("", sure[0][1])]
-    told = ", ".join(f"{name} {value}".strip() for name, value in sure if value)
-    return line.append(f"  {told}" if told else "")
+    confidences = ", ".join(f"{name} {value}".strip() for name, value in sure if value)
+    return line.append(f"  {confidences}" if confidences else "")
 
 
 def confidence(edge: Edge) -> str:
-    """Return how sure the sources are of an edge: whether they deny it, and a number, or a range where they differ."""
+    """Return the confidence of an edge: whether sources deny it, and a number, or a range if sources differ."""
     metadata = edge.metadata or {}
     assertions = metadata.get("assertions", ())
-    told = [metadata.get("confidence"), *(one.get("confidence") for one in assertions)]
-    numbers = sorted({value for value in told if isinstance(value, int | float) and not isinstance(value, bool)})
+    given = [metadata.get("confidence"), *(one.get("confidence") for one in assertions)]
+    numbers = sorted({value for value in given if isinstance(value, int | float) and not isinstance(value, bool)})
     denying = sum("negated" in one for one in assertions)
     partly = f"DENIED by {denying} of {len(assertions)}" if denying else ""
     denied = "DENIED" if "negated" in metadata else partly
@@ -238,16 +238,16 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
     return parts
 
 
-def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) -> list[RenderableType]:
-    """Show totals, and everything that the answer says about itself."""
+def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) -> list[RenderableType]:
+    """Return totals, warnings, and the offset of the next page."""
     types = Counter(node.entity_type for node in answer.nodes)
     predicates = Counter(edge.predicate for edge in answer.edges)
     rows = [
         *totals,
-        ("Types", _tally(answer.schema_summary.entity_types_found, types, words.types)),
-        ("Predicates", _tally(answer.schema_summary.predicates_found, predicates, words.predicates)),
+        ("Types", _tally(answer.schema_summary.entity_types_found, types, names.types)),
+        ("Predicates", _tally(answer.schema_summary.predicates_found, predicates, names.predicates)),
     ]
-    parts: list[RenderableType] = [Fields([(title, [told]) for title, told in rows if told])]
+    parts: list[RenderableType] = [KeyValues([(title, [text]) for title, text in rows if text])]
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
@@ -269,8 +269,8 @@ def _foot(answer: Subgraph, words: _Words, totals: Sequence[tuple[str, str]]) ->
 
 
 def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, str]) -> str:
-    """Count terms on this page, and name those that only the rest of the answer has."""
+    """Return the terms on this page with their counts, and those that are only on other pages."""
     here = sorted(counts, key=lambda term: (-counts[term], names[term]))
     elsewhere = sorted(names[term] for term in terms if term not in counts)
-    told = [", ".join(f"{names[term]} {counts[term]:,}" for term in here)] if here else []
-    return "; ".join([*told, *([f"not shown: {', '.join(elsewhere)}"] if elsewhere else [])])
+    shown = [", ".join(f"{names[term]} {counts[term]:,}" for term in here)] if here else []
+    return "; ".join([*shown, *([f"not shown: {', '.join(elsewhere)}"] if elsewhere else [])])

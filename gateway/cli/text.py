@@ -1,4 +1,4 @@
-"""Text from a graph, made fit for a terminal. Nothing from a graph reaches a terminal another way."""
+"""Escapes text from a graph for a terminal; no text from a graph is printed without it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ _BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
 
 
 def clean(value: str) -> str:
-    """Return a value on one line, so that it can be read back: what a terminal would obey is escaped."""
+    """Return a value on one line, with control characters escaped so that it can be read back."""
     return visible(value)
 
 
 def line(sentence: str) -> str:
-    """Return a sentence of this program on one line, with what a terminal would obey escaped."""
+    """Return a sentence of this program on one line, with control characters escaped."""
     return printable(_BREAKS.sub(" ", sentence).strip())
 
 
 def local_part(term: str) -> str:
-    """Return what follows the last `:`, `/` or `#` of an ID, or the ID where nothing does."""
+    """Return the part of an ID after its last `:`, `/` or `#`, or the ID if that is empty."""
     bare = term.removeprefix("<").removesuffix(">")
     return bare.replace("#", "/").replace(":", "/").rstrip("/").rpartition("/")[2] or term
 
 
 def short_names(terms: Iterable[str], labels: Mapping[str, str] | None) -> dict[str, str]:
-    """Return for types or predicates the shortest name that still tells them apart: label, local part or ID."""
+    """Return a name for each type or predicate: its label or local part if no other has the same, else its ID."""
     given = labels or {}
-    wished = {term: given.get(term) or local_part(term) for term in terms}
-    times = Counter(wished.values())
-    return {term: clean(name if times[name] == 1 else term) for term, name in wished.items()}
+    preferred = {term: given.get(term) or local_part(term) for term in terms}
+    times = Counter(preferred.values())
+    return {term: clean(name if times[name] == 1 else term) for term, name in preferred.items()}
 
 
 def counted(count: int, noun: str) -> str:
@@ -41,5 +41,5 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Return values from a graph as one list."""
+    """Return values from a graph, separated by commas."""
     return ", ".join(clean(text) for text in texts)

@@ -1,13 +1,14 @@
-"""The arguments of the six tools, strict, and the errors a caller reads when one is wrong.
+"""The arguments of the six tools: one strict model a tool, and the error for an argument that is wrong.
 
-The models are also the tools' input schemas, so that what is checked and what is published cannot differ.
+The input schemas of the tools, the keyword arguments of `Gateway` and the options of the command line follow from these
+models.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypedDict, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -23,15 +24,15 @@ MAX_HITS = 100
 MIN_TOKENS = 200
 MAX_NUMBER = 1_000_000_000
 MAX_ID = MAX_IRI + 2
-"""Characters of an ID in an argument, which may be `<IRI>`."""
+"""Characters of an ID in an argument; it may be written as `<IRI>`."""
 
 EXPLAIN = "explain"
 _LONGEST_MISSPELT = 64
-"""Characters of a name that is compared with those there are."""
+"""Characters of an unknown name that is compared with the known ones."""
 
 
 def _whole_number(value: object) -> object:
-    """Take 2.0 for 2, as JSON Schema does."""
+    """Return 2 for 2.0, as JSON Schema does; any other value unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -46,7 +47,11 @@ Names = Annotated[list[Id], Field(max_length=200)]
 
 
 class Arguments(BaseModel):
-    """The base of all tool arguments."""
+    """The base of all tool arguments.
+
+    Attributes:
+        tool: The name of the tool.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     tool: ClassVar[str]
@@ -57,7 +62,7 @@ class Arguments(BaseModel):
 
 
 class DescribeSchema(Arguments):
-    """Arguments of `describe_schema`: none but `explain`."""
+    """Arguments of `describe_schema`: only `explain`."""
 
     tool = "describe_schema"
 
@@ -72,8 +77,8 @@ class SearchEntities(Arguments):
     limit: Annotated[Hits, Field(description="Hits at most.")] = 10
 
 
-class _Traversal(Arguments):
-    """Arguments that `bfs_query` and `intersect_subgraphs` share."""
+class TraversalBase(Arguments):
+    """Arguments that `bfs_query` and `intersect_subgraphs` share; all are optional."""
 
     node_types: Annotated[
         Names | None, Field(description="Nodes of these types come with metadata; the others as stubs.")
@@ -111,7 +116,27 @@ class _Traversal(Arguments):
         return bool(self.node_types or self.predicates or self.exclude_node_types)
 
 
-class BfsQuery(_Traversal):
+class TraversalOptions(TypedDict, total=False):
+    """The optional arguments that `bfs_query` and `intersect_subgraphs` share, for type checkers and editors.
+
+    `TraversalBase` describes each. A test compares the two.
+    """
+
+    node_types: Sequence[str] | None
+    predicates: Sequence[str] | None
+    topology_only: bool
+    exclude_node_types: Sequence[str] | None
+    min_mentions: int
+    limit: int | None
+    offset: int
+    max_tokens: int | None
+    max_degree: int | None
+    max_edges_per_node: int | None
+    snapshot: str | None
+    explain: bool
+
+
+class BfsQuery(TraversalBase):
     """Arguments of `bfs_query`."""
 
     tool = "bfs_query"
@@ -123,7 +148,7 @@ class BfsQuery(_Traversal):
     max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5; begin with 1.")]
 
 
-class IntersectSubgraphs(_Traversal):
+class IntersectSubgraphs(TraversalBase):
     """Arguments of `intersect_subgraphs`."""
 
     tool = "intersect_subgraphs"
@@ -168,44 +193,45 @@ AnyArguments = TypeVar("AnyArguments", bound=Arguments)
 
 
 def argument_names(model: type[Arguments], *, explain: bool) -> list[str]:
-    """Return the names of a tool's arguments: the required ones first, and `explain` last if it is to be had."""
+    """Return the names of a tool's arguments: the required ones first, and `explain` last if it is accepted."""
     own = [name for name in model.model_fields if name != EXPLAIN]
     own.sort(key=lambda name: not model.model_fields[name].is_required())
     return [*own, EXPLAIN] if explain else own
 
 
 def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool = True) -> AnyArguments:
-    """Check the arguments of a tool.
+    """Return the arguments of a tool, checked.
 
     Args:
-        model: The tool's.
-        given: As they came.
-        explain: Whether `explain` is an argument; to the operator's clients only where the operator says so.
+        model: The model of the tool.
+        given: The arguments, unchecked. A tuple is accepted as a list.
+        explain: Whether `explain` is accepted.
 
     Raises:
-        InputError: One is wrong; the text names the tool, the argument, its value and what is valid.
+        InputError: An argument is wrong; the text names the tool, the argument, its value and what is valid.
     """
-    # A misspelt name explains a missing one, so it comes first.
+    # A misspelt name explains a missing one, so it is reported first.
     known = argument_names(model, explain=explain)
     for name in given:
         if name not in known:
             raise _unknown_name(model, name, known)
     try:
-        return model.model_validate(_without_nulls(model, given))
+        return model.model_validate(_normalised(model, given))
     except ValidationError as error:
-        raise _explained(model, error.errors(include_url=False)[0]) from error
+        raise _wrong_value(model, error.errors(include_url=False)[0]) from error
 
 
-def _without_nulls(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take null, and an empty list, for an argument that was not given: many clients fill in all they know."""
+def _normalised(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tuples as lists, without optional arguments that are null or empty: many clients send all they know."""
+    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     return {
         name: value
-        for name, value in given.items()
-        if value not in (None, []) or name not in model.model_fields or model.model_fields[name].is_required()
+        for name, value in lists.items()
+        if value not in (None, []) or model.model_fields[name].is_required()
     }
 
 
-def _explained(model: type[Arguments], problem: ErrorDetails) -> InputError:
+def _wrong_value(model: type[Arguments], problem: ErrorDetails) -> InputError:
     name = str(problem["loc"][0]) if problem["loc"] else ""
     field = model.model_fields[name]
     valid = f"{name}: {field.description}"

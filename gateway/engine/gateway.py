@@ -1,10 +1,10 @@
-"""The six tools, as six calls."""
+"""One graph behind the six tools: each a method, and all behind one `call` by name."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from gateway.engine.answers import (
     BfsResult,
@@ -18,12 +18,14 @@ from gateway.engine.answers import (
 )
 from gateway.engine.arguments import (
     AnyArguments,
+    Arguments,
     BfsQuery,
     DescribeEntities,
     DescribeEntity,
     DescribeSchema,
     IntersectSubgraphs,
     SearchEntities,
+    TraversalOptions,
     parse,
 )
 from gateway.engine.presentation.explain import explained
@@ -39,68 +41,47 @@ from gateway.graph.call import Call, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.store import GraphStore
 from gateway.settings.profile import Profile
-from gateway.telemetry import Record, Tally
+from gateway.telemetry.record import Record
+from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
 
+Answerer = Callable[[AnyArguments, Call], Awaitable[AnyAnswer]]
+"""Answers the calls of one tool."""
+
 OnRecord = Callable[[Record], object]
-"""Told what each call cost, when it has ended; it must not raise."""
+"""Receives the record of each call when it has ended; it must not raise."""
 
 
-def ignored(_: Record) -> None:
-    """Tell nobody."""
+def drop_record(_: Record) -> None:
+    """Do nothing with the record of a call."""
 
 
-ReadNames = Callable[[Callable[[int, int], Awaitable[None]]], Awaitable[None]]
-"""Waits until something is read; calls its argument with how much is read, and of how much."""
+NamesRead = Callable[[Callable[[int, int], Awaitable[None]]], Awaitable[None]]
+"""Waits until the label index is complete; calls its argument with the entities read and the entities in all."""
 
 
-async def read_already(_: Callable[[int, int], Awaitable[None]]) -> None:
-    """Wait for nothing."""
-
-
-class Detail(TypedDict, total=False):
-    """What `bfs_query` and `intersect_subgraphs` show, and how much of it.
-
-    Attributes:
-        node_types: Nodes of these types come with metadata; the others as stubs.
-        predicates: Edges of these predicates come with metadata; the others bare.
-        topology_only: Only IDs, types and triples.
-        exclude_node_types: Remove nodes of these types and the edges that touch them.
-        min_mentions: Remove nodes that are mentioned less often.
-        limit: Nodes on the page.
-        offset: Nodes to skip: `next_offset` of the page before.
-        max_tokens: Size of the answer; a token is 4 bytes.
-        max_degree: Nodes with more edges are shown but not expanded, seeds excepted.
-        max_edges_per_node: Edges that an expanded node shows at most.
-        snapshot: The `snapshot` of the page before.
-        explain: Say what the call cost, and which SPARQL was sent.
-    """
-
-    node_types: Sequence[str] | None
-    predicates: Sequence[str] | None
-    topology_only: bool
-    exclude_node_types: Sequence[str] | None
-    min_mentions: int
-    limit: int | None
-    offset: int
-    max_tokens: int | None
-    max_degree: int | None
-    max_edges_per_node: int | None
-    snapshot: str | None
-    explain: bool
+async def no_names(_: Callable[[int, int], Awaitable[None]]) -> None:
+    """Return at once: there is no label index to wait for."""
 
 
 class Gateway:
     """One graph behind the six tools of BFS-QL.
 
-    Every call raises `InputError` for a wrong argument and `Fault` where the graph could not be asked; what a fault
-    leaves of an answer is in the answer, marked.
+    Every call raises `InputError` for a wrong argument and `Fault` if the graph could not be queried. An answer that a
+    fault made incomplete is returned, marked as incomplete.
 
-    What each call cost goes to the log, and to `on_record`.
+    `gateway.api.open_gateway` opens one.
 
-    Use `gateway.api.open_gateway` to make one.
+    Args:
+        store: The graph.
+        profile: The settings of the endpoint and its graph.
+        prefixes: The prefixes of IDs.
+        clock: The time in seconds.
+        on_record: Receives the record of each call; the log receives it too.
+        storage: Stores the schema between runs.
+        names_read: Waits for the label index.
     """
 
     def __init__(
@@ -109,9 +90,9 @@ class Gateway:
         profile: Profile,
         prefixes: PrefixMap,
         clock: Clock = time.monotonic,
-        on_record: OnRecord = ignored,
+        on_record: OnRecord = drop_record,
         storage: SchemaStorage | None = None,
-        names_read: ReadNames = read_already,
+        names_read: NamesRead = no_names,
     ) -> None:
         self._store = store
         self._names_read = names_read
@@ -124,6 +105,14 @@ class Gateway:
         self._entity_searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
         self._entity_describer = EntityDescriber(store, profile, prefixes, self._schema_cache)
         self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
+        self._tools: Mapping[str, tuple[type[Arguments], Answerer[Any, ToolAnswer]]] = {
+            DescribeSchema.tool: (DescribeSchema, self._schema_describer.describe),
+            SearchEntities.tool: (SearchEntities, self._entity_searcher.search),
+            BfsQuery.tool: (BfsQuery, self._traverser.bfs),
+            DescribeEntity.tool: (DescribeEntity, self._entity_describer.one),
+            DescribeEntities.tool: (DescribeEntities, self._entity_describer.several),
+            IntersectSubgraphs.tool: (IntersectSubgraphs, self._traverser.intersection),
+        }
 
     @property
     def profile(self) -> Profile:
@@ -136,33 +125,33 @@ class Gateway:
         return self._prefixes
 
     def forget_snapshots(self) -> None:
-        """Forget all answers kept for paging."""
+        """Drop all answers that are stored for paging."""
         self._traverser.forget()
 
     def forget(self) -> None:
-        """Forget what was read of nodes and edges: the answers kept for paging, and the cache below them."""
+        """Drop all nodes and edges read so far: the answers stored for paging, and the cache."""
         self._traverser.forget()
         self._store.forget()
 
     def start(self) -> None:
-        """Begin to read the schema, in the running event loop, and to make ready what searches need."""
+        """Begin to read the schema and to build the label index, in the running event loop."""
         self._schema_cache.start()
         self._store.prepare()
 
     def known_schema(self) -> SchemaResult | None:
-        """Return what `describe_schema` would answer now, without asking the graph; None while nothing is known."""
+        """Return the answer of `describe_schema` as far as it is known, without a query; None if nothing is known."""
         return self._schema_describer.known()
 
     def on_schema(self, listener: Callable[[], None]) -> None:
-        """Have a function called, in the event loop, whenever `describe_schema` would answer something else."""
+        """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""
         self._schema_cache.on_change(listener)
 
     async def oriented(self) -> None:
-        """Wait until the schema was read in full, or as far as the profile allows; where it is not being read, not."""
+        """Wait until the schema is read in full, or as far as the profile allows; return at once if nobody reads it."""
         await self._schema_cache.wait_until_read()
 
     async def prepared(self, progress: Progress = no_progress) -> None:
-        """Wait until the schema is read in full, as far as the profile allows, and the names for searches are.
+        """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
 
         Args:
             progress: Called after each page of names.
@@ -171,13 +160,13 @@ class Gateway:
         await progress(0, 1, "Reading types and predicates")
         await self._schema_cache.wait_until_read()
 
-        async def told(read: int, total: int) -> None:
+        async def report(read: int, total: int) -> None:
             await progress(read, total, f"Reading names of {total:,} entities")
 
-        await self._names_read(told)
+        await self._names_read(report)
 
     async def close(self) -> None:
-        """Stop what goes on in the background, and let go of connections."""
+        """Stop background work and close connections."""
         await self._schema_cache.close()
         await self._store.close()
 
@@ -189,59 +178,54 @@ class Gateway:
         """Close the gateway."""
         await self.close()
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> ToolAnswer:
-        """Call a tool by name with arguments as they came over a wire.
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool | None = None,
+    ) -> ToolAnswer:
+        """Call a tool by name, with arguments that are not checked yet.
 
         Args:
             tool: One of the six names.
-            arguments: Checked here.
-            progress: Told after each hop.
+            arguments: The arguments by name.
+            progress: Called after each hop of a traversal.
+            explain: Whether the argument `explain` is accepted; by default if the profile has `server.explain`.
 
         Raises:
             InputError: There is no such tool, or an argument is wrong.
-            Fault: The graph could not be asked.
+            Fault: The graph could not be queried.
         """
-        obeying = self._profile.server.explain
-        match tool:
-            case "describe_schema":
-                return await self._answer(DescribeSchema, arguments, self._schema_describer.describe, explain=obeying)
-            case "search_entities":
-                return await self._answer(SearchEntities, arguments, self._entity_searcher.search, explain=obeying)
-            case "bfs_query":
-                return await self._answer(BfsQuery, arguments, self._traverser.bfs, progress, explain=obeying)
-            case "describe_entity":
-                return await self._answer(DescribeEntity, arguments, self._entity_describer.one, explain=obeying)
-            case "describe_entities":
-                return await self._answer(DescribeEntities, arguments, self._entity_describer.several, explain=obeying)
-            case "intersect_subgraphs":
-                return await self._answer(
-                    IntersectSubgraphs, arguments, self._traverser.intersection, progress, explain=obeying
-                )
-            case _:
-                raise InputError(f"There is no tool {quoted(tool)}.")
+        if tool not in self._tools:
+            raise InputError(f"There is no tool {quoted(tool)}.")
+        model, answerer = self._tools[tool]
+        accepted = self._profile.server.explain if explain is None else explain
+        return await self._answer(model, arguments, answerer, progress, explain=accepted)
 
     async def describe_schema(self, *, explain: bool = False) -> SchemaResult:
-        """Say what the graph contains: types, predicates and how to go on.
+        """Return what the graph contains: types, predicates and next steps.
 
         Args:
-            explain: Say what the call cost, and which SPARQL was sent.
+            explain: Add the cost of the call and the SPARQL that was sent.
 
         Raises:
-            Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
-                are not comprehensive.
+            Fault: The graph could not be queried. If it is only too large to enumerate in time, the lists are empty
+                and not comprehensive.
         """
         return await self._answer(DescribeSchema, {"explain": explain}, self._schema_describer.describe)
 
     async def search_entities(
         self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False
     ) -> SearchResult:
-        """Resolve a name, an alias or a part of one to entities.
+        """Return the entities that match a name, an alias or a part of one.
 
         Args:
-            query: What to look for.
+            query: The name.
             node_types: Only entities of these types.
             limit: Hits at most, 1 to 100.
-            explain: Say what the call cost, and which SPARQL was sent.
+            explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
         return await self._answer(SearchEntities, given, self._entity_searcher.search)
@@ -252,17 +236,17 @@ class Gateway:
         max_hops: int,
         *,
         progress: Progress = no_progress,
-        **detail: Unpack[Detail],
+        **options: Unpack[TraversalOptions],
     ) -> BfsResult:
         """Return the union of the seeds' neighbourhoods.
 
         Args:
             seeds: IDs or IRIs, 1 to 50.
             max_hops: Distance from any seed, 1 to 5.
-            progress: Told after each hop.
-            **detail: What is shown and how much of it; see `Detail`.
+            progress: Called after each hop.
+            **options: Filters, pages and sizes; see `TraversalOptions`.
         """
-        given = {"seeds": seeds, "max_hops": max_hops, **detail}
+        given = {"seeds": seeds, "max_hops": max_hops, **options}
         return await self._answer(BfsQuery, given, self._traverser.bfs, progress)
 
     async def describe_entity(
@@ -272,12 +256,12 @@ class Gateway:
         max_tokens: int | None = None,
         explain: bool = False,
     ) -> Entity:
-        """Return everything known about one entity beside its edges.
+        """Return everything known about one entity except its edges.
 
         Args:
             id: Its ID or IRI.
             max_tokens: Size of the answer; a token is 4 bytes.
-            explain: Say what the call cost, and which SPARQL was sent.
+            explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"id": id, "max_tokens": max_tokens, "explain": explain}
         return await self._answer(DescribeEntity, given, self._entity_describer.one)
@@ -285,12 +269,12 @@ class Gateway:
     async def describe_entities(
         self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
     ) -> EntitiesResult:
-        """Return everything known about several entities beside their edges.
+        """Return everything known about several entities except their edges.
 
         Args:
             ids: IDs or IRIs, 1 to 200.
             max_tokens: Size of the answer; a token is 4 bytes.
-            explain: Say what the call cost, and which SPARQL was sent.
+            explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
         return await self._answer(DescribeEntities, given, self._entity_describer.several)
@@ -302,7 +286,7 @@ class Gateway:
         *,
         via: bool = False,
         progress: Progress = no_progress,
-        **detail: Unpack[Detail],
+        **options: Unpack[TraversalOptions],
     ) -> IntersectionResult:
         """Return the nodes within k hops of every seed, and all edges among them.
 
@@ -310,37 +294,37 @@ class Gateway:
             seeds: IDs or IRIs, 2 to 50.
             k: Distance from every seed, 1 to 5.
             via: Give each node one shortest path to each seed.
-            progress: Told after each hop.
-            **detail: What is shown and how much of it; see `Detail`.
+            progress: Called after each hop.
+            **options: Filters, pages and sizes; see `TraversalOptions`.
         """
-        given = {"seeds": seeds, "k": k, "via": via, **detail}
+        given = {"seeds": seeds, "k": k, "via": via, **options}
         return await self._answer(IntersectSubgraphs, given, self._traverser.intersection, progress)
 
     async def _answer(
         self,
         model: type[AnyArguments],
         given: Mapping[str, Any],
-        work: Callable[[AnyArguments, Call], Awaitable[AnyAnswer]],
+        answerer: Answerer[AnyArguments, AnyAnswer],
         progress: Progress = no_progress,
         *,
         explain: bool = True,
     ) -> AnyAnswer:
-        """Answer a call, and record what it cost, whatever becomes of it.
+        """Return the answer of a call, and record its cost however it ends.
 
         Args:
-            model: Its arguments.
-            given: Its arguments, not yet checked.
-            work: Makes the answer.
-            progress: Receives each step of a traversal.
-            explain: Whether `explain` is an argument.
+            model: The model of the arguments.
+            given: The arguments, unchecked.
+            answerer: Makes the answer.
+            progress: Called after each hop of a traversal.
+            explain: Whether the argument `explain` is accepted.
         """
         tally = Tally(model.tool, self._clock)
         try:
-            # What belongs to no other stage is presentation.
+            # Time outside the other stages counts as presentation.
             with tally.stage("presentation"):
-                arguments = parse(model, _with_lists(given), explain=explain)
-                tally.keeps_queries = arguments.explain
-                answer = await work(arguments, self._call(tally, progress))
+                arguments = parse(model, given, explain=explain)
+                tally.with_queries = arguments.explain
+                answer = await answerer(arguments, self._call(tally, progress))
         except BaseException as error:
             self._on_record(tally.failed(error))
             raise
@@ -356,8 +340,3 @@ class Gateway:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds, self._clock)
         return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress)
-
-
-def _with_lists(given: Mapping[str, object]) -> dict[str, object]:
-    """Take tuples for the lists that the argument models ask for; what is neither is refused by them."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gateway.errors import BudgetSpent
 from gateway.graph.deadline import Deadline
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Receives, after each step of a call: steps done, steps in all, and what was done."""

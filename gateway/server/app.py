@@ -1,7 +1,7 @@
-"""The MCP server over a gateway: lists tools, calls them, turns errors into text that a model can act on.
+"""The MCP server of a gateway: lists the tools, calls them, and returns errors as text that a model can act on.
 
-Built on the SDK's low-level server, so that argument names, texts and structured content are ours to the letter
-(decision record 0004; docs/notes/mcp.md, "The convenience server").
+It uses the low-level server of the SDK, because the convenience server changes argument names, texts and structured
+content (decision record 0004; docs/notes/mcp.md, "The convenience server").
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ from gateway.engine.arguments import BY_TOOL
 from gateway.engine.presentation.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import printable
-from gateway.server import tool_texts as texts
-from gateway.server import tools
+from gateway.server import tool_texts, tools
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener, OpenGateway
 from gateway.server.tools_changed import Context, ToolsChangedNotifier
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 
 _log = logging.getLogger(__name__)
 
@@ -46,59 +45,59 @@ _UNEXPECTED = (
 
 
 async def build(gateway: OpenGateway) -> Server[dict[str, Any]]:
-    """Return the MCP server of a gateway that is open, once its schema is known or cannot be."""
+    """Return the MCP server of an open gateway, after the schema was read or could not be read."""
     try:
         await gateway.call("describe_schema", {}, _no_progress)
     except Fault as fault:
         _log.warning("the graph cannot be read now: %s", fault)
-    opening = GatewayOpener.over(gateway)
-    await opening.gateway(_no_progress)
-    return serving(opening)
+    opener = GatewayOpener.over(gateway)
+    await opener.gateway(_no_progress)
+    return mcp_server(opener)
 
 
-def serving(opening: GatewayOpener, calls: Calls | None = None) -> Server[dict[str, Any]]:
-    """Return the MCP server of a gateway that will be there.
+def mcp_server(opener: GatewayOpener, calls: Calls | None = None) -> Server[dict[str, Any]]:
+    """Return the MCP server of a gateway that may still be opening.
 
-    It answers `initialize` and `tools/list` at once, with what is known, and tells its clients when descriptions have
-    changed. Calls wait for the gateway.
+    It answers `initialize` and `tools/list` at once, with as much of the schema as is known, and notifies its clients
+    when the descriptions of the tools change. Calls wait for the gateway.
 
     Args:
-        opening: The gateway.
-        calls: Where calls run; the usual bounds unless given.
+        opener: Opens the gateway.
+        calls: Limits the calls that run at once; by default as many as `Calls` allows.
     """
-    bounded = calls or Calls(opening.profile.limits.deadline_seconds)
-    listed = Listed(opening)
+    limited = calls or Calls(opener.profile.limits.deadline_seconds)
+    published = PublishedTools(opener)
     bus = InMemorySubscriptionBus()
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=listed.tools)
+        return ListToolsResult(tools=published.tools)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await _called(opening, bounded, context, params)
+        return await _call_tool(opener, limited, context, params)
 
     server = _Server(
         NAME,
         version=_version(),
         title="BFS-QL gateway",
-        instructions=texts.instructions(opening.known_schema(), opening.profile.description),
+        instructions=tool_texts.instructions(opener.known_schema(), opener.profile.description),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_subscriptions_listen=ListenHandler(bus),
     )
     notifier = ToolsChangedNotifier(bus)
-    server.add_notification_handler("notifications/initialized", NotificationParams, notifier.join)
+    server.add_notification_handler("notifications/initialized", NotificationParams, notifier.add)
 
-    def renew() -> None:
-        server.instructions = texts.instructions(opening.known_schema(), opening.profile.description)
-        if listed.renew():
-            notifier.tell()
+    def update() -> None:
+        server.instructions = tool_texts.instructions(opener.known_schema(), opener.profile.description)
+        if published.update():
+            notifier.notify()
 
-    opening.on_schema(renew)
+    opener.on_schema(update)
     return server
 
 
 class _Server(Server[dict[str, Any]]):
-    """A server that says in the handshake that its tools may change, on every transport."""
+    """A server that announces in the handshake, on every transport, that its list of tools may change."""
 
     def create_initialization_options(
         self,
@@ -110,33 +109,33 @@ class _Server(Server[dict[str, Any]]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-class Listed:
-    """The tools as they are published now.
+class PublishedTools:
+    """The tools as `tools/list` returns them now.
 
     Attributes:
-        tools: The six, described with what is known of the graph.
+        tools: The six tools, described for this graph as far as its schema is known.
     """
 
-    def __init__(self, opening: GatewayOpener) -> None:
-        self._opening = opening
-        # Made before a load begins, which would make it slower.
+    def __init__(self, opener: GatewayOpener) -> None:
+        self._opener = opener
+        # Described before a load begins, because both would compete for the interpreter.
         self.tools = self._described()
 
-    def renew(self) -> bool:
-        """Describe the tools anew, and return whether what a client may have read has changed."""
+    def update(self) -> bool:
+        """Describe the tools by the schema as it is known now, and return whether a description changed."""
         before, self.tools = self.tools, self._described()
         return before != self.tools
 
     def _described(self) -> list[Tool]:
-        return tools.published(self._opening.known_schema(), explain=self._opening.profile.server.explain)
+        return tools.published(self._opener.known_schema(), explain=self._opener.profile.server.explain)
 
 
 async def _no_progress(done: float, total: float, message: str) -> None:
-    """Tell nobody."""
+    """Report to nobody."""
 
 
-async def _called(
-    opening: GatewayOpener, calls: Calls, context: Context, params: CallToolRequestParams
+async def _call_tool(
+    opener: GatewayOpener, calls: Calls, context: Context, params: CallToolRequestParams
 ) -> CallToolResult:
     if params.name not in BY_TOOL:
         return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
@@ -144,12 +143,12 @@ async def _called(
     async def progress(done: float, total: float, message: str) -> None:
         await context.session.report_progress(done, total, message)
 
-    # The gateway records the calls that reach it.
+    # The gateway records the calls that reach it; this records the others.
     unrecorded: Tally | None = Tally(params.name)
 
     async def answered() -> ToolAnswer:
         nonlocal unrecorded
-        gateway = await opening.gateway(progress)
+        gateway = await opener.gateway(progress)
         unrecorded = None
         return await gateway.call(params.name, params.arguments or {}, progress)
 
@@ -161,11 +160,10 @@ async def _called(
                 unrecorded.failed(error)
             raise
     except GatewayError as error:
-        # The text repeats what the caller wrote; that the call failed, and how, is in the record of the call.
+        # Not logged above debugging: the text quotes the caller, and the record of the call has the class of the error.
         _log.debug("%s: %s", params.name, error)
         return _error(str(error))
-    except Exception:  # noqa: BLE001 - the one place where everything is caught
-        # The server's edge: whatever else happens must not reach a model as silence or as a traceback.
+    except Exception:  # noqa: BLE001 - a defect must not reach a model as silence or as a traceback
         _log.exception("%s failed", params.name)
         return _error(_UNEXPECTED)
     written = answer.as_json()

@@ -1,4 +1,4 @@
-"""The calls of tools that are under way: a bounded number of them, ended with an error when the server stops."""
+"""Limits the tool calls that run at once, and ends them with an error when the server stops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateway.errors import DeadlinePassed, GatewayError
 
 MOST_RUNNING = 16
 MOST_WAITING = 112
-"""A client that sends more calls than both at once gets an error for the rest."""
+"""Calls beyond the sum of both get an error."""
 
 _CANCEL_SECONDS = 1.0
 
@@ -18,28 +18,28 @@ Result = TypeVar("Result")
 
 
 class Calls:
-    """Runs calls, some at a time, and lets a bounded number of others wait.
+    """Runs a limited number of calls at once, and queues a limited number of others.
 
     Args:
-        seconds: How long a call waits until it may run.
-        running: How many calls run at once.
-        waiting: How many more may wait.
+        seconds: The time that a call waits in the queue at most.
+        running: Calls that run at once.
+        waiting: Calls in the queue.
     """
 
     def __init__(self, seconds: float, *, running: int = MOST_RUNNING, waiting: int = MOST_WAITING) -> None:
         self._seconds = seconds
         self._running = running
         self._most = running + waiting
-        self._places = asyncio.Semaphore(running)
+        self._slots = asyncio.Semaphore(running)
         self._tasks: set[asyncio.Task[object]] = set()
         self._stopping = asyncio.Event()
 
     async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Return what a call returns, and let pass what it raises.
+        """Return the result of a call, or raise its error.
 
         Raises:
-            DeadlinePassed: It waited too long until it may run.
-            GatewayError: Too many calls are under way, or the server stops.
+            DeadlinePassed: It waited too long in the queue.
+            GatewayError: The queue is full, or the server stops.
         """
         if self._stopping.is_set():
             raise _stopping()
@@ -62,7 +62,7 @@ class Calls:
     async def _in_turn(self, work: Callable[[], Awaitable[Result]]) -> Result:
         try:
             async with asyncio.timeout(self._seconds):
-                await self._places.acquire()
+                await self._slots.acquire()
         except TimeoutError:
             raise DeadlinePassed(
                 "The server is busy: this call waited too long for others to end.",
@@ -71,10 +71,10 @@ class Calls:
         try:
             return await work()
         finally:
-            self._places.release()
+            self._slots.release()
 
     async def stop(self, seconds: float) -> None:
-        """Refuse new calls, and end those under way with an error that have no answer in so many seconds."""
+        """Refuse new calls, and cancel running ones after so many seconds; each of them ends in an error."""
         self._stopping.set()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)

@@ -1,7 +1,7 @@
-"""A gateway that will be there: opened beside a server that answers meanwhile.
+"""Opens a gateway in the background, while the server already answers.
 
-It is opened in a thread, because parsing a file takes seconds or minutes, and so do the imports that it needs. Nothing
-of what is imported for it is imported here: `initialize` and `tools/list` wait for none of it.
+It is opened in a thread, because to parse a file and to import the libraries for it can take seconds or minutes. This
+module imports none of them: a client waits for it before `initialize` and `tools/list`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from gateway.settings.profile import Profile
 _log = logging.getLogger(__name__)
 
 OnProgress = Callable[[float, float, str], Awaitable[None]]
-"""Told how far something is: what is done, of how much, in words."""
+"""Receives progress: the amount done, the whole amount, and a message."""
 
 OnFileRead = Callable[[Path, int, int], None]
-"""Told while a file loads: the file, its bytes read so far, and its size in bytes."""
+"""Receives progress while a file is loaded: the file, its bytes read so far, and its size in bytes."""
 
-_TELL_SECONDS = 0.5
+_PROGRESS_SECONDS = 0.5
+"""Between two reports of progress."""
+
 _GRACE_SECONDS = 2.0
-"""For a load that has to stop: it hears of that with the next megabyte."""
+"""For a load that has to stop: it notices that with the next megabyte."""
 
 
 class OpenGateway(Protocol):
-    """What a server needs of a gateway; `gateway.engine.gateway.Gateway` is one."""
+    """The part of `gateway.engine.gateway.Gateway` that a server uses."""
 
     @property
     def profile(self) -> Profile:
@@ -48,22 +50,22 @@ class OpenGateway(Protocol):
         """Return the schema as it is known now."""
 
     def on_schema(self, listener: Callable[[], None]) -> None:
-        """Have a function called whenever that has changed."""
+        """Register a function that is called whenever the known schema changes."""
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Close connections and stop background work."""
 
 
 class _StoppedError(Exception):
-    """Nobody wants the gateway any more."""
+    """The server ends, so that the load has to stop."""
 
 
 class GatewayOpener:
-    """Opens a gateway in the background, once, and hands it to whoever waits for it.
+    """Opens a gateway once, in the background, and returns it to every call that waits for it.
 
     Args:
-        profile: The profile that the gateway will have.
-        make: Opens the gateway, in a thread; it passes progress on, and lets pass what that raises.
+        profile: The profile of the gateway.
+        make: Opens the gateway, in a thread. It calls its argument while it loads, and ends if that raises.
     """
 
     def __init__(self, profile: Profile, make: Callable[[OnFileRead], OpenGateway]) -> None:
@@ -73,13 +75,13 @@ class GatewayOpener:
         self._failure: GatewayError | None = None
         self._settled: asyncio.Future[None] | None = None
         self._read: dict[Path, tuple[int, int]] = {}
-        self._is_unwanted = threading.Event()
+        self._is_closed = threading.Event()
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[], None]] = []
 
     @classmethod
     def over(cls, gateway: OpenGateway) -> Self:
-        """Return a gateway that is open as one that is opened at once."""
+        """Return the opener of a gateway that is open already."""
         return cls(gateway.profile, lambda _: gateway)
 
     @property
@@ -89,78 +91,78 @@ class GatewayOpener:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the gateway is being opened now, wanted or not."""
+        """Whether the thread that opens the gateway still runs, even after `close`."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
-        """Begin, in the running event loop; once is enough."""
+        """Begin to open the gateway, in the running event loop, unless that has begun."""
         if self._settled is not None:
             return
         loop = asyncio.get_running_loop()
         self._settled = loop.create_future()
-        self._thread = threading.Thread(target=self._work, args=(loop,), name="opening", daemon=True)
+        self._thread = threading.Thread(target=self._open, args=(loop,), name="opening", daemon=True)
         self._thread.start()
 
     async def gateway(self, progress: OnProgress) -> OpenGateway:
-        """Wait for the gateway, no longer than a call may take.
+        """Return the gateway when it is open; wait no longer than a call may take.
 
         Args:
-            progress: Told how much of the graph's files is read, as a share of 1.
+            progress: Receives the share of the graph's files that is read.
 
         Raises:
-            DeadlinePassed: It is not there yet.
+            DeadlinePassed: It is not open in time.
             GatewayError: It cannot be opened.
         """
         self.start()
         until = time.monotonic() + self._profile.limits.deadline_seconds
-        told = -1.0
+        reported = -1.0
         while self._settled is not None and not self._settled.done():
             share = self._share()
-            if share > told:
-                told = share
+            if share > reported:
+                reported = share
                 await progress(share, 1, f"The graph is {self._stage()}.")
             left = until - time.monotonic()
             if left <= 0:
                 raise DeadlinePassed(f"The graph is still {self._stage()}.", next_step="Call again in a while.")
-            await asyncio.wait([self._settled], timeout=min(left, _TELL_SECONDS))
+            await asyncio.wait([self._settled], timeout=min(left, _PROGRESS_SECONDS))
         if self._gateway is None:
-            raise self._refusal()
+            raise self._error()
         return self._gateway
 
     def known_schema(self) -> SchemaResult | None:
-        """Return the schema as it is known now; None while nothing is."""
+        """Return the schema as it is known now; None if nothing is known."""
         return None if self._gateway is None else self._gateway.known_schema()
 
     def on_schema(self, listener: Callable[[], None]) -> None:
-        """Have a function called, in the event loop, whenever `known_schema` has changed."""
+        """Register a function that is called, in the event loop, whenever `known_schema` changes."""
         self._listeners.append(listener)
 
     async def close(self) -> None:
-        """Close the gateway, or stop opening it; what cannot be stopped in time goes on by itself (see `is_busy`)."""
-        self._is_unwanted.set()
+        """Close the gateway, or stop opening it; a load that does not stop in time continues (see `is_busy`)."""
+        self._is_closed.set()
         if self._settled is not None and not self._settled.done():
             await asyncio.wait([self._settled], timeout=_GRACE_SECONDS)
         if self._gateway is not None:
             await self._gateway.close()
 
     async def __aenter__(self) -> Self:
-        """Return the opening itself."""
+        """Return the opener itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close it."""
         await self.close()
 
-    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _open(self, loop: asyncio.AbstractEventLoop) -> None:
         """Open the gateway in this thread."""
         result: OpenGateway | GatewayError
         try:
-            result = self._make(self._note)
+            result = self._make(self._on_file_read)
         except GatewayError as error:
             result = error
         except _StoppedError:
             result = GatewayError("The server is ending.")
-        except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and who waits must hear of it
+        except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and calls wait for the result
             _log.exception("the graph cannot be opened")
             result = GatewayError("This gateway failed in a way it should not; the details are in its log.")
         try:
@@ -168,13 +170,13 @@ class GatewayOpener:
         except RuntimeError:
             _log.debug("the graph was opened after its event loop was closed")
 
-    def _note(self, path: Path, read: int, size: int) -> None:
+    def _on_file_read(self, path: Path, read: int, size: int) -> None:
         self._read[path] = (read, size)
-        if self._is_unwanted.is_set():
+        if self._is_closed.is_set():
             raise _StoppedError
 
     def _share(self) -> float:
-        """How much of the files that were begun is read."""
+        """Return the share that is read of the files opened so far."""
         known = list(self._read.values())
         size = sum(size for _, size in known)
         return sum(read for read, _ in known) / size if size else 0.0
@@ -187,22 +189,22 @@ class GatewayOpener:
             return
         if isinstance(result, GatewayError):
             self._failure = result
-            if not self._is_unwanted.is_set():
+            if not self._is_closed.is_set():
                 _log.error("the graph cannot be opened: %s", result)
         else:
             self._gateway = result
-            if not self._is_unwanted.is_set():
-                result.on_schema(self._tell)
+            if not self._is_closed.is_set():
+                result.on_schema(self._notify)
                 result.start()
-                self._tell()
+                self._notify()
         self._settled.set_result(None)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for listener in self._listeners:
             listener()
 
-    def _refusal(self) -> GatewayError:
-        """Return why there is no gateway, as an error of its own for each call."""
+    def _error(self) -> GatewayError:
+        """Return a new error that says why there is no gateway."""
         if self._failure is None:
             return GatewayError("The server is ending.")
         return GatewayError(

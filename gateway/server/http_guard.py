@@ -1,4 +1,4 @@
-"""Wraps the MCP endpoint over HTTP: bounds requests, and escapes hidden characters in answers."""
+"""Limits the size and the time of HTTP requests, and escapes hidden characters in answers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from gateway.escaping import in_json
-from gateway.server.json_lines import MOST_BYTES
+from gateway.server.json_lines import MAX_BYTES
 
 _log = logging.getLogger(__name__)
 
 _BODY_SECONDS = 30.0
-"""For a request to arrive."""
+"""The time in which the body of a request must arrive."""
 
 _DIGITS = 20
-_TOO_LONG = f"A message has {MOST_BYTES:,} bytes at most."
+_TOO_LONG = f"A message has {MAX_BYTES:,} bytes at most."
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -25,10 +25,10 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class HttpGuard:
-    """Hands on requests that arrived whole, and escapes hidden characters in the JSON of answers.
+    """ASGI middleware that passes on complete requests, and escapes hidden characters in the JSON of answers.
 
     Args:
-        app: What answers them.
+        app: The application behind it.
     """
 
     def __init__(self, app: App) -> None:
@@ -39,7 +39,7 @@ class HttpGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _declared(scope) > MOST_BYTES:
+        if _declared_length(scope) > MAX_BYTES:
             await _refuse(send, 413, _TOO_LONG)
             return
         try:
@@ -51,32 +51,32 @@ class HttpGuard:
         if body is None:
             _log.info("a client went away before its request was whole")
             return
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             await _refuse(send, 413, _TOO_LONG)
             return
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+        request: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
-        async def replayed() -> Message:
-            return whole.pop() if whole else await receive()
+        async def receive_again() -> Message:
+            return request.pop() if request else await receive()
 
-        await self._app(scope, replayed, _Escaping(send).send)
+        await self._app(scope, receive_again, _Escaping(send).send)
 
 
-def _declared(scope: Message) -> int:
-    """Return the length that a request says it has; 0 where it says none."""
+def _declared_length(scope: Message) -> int:
+    """Return the declared length of a request; 0 if it declares none."""
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
     return int(declared) if declared.isdigit() and len(declared) < _DIGITS else 0
 
 
 async def _body(receive: Receive) -> bytearray | None:
-    """Return a body up to one chunk above its bound; None where the client went away."""
+    """Return the body, cut one chunk above the limit; None if the client disconnected."""
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] != "http.request":
             return None
         body += message.get("body", b"")
-        if not message.get("more_body") or len(body) > MOST_BYTES:
+        if not message.get("more_body") or len(body) > MAX_BYTES:
             return body
 
 
@@ -88,7 +88,7 @@ async def _refuse(send: Send, status: int, text: str) -> None:
 
 
 class _Escaping:
-    """Sends an answer with escapes; one with a length is sent in one piece, because its length changes."""
+    """Escapes an answer. The start of one with a length waits for its body, because the length changes."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -100,7 +100,7 @@ class _Escaping:
             self._start = message
             return
         if message["type"] == "http.response.body":
-            # Events are sent whole, and a message of JSON too, so that no character is cut.
+            # The SDK sends an event, or a JSON message, in one piece: no character is cut in two.
             body = in_json(message.get("body", b"").decode("utf-8", "surrogateescape")).encode()
             message = {**message, "body": body}
             if self._start is not None:

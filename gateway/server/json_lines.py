@@ -1,4 +1,4 @@
-"""Lines of bytes of a bounded length, and the JSON-RPC messages in them."""
+"""Splits bytes into lines of a limited length, and decodes the JSON-RPC message of a line."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-MOST_BYTES = 1 << 20
-"""Of one message of a client. The longest that makes sense, 200 IDs of 1,000 characters, is a fifth of that."""
+MAX_BYTES = 1 << 20
+"""Of one message of a client; 200 IDs of 1,000 characters, the longest useful message, take a fifth of it."""
 
 _EDGE = 2_000
-"""Bytes at the beginning and the end of a line that are kept to find the ID of a request."""
+"""Bytes at each end of a line that is too long; the ID of the request is searched in them."""
 
 _MEMBER = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
 _ID = rb'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\]{0,200}")'
 _AT_BEGIN = re.compile(rb"\s*\{\s*(?:" + _MEMBER + rb"\s*,\s*){0,2}" + _ID + rb"\s*[,}]")
 _AT_END = re.compile(_ID + rb"(?:\s*,\s*" + _MEMBER + rb"){0,2}\s*\}\s*$")
-"""Only members of the message itself stand so: what is inside of it ends in two braces at least."""
+"""Matches only members of the message itself: those of nested objects are followed by two braces."""
 
 
-class Lines:
-    """Cuts bytes into lines, of which no more than `most` bytes are kept.
+class LineSplitter:
+    """Splits a stream of bytes into lines.
 
     Args:
-        most: Bytes of a line; of a longer one only the beginning and the end are returned.
+        max_bytes: The length of a line; of a longer one only the beginning and the end are returned.
     """
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._line = bytearray()
         self._dropped = 0
 
-    def fed(self, chunk: bytes) -> Iterator[tuple[bytes, int]]:
-        """Return the lines that end in a chunk, each with how many of its bytes were dropped."""
+    def feed(self, chunk: bytes) -> Iterator[tuple[bytes, int]]:
+        """Return the lines that end in a chunk, each with the number of bytes that were dropped from it."""
         *ended, rest = chunk.split(b"\n")
         for part in ended:
             self._add(part)
-            yield self._taken()
+            yield self._take()
         self._add(rest)
 
     def rest(self) -> Iterator[tuple[bytes, int]]:
-        """Return the last line, where it has no end."""
+        """Return the last line, if it has no line break."""
         if self._line:
-            yield self._taken()
+            yield self._take()
 
     def _add(self, part: bytes) -> None:
         self._line += part
-        excess = len(self._line) - (self._most if not self._dropped else 2 * _EDGE)
+        excess = len(self._line) - (self._max_bytes if not self._dropped else 2 * _EDGE)
         if excess > 0:
-            kept = self._line[:_EDGE] + self._line[-_EDGE:]
-            self._dropped += len(self._line) - len(kept)
-            self._line = kept
+            edges = self._line[:_EDGE] + self._line[-_EDGE:]
+            self._dropped += len(self._line) - len(edges)
+            self._line = edges
 
-    def _taken(self) -> tuple[bytes, int]:
-        taken = bytes(self._line), self._dropped
+    def _take(self) -> tuple[bytes, int]:
+        line = bytes(self._line), self._dropped
         self._line, self._dropped = bytearray(), 0
-        return taken
+        return line
 
 
 def message_of(line: bytes, dropped: int) -> SessionMessage | JSONRPCError | None:
@@ -67,7 +67,7 @@ def message_of(line: bytes, dropped: int) -> SessionMessage | JSONRPCError | Non
 
     Args:
         line: The line.
-        dropped: How many bytes of it are missing.
+        dropped: The number of bytes that were dropped from it.
     """
     if not line.strip():
         return None
@@ -75,7 +75,7 @@ def message_of(line: bytes, dropped: int) -> SessionMessage | JSONRPCError | Non
         return _refusal(
             line,
             INVALID_REQUEST,
-            f"The message has {len(line) + dropped:,} bytes; a message has {MOST_BYTES:,} at most.",
+            f"The message has {len(line) + dropped:,} bytes; a message has {MAX_BYTES:,} at most.",
         )
     try:
         message: JSONRPCMessage = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)

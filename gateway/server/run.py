@@ -1,4 +1,4 @@
-"""Serving: stdio for a client that starts this process, streamable HTTP for clients on this machine."""
+"""Serves over stdio to the client that starts this process, or over streamable HTTP to clients on this machine."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager, contextmanager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.server.app import serving
+from gateway.server.app import mcp_server
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import HttpGuard
-from gateway.server.json_lines import MOST_BYTES
+from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.settings.urls import is_loopback
 
@@ -27,59 +27,59 @@ _MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opening: GatewayOpener, stop: asyncio.Event) -> None:
-    """Serve one client over standard input and output, in the protocol era that the client begins with.
+async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
+    """Serve one client over standard input and output, in the protocol era of its first message.
 
     Args:
-        opening: What is served.
-        stop: Ends the server: calls under way get an answer or an error first.
+        opener: Opens the gateway to serve.
+        stop: Ends the server, after an answer or an error to each running call.
 
     Raises:
         ConfigurationError: Standard input or output is closed.
     """
-    calls = Calls(opening.profile.limits.deadline_seconds)
-    server = serving(opening, calls)
-    async with _beside(opening), stdio_wire() as wire, _ended_by(stop, calls, wire.inbox.close):
+    calls = Calls(opener.profile.limits.deadline_seconds)
+    server = mcp_server(opener, calls)
+    async with _opened_beside(opener), stdio_wire() as wire, _ended_by(stop, calls, wire.inbox.close):
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
-async def serve_http(opening: GatewayOpener, host: str, port: int, stop: asyncio.Event) -> None:
+async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.Event) -> None:
     """Serve streamable HTTP on this machine, both protocol eras.
 
     Args:
-        opening: What is served.
-        host: A loopback address; until there is authentication no other is served.
+        opener: Opens the gateway to serve.
+        host: A loopback address: without authentication no other is served.
         port: The port; 0 for any free one.
-        stop: Ends the server: calls under way get an answer or an error first.
+        stop: Ends the server, after an answer or an error to each running call.
 
     Raises:
         ConfigurationError: The address is not loopback, or the port is in use.
     """
-    import uvicorn  # noqa: PLC0415 - not needed over standard input and output, where every start counts
+    import uvicorn  # noqa: PLC0415 - not needed over stdio, where a client waits for each start
 
     class Http(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            # The command handles signals; uvicorn's own handlers would send them to the process again.
+            # The command line handles signals; uvicorn's handlers would send them to the process again.
             yield
 
     listening = listen(host, port)
     try:
-        calls = Calls(opening.profile.limits.deadline_seconds)
-        app = serving(opening, calls).streamable_http_app(
+        calls = Calls(opener.profile.limits.deadline_seconds)
+        app = mcp_server(opener, calls).streamable_http_app(
             streamable_http_path=PATH,
-            # Sessions, so that a handshake-era client can cancel; streams, so that progress arrives.
+            # A client of the handshake era needs sessions to cancel, and streams to receive progress.
             stateless_http=False,
             json_response=False,
-            max_request_body_size=MOST_BYTES,
+            max_request_body_size=MAX_BYTES,
             max_sessions=_MOST_SESSIONS,
-            # Given always: the SDK's default checks only some hosts (docs/notes/mcp.md, "Host and Origin").
+            # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
             transport_security=_security(host),
         )
         http = Http(
             uvicorn.Config(
                 HttpGuard(app),
-                # The root logger handles its records too.
+                # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -89,14 +89,14 @@ async def serve_http(opening: GatewayOpener, host: str, port: int, stop: asyncio
         def end() -> None:
             http.should_exit = True
 
-        async with _beside(opening), _ended_by(stop, calls, end):
+        async with _opened_beside(opener), _ended_by(stop, calls, end):
             await http.serve(sockets=[listening])
     finally:
         listening.close()
 
 
 def _security(host: str) -> TransportSecuritySettings:
-    """Return which hosts and origins are served: this machine, by any port; a default port is not written."""
+    """Return the hosts and origins that are served: this machine, with any port or without one."""
     names = _names(host)
     origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
     return TransportSecuritySettings(
@@ -108,7 +108,7 @@ def _security(host: str) -> TransportSecuritySettings:
 
 @asynccontextmanager
 async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) -> AsyncIterator[None]:
-    """End a server when it is to stop, after its calls."""
+    """Stop the calls and then the server inside the block, when the event is set."""
 
     async def ending() -> None:
         await stop.wait()
@@ -123,14 +123,14 @@ async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) 
 
 
 @asynccontextmanager
-async def _beside(opening: GatewayOpener) -> AsyncIterator[None]:
-    """Have the gateway opened while a server runs, and closed after it.
+async def _opened_beside(opener: GatewayOpener) -> AsyncIterator[None]:
+    """Open the gateway while the block runs, and close it after the block.
 
-    The first client is in a hurry, and an import holds the GIL: it is let go first.
+    It begins a moment later, because its imports hold the GIL while the first client waits for its first answer.
     """
-    begin = asyncio.get_running_loop().call_later(_HEAD_START_SECONDS, opening.start)
+    begin = asyncio.get_running_loop().call_later(_HEAD_START_SECONDS, opener.start)
     try:
-        async with opening:
+        async with opener:
             yield
     finally:
         begin.cancel()
@@ -140,7 +140,7 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on a loopback address.
 
     Raises:
-        ConfigurationError: The address is not loopback, or the port cannot be had.
+        ConfigurationError: The address is not loopback, or the port cannot be used.
     """
     if not is_loopback(host):
         raise ConfigurationError(

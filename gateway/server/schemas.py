@@ -1,8 +1,8 @@
-"""The JSON schemas of the six tools: what each takes, and what it answers.
+"""The JSON schemas of the arguments and the answers of the six tools.
 
-They follow from the models, and are kept beside this file: making them is a fifth of what a client waits for before it
-has the list of tools. A change of what a tool promises is then seen in a commit, too. After a change of a model, write
-them anew: ``python -m gateway.server.schemas``.
+They are generated from the models and stored in ``schemas.json``: to generate them at the start would take a fifth of
+the time that a client waits for the list of tools, and a commit shows what changes for clients. After a change of a
+model, run ``python -m gateway.server.schemas``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gateway.engine import answers, arguments
 
 Json = Any
 
-KEPT = Path(__file__).with_name("schemas.json")
+STORED = Path(__file__).with_name("schemas.json")
 
 _ANSWERS: Mapping[str, type[answers.Answer]] = {
     "describe_schema": answers.SchemaResult,
@@ -28,13 +28,13 @@ _ANSWERS: Mapping[str, type[answers.Answer]] = {
 }
 
 
-def kept() -> Json:
-    """Return the schemas by tool, each with ``input`` and ``output``, as they are kept."""
-    return json.loads(KEPT.read_text(encoding="utf-8"))
+def stored() -> Json:
+    """Return the stored schemas by tool, each with ``input`` and ``output``."""
+    return json.loads(STORED.read_text(encoding="utf-8"))
 
 
-def made() -> Json:
-    """Return the same, made from the models."""
+def generated() -> Json:
+    """Return the schemas by tool, generated from the models."""
     return {
         model.tool: {
             "input": _plain(model.model_json_schema()),
@@ -45,7 +45,7 @@ def made() -> Json:
 
 
 def _plain(schema: Json) -> Json:
-    """Copy a JSON schema without what only costs a reader: titles, nulls that mean "not given", and their default."""
+    """Return a JSON schema without titles, null for "not given", and the default null: they cost tokens."""
     if isinstance(schema, list):
         return [_plain(entry) for entry in schema]
     if not isinstance(schema, dict):
@@ -63,4 +63,4 @@ def _plain(schema: Json) -> Json:
 
 
 if __name__ == "__main__":
-    KEPT.write_text(json.dumps(made(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    STORED.write_text(json.dumps(generated(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

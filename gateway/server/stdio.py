@@ -1,7 +1,7 @@
-"""The stdio transport: one JSON-RPC message a line, read and written in threads that end nothing when they block.
+"""The stdio transport: one JSON-RPC message a line, read and written in daemon threads.
 
-The SDK's own reads in a thread for which the interpreter waits at its end, so that Ctrl-C stops nothing before the
-client sends another line; it reads lines of any length, and a client that closes its end raises out of it.
+The transport of the SDK reads in a thread that the interpreter joins, so that Ctrl-C takes effect only after the next
+line of the client. It also reads lines of any length, and raises an error when the client closes its end.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from mcp_types import JSONRPCError
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
-from gateway.server.json_lines import Lines, message_of
+from gateway.server.json_lines import LineSplitter, message_of
 
 _log = logging.getLogger(__name__)
 
 _CHUNK = 65_536
-_MOST_UNSENT = 256
+_MAX_UNSENT = 256
 """Messages that wait for a client that does not read."""
 
 _LAST_SECONDS = 2.0
-"""For the last messages to be read by the client."""
+"""The time in which the client must read the last messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The two ends that a server speaks to.
+    """The streams between a server and its client.
 
     Attributes:
-        reading: What the client sends.
-        writing: What the client gets.
-        inbox: Closing it is the end of what the client sends.
+        reading: The messages of the client.
+        writing: The messages to the client.
+        inbox: The other end of `reading`; to close it ends the session.
     """
 
     reading: MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -54,16 +54,16 @@ class Wire:
 
 @asynccontextmanager
 async def stdio_wire() -> AsyncIterator[Wire]:
-    """Serve the standard streams of this process.
+    """Connect the standard streams of this process to a server, inside the block.
 
-    Meanwhile, standard input is empty, and what anything else prints goes to standard error.
+    Meanwhile standard input is empty for all other code, and what it prints goes to standard error.
 
     Raises:
         ConfigurationError: Standard input or output is closed.
     """
-    source, sink = _taken_over()
+    source, sink = _take_over_streams()
     inbox, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    writing, outbox = anyio.create_memory_object_stream[SessionMessage](_MOST_UNSENT)
+    writing, outbox = anyio.create_memory_object_stream[SessionMessage](_MAX_UNSENT)
     reader = _Reader(source, inbox, writing, asyncio.get_running_loop())
     threading.Thread(target=reader.run, name="stdin", daemon=True).start()
     sender = asyncio.create_task(_send_all(outbox, _Writer(sink), inbox))
@@ -79,7 +79,7 @@ async def stdio_wire() -> AsyncIterator[Wire]:
         os.dup2(sink, 1)
 
 
-def _taken_over() -> tuple[int, int]:
+def _take_over_streams() -> tuple[int, int]:
     if sys.stdin is None or sys.stdout is None:
         raise ConfigurationError(
             f"Standard {'input' if sys.stdin is None else 'output'} is closed, so no client can be served over stdio.",
@@ -94,7 +94,7 @@ def _taken_over() -> tuple[int, int]:
 
 
 class _Reader:
-    """Reads messages in a thread, and hands each over before it reads the next."""
+    """Reads messages in a thread; each is accepted before the next is read."""
 
     def __init__(
         self,
@@ -109,32 +109,32 @@ class _Reader:
         self._loop = loop
 
     def run(self) -> None:
-        """Read until the client ends its messages, or nobody takes them."""
-        lines = Lines()
+        """Read until the client closes its end, or the server closes the session."""
+        lines = LineSplitter()
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, _LoopClosedError):
             try:
                 while chunk := os.read(self._source, _CHUNK):
-                    for line, dropped in lines.fed(chunk):
+                    for line, dropped in lines.feed(chunk):
                         self._take(line, dropped)
             except OSError as error:
                 _log.info("the client cannot be read: %s", error)
             for line, dropped in lines.rest():
                 self._take(line, dropped)
-            self._done(self._end())
+            self._run_in_loop(self._end())
 
     def _take(self, line: bytes, dropped: int) -> None:
         match message_of(line, dropped):
             case SessionMessage() as message:
-                self._done(self._inbox.send(message))
+                self._run_in_loop(self._inbox.send(message))
             case JSONRPCError() as refusal:
                 _log.info("a message of the client is refused: %s", refusal.error.message)
-                self._done(self._writing.send(SessionMessage(refusal)))
+                self._run_in_loop(self._writing.send(SessionMessage(refusal)))
 
     async def _end(self) -> None:
         self._inbox.close()
 
-    def _done(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something in the event loop, and wait until it is done."""
+    def _run_in_loop(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine in the event loop, and wait for its end."""
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:
@@ -144,11 +144,11 @@ class _Reader:
 
 
 class _LoopClosedError(Exception):
-    """The server has ended."""
+    """The event loop of the server is closed."""
 
 
 class _Writer:
-    """Writes bytes in a thread, because a client that does not read would stop the event loop."""
+    """Writes bytes in a thread, because a client that does not read would block the event loop."""
 
     def __init__(self, sink: int) -> None:
         self._sink = sink
@@ -157,10 +157,10 @@ class _Writer:
         threading.Thread(target=self._run, name="stdout", daemon=True).start()
 
     async def write(self, data: bytes) -> None:
-        """Return when all is written.
+        """Write bytes, and return when all are written.
 
         Raises:
-            OSError: The client reads no more.
+            OSError: The client closed its end.
         """
         written = self._loop.create_future()
         self._waiting.put((data, written))

@@ -1,4 +1,4 @@
-"""What a model reads before its first call: tool titles and descriptions, and the server's instructions.
+"""The texts that a model reads before its first call: titles and descriptions of tools, and the instructions.
 
 Clients cut descriptions and instructions at about 2,000 characters (docs/notes/mcp.md, "What clients cut"), so
 each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is no
@@ -21,11 +21,11 @@ MOST_PREDICATES = 30
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is told about one tool.
+    """The texts of one tool.
 
     Attributes:
-        title: For people.
-        description: For models.
+        title: The title, for people.
+        description: The description, for models.
     """
 
     title: str
@@ -90,11 +90,11 @@ _INSTRUCTIONS = (
 
 
 def instructions(schema: SchemaResult | None, described: str = "") -> str:
-    """Return the server's instructions, with what the graph is about where that is known and fits.
+    """Return the instructions of the server, with the description of the graph if it is known and fits.
 
     Args:
-        schema: The graph's; it may not be known.
-        described: The operator's words about the graph, for that case.
+        schema: The schema of the graph, if it is known.
+        described: The operator's description of the graph, for the case that it is not.
     """
     about = described if schema is None else schema.graph_description
     if not about:
@@ -103,7 +103,7 @@ def instructions(schema: SchemaResult | None, described: str = "") -> str:
 
 
 def description(tool: str, schema: SchemaResult | None) -> str:
-    """Return a tool's description; that of `bfs_query` lists the schema if all of it fits."""
+    """Return the description of a tool; that of `bfs_query` lists the schema if all of it fits."""
     text = TOOLS[tool].description
     if tool != "bfs_query" or schema is None or not _is_small_and_plain(schema):
         return text
@@ -117,6 +117,6 @@ def _is_small_and_plain(schema: SchemaResult) -> bool:
         and len(schema.entity_types) + len(schema.predicates) > 0
         and len(schema.entity_types) <= MOST_TYPES
         and len(schema.predicates) <= MOST_PREDICATES
-        # What a description says, a model follows: no ID that reads as text, and no part of a list.
+        # A model obeys a description: no ID in it may read as text.
         and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
     )

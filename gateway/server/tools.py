@@ -1,4 +1,4 @@
-"""The six tools as `tools/list` publishes them."""
+"""The six tools as `tools/list` returns them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 from mcp_types import Tool, ToolAnnotations
 
 from gateway.engine import answers, arguments
-from gateway.server import schemas
-from gateway.server import tool_texts as texts
+from gateway.server import schemas, tool_texts
 
 Json = Any
 
@@ -16,22 +15,22 @@ _EXPLANATION = (answers.Explain.__name__, answers.SentQuery.__name__)
 
 
 def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Tool]:
-    """Return the tools, in the protocol's order, with descriptions for this graph.
+    """Return the tools, in the order of the protocol, with descriptions for this graph.
 
     Args:
-        schema: The graph's; it may not be known.
-        explain: Whether the tools take `explain`, as the profile says.
+        schema: The schema of the graph, if it is known.
+        explain: Whether the tools accept `explain`.
     """
-    kept = schemas.kept()
+    stored = schemas.stored()
     return [
         Tool(
             name=model.tool,
-            title=texts.TOOLS[model.tool].title,
-            description=texts.description(model.tool, schema),
-            input_schema=_inputs(model, kept[model.tool]["input"], explain=explain),
-            output_schema=_outputs(kept[model.tool]["output"], explain=explain),
+            title=tool_texts.TOOLS[model.tool].title,
+            description=tool_texts.description(model.tool, schema),
+            input_schema=_inputs(model, stored[model.tool]["input"], explain=explain),
+            output_schema=_outputs(stored[model.tool]["output"], explain=explain),
             annotations=ToolAnnotations(
-                title=texts.TOOLS[model.tool].title,
+                title=tool_texts.TOOLS[model.tool].title,
                 read_only_hint=True,
                 destructive_hint=False,
                 idempotent_hint=True,
@@ -43,7 +42,7 @@ def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Too
 
 
 def _inputs(model: type[arguments.Arguments], schema: Json, *, explain: bool) -> Json:
-    del schema["description"]  # the tool's own description says more
+    del schema["description"]  # it only names the tool
     schema["properties"] = {
         name: schema["properties"][name] for name in arguments.argument_names(model, explain=explain)
     }

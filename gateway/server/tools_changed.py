@@ -1,4 +1,4 @@
-"""Who hears that the tools' descriptions have changed, in both protocol eras."""
+"""Notifies clients, of both protocol eras, that the descriptions of the tools changed."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _log = logging.getLogger(__name__)
 Context = ServerRequestContext[dict[str, Any], Any]
 
 _MOST_SESSIONS = 1_000
-"""The SDK does not say when a session has ended; the oldest are forgotten."""
+"""The oldest are dropped: the SDK does not report the end of a session."""
 
 _SECONDS = 5.0
-"""For a client that does not read."""
+"""For one client, which may have stopped reading."""
 
 
 class ToolsChangedNotifier:
-    """The clients that are told.
+    """Sends `tools/list_changed` to all clients.
 
     Args:
-        bus: Leads to clients of the era of 2026-07-28, which subscribe.
+        bus: Reaches the clients of the era of 2026-07-28, which subscribe.
     """
 
     def __init__(self, bus: SubscriptionBus) -> None:
         self._bus = bus
         self._sessions: deque[ServerSession] = deque(maxlen=_MOST_SESSIONS)
-        self._telling: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def join(self, context: Context, _params: NotificationParams) -> None:
-        """Tell a client of the handshake era from now on, because it is ready."""
+    async def add(self, context: Context, _params: NotificationParams) -> None:
+        """Add the session of a client of the handshake era, which is ready now."""
         self._sessions.append(context.session)
 
-    def tell(self) -> None:
-        """Tell everybody, in the background."""
-        task = asyncio.get_running_loop().create_task(self._tell())
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+    def notify(self) -> None:
+        """Notify all clients, in the background."""
+        task = asyncio.get_running_loop().create_task(self._notify())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         await self._bus.publish(ToolsListChanged())
         for session in list(self._sessions):
             with anyio.move_on_after(_SECONDS) as scope:
@@ -56,11 +56,11 @@ class ToolsChangedNotifier:
                     await session.send_tool_list_changed()
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError, MCPError) as error:
                     _log.debug("a client went away: %r", error)
-                    self._forget(session)
+                    self._remove(session)
             if scope.cancelled_caught:
-                self._forget(session)
+                self._remove(session)
 
-    def _forget(self, session: ServerSession) -> None:
-        # Two changes one shortly after the other find the same client gone.
+    def _remove(self, session: ServerSession) -> None:
+        # Two notifications at once may find the same client gone.
         with suppress(ValueError):
             self._sessions.remove(session)

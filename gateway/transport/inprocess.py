@@ -1,4 +1,4 @@
-"""Queries run in this process, by the Oxigraph engine under an rdflib Dataset.
+"""Runs queries in this process, on an Oxigraph store.
 
 Why not through ``Dataset.query``: docs/notes/embedded-engines.md, "Queries", and decision record 0002. The
 engine has no time-out and no cancel: a query is stopped by an output that refuses further bytes, in a daemon thread,

@@ -15,7 +15,7 @@ from gateway.flow.quota import Sleep
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
 from gateway.settings.endpoint import EndpointSettings
-from gateway.telemetry import QueryTimer
+from gateway.telemetry.query_timer import QueryTimer
 from gateway.transport.wikibase_api import ApiAnswer, query_of
 
 Field = tuple[str, str]

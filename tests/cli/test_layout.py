@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from gateway.cli.layout import ID, TYPE, Fields, Rows
+from gateway.cli.layout import ID, TYPE, IdTable, KeyValues
 from tests.cli.conftest import Run
 
 X = "http://example.org/a/long/way/that/goes/on/and/on"
@@ -84,7 +84,7 @@ WORDS = st.text("abc東é", min_size=1, max_size=60)
 
 @given(st.lists(st.tuples(WORDS, WORDS, st.lists(WORDS).map(" ".join)), min_size=1, max_size=5), st.integers(20, 200))
 def test_a_table_of_any_width_has_every_id_whole(rows: list[tuple[str, str, str]], width: int) -> None:
-    lines = shown(Rows([("ID", ID), ("Type", TYPE), ("Name", "")], rows), width).splitlines()
+    lines = shown(IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows), width).splitlines()
     for identifier, kind, _ in rows:
         assert any(identifier in line for line in lines)
         assert any(kind in line for line in lines)
@@ -92,5 +92,5 @@ def test_a_table_of_any_width_has_every_id_whole(rows: list[tuple[str, str, str]
 
 @given(st.lists(st.tuples(WORDS, st.lists(st.lists(WORDS, min_size=1).map(" ".join))), min_size=1), st.integers(20, 99))
 def test_keys_and_values_of_any_width_have_every_word_whole(rows: list[tuple[str, list[str]]], width: int) -> None:
-    told = shown(Fields(rows, indent=2), width).split()
+    told = shown(KeyValues(rows, indent=2), width).split()
     assert sorted(told) == sorted(word for key, lines in rows for word in [key, *" ".join(lines).split()])

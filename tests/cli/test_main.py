@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gateway.api import Gateway, open_gateway
-from gateway.cli import run as work
+from gateway.cli import run as runner
 from gateway.engine.answers import Answer
 from gateway.engine.presentation.size import compact_json
 from tests.cli.conftest import COLOURS, FIXTURES, Run
@@ -246,7 +246,7 @@ def test_ctrl_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(work, "do", interrupted)
+    monkeypatch.setattr(runner, "run", interrupted)
     ran = run("schema")
     assert (ran.status, ran.out, ran.err) == (130, "", "")
 
@@ -264,7 +264,7 @@ def test_a_disk_that_is_full_is_one_line(run: Run, monkeypatch: pytest.MonkeyPat
     def full(_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(work, "do", full)
+    monkeypatch.setattr(runner, "run", full)
     ran = run("schema")
     assert (ran.status, ran.err) == (2, "error: standard output: No space left on device.\n")
 

@@ -17,23 +17,23 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """What the server is asked to serve, in place of serving it."""
     calls: Calls = []
 
-    async def types(opening: GatewayOpener) -> int:
+    async def types(opener: GatewayOpener) -> int:
         async def ignore(*_: object) -> None:
             """Tell nobody."""
 
-        async with opening:
+        async with opener:
             try:
-                schema = await (await opening.gateway(ignore)).call("describe_schema", {}, ignore)
+                schema = await (await opener.gateway(ignore)).call("describe_schema", {}, ignore)
             except GatewayError:
                 return 0
         assert isinstance(schema, SchemaResult)
         return schema.entity_types_total
 
-    async def stdio(opening: GatewayOpener, _stop: asyncio.Event) -> None:
-        calls.append(("stdio", await types(opening)))
+    async def stdio(opener: GatewayOpener, _stop: asyncio.Event) -> None:
+        calls.append(("stdio", await types(opener)))
 
-    async def http(opening: GatewayOpener, host: str, port: int, _stop: asyncio.Event) -> None:
-        calls.append(("http", await types(opening), host, port))
+    async def http(opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event) -> None:
+        calls.append(("http", await types(opener), host, port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
     monkeypatch.setattr(gateway.server.run, "serve_http", http)

@@ -26,7 +26,9 @@ from gateway.settings.profile import HubSettings, LimitSettings, Profile, Server
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.store import SparqlStore
-from gateway.telemetry import LOGGER, Milliseconds, Record, Sent, Tally
+from gateway.telemetry.log import LOGGER, line_of
+from gateway.telemetry.record import Milliseconds, Record, Sent
+from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from gateway.transport.inprocess import InProcess
@@ -412,7 +414,7 @@ async def test_the_log_says_what_a_call_cost_and_not_what_was_asked(caplog: pyte
         with pytest.raises(InputError):
             await watch.gateway.bfs_query(["secret:hub"], 1)
     lines = [entry.getMessage() for entry in caplog.records if entry.name == LOGGER]
-    assert lines == [record.line for record in watch.records]
+    assert lines == [line_of(record) for record in watch.records]
     assert "hub" not in caplog.text.lower()
 
 

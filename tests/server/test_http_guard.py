@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from gateway.server.http_guard import HttpGuard, Message, Receive, Send
-from gateway.server.json_lines import MOST_BYTES
+from gateway.server.json_lines import MAX_BYTES
 from tests.hidden import HIDDEN, hidden_in
 
 pytestmark = pytest.mark.anyio
@@ -62,7 +62,7 @@ async def test_a_request_is_handed_on_whole() -> None:
 @pytest.mark.parametrize("chunks", [1, 20])
 async def test_a_request_that_is_too_long_is_refused_and_not_read_to_its_end(chunks: int) -> None:
     app = App()
-    size = MOST_BYTES // chunks + 1
+    size = MAX_BYTES // chunks + 1
     endless = (part(bytes(size), more=True) for _ in range(chunks))
     start, body = await asked(app, endless)
     assert start["status"] == 413

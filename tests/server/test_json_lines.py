@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCError
 
-from gateway.server.json_lines import MOST_BYTES, Lines, message_of
+from gateway.server.json_lines import MAX_BYTES, LineSplitter, message_of
 
 
-def cut(chunks: list[bytes], most: int = MOST_BYTES) -> list[tuple[bytes, int]]:
-    lines = Lines(most)
-    return [*(line for chunk in chunks for line in lines.fed(chunk)), *lines.rest()]
+def cut(chunks: list[bytes], most: int = MAX_BYTES) -> list[tuple[bytes, int]]:
+    lines = LineSplitter(most)
+    return [*(line for chunk in chunks for line in lines.feed(chunk)), *lines.rest()]
 
 
 @given(st.lists(st.binary(max_size=50)))
@@ -38,12 +38,12 @@ def test_of_a_long_line_the_beginning_and_the_end_are_kept(written: list[bytes])
 
 
 def test_a_line_that_never_ends_takes_no_memory() -> None:
-    lines = Lines()
+    lines = LineSplitter()
     for _ in range(100):
-        assert list(lines.fed(bytes(MOST_BYTES))) == []
+        assert list(lines.feed(bytes(MAX_BYTES))) == []
     ((kept, dropped),) = lines.rest()
-    assert len(kept) <= MOST_BYTES
-    assert len(kept) + dropped == 100 * MOST_BYTES
+    assert len(kept) <= MAX_BYTES
+    assert len(kept) + dropped == 100 * MAX_BYTES
 
 
 IDS = st.one_of(st.integers(-(10**17), 10**17), st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
@@ -63,7 +63,7 @@ def test_a_request_that_is_too_long_is_answered_under_its_own_id_or_none(
         "jsonrpc": "2.0",
         "id": identifier,
         "method": "tools/call",
-        "params": {"id": 5, "arguments": {"id": 6}, "padding": ["x" * MOST_BYTES], "last": {"id": 7}},
+        "params": {"id": 5, "arguments": {"id": 6}, "padding": ["x" * MAX_BYTES], "last": {"id": 7}},
     }
     text = json.dumps({key: request[key] for key in order}, separators=None if spaced else (",", ":"))
     ((line, dropped),) = cut([text.encode()])

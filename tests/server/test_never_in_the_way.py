@@ -20,10 +20,10 @@ from gateway import resources
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
-from gateway.server.app import serving
+from gateway.server.app import mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.profile import LimitSettings, Profile
-from gateway.telemetry import LOGGER
+from gateway.telemetry.log import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 
 pytestmark = pytest.mark.anyio
@@ -114,9 +114,9 @@ async def described(client: Client) -> str:
 
 async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(era: ConnectMode) -> None:
     gate, listener = Gate(), Listener()
-    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(description="Pills."), gate.make) as opening:
-        opening.start()
-        async with Client(serving(opening), mode=era, message_handler=listener.take) as client:
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(description="Pills."), gate.make) as opener:
+        opener.start()
+        async with Client(mcp_server(opener), mode=era, message_handler=listener.take) as client:
             assert client.server_capabilities is not None
             assert client.server_capabilities.tools is not None
             assert client.server_capabilities.tools.list_changed is True
@@ -139,10 +139,10 @@ async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: 
         told.append((progress, total, message))
         gate.open()
 
-    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opening:
-        opening.start()
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
+        opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(serving(opening), mode=era) as client:
+        async with Client(mcp_server(opener), mode=era) as client:
             answer = await client.call_tool(
                 "bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1}, progress_callback=note
             )
@@ -156,10 +156,10 @@ async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: 
 async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode) -> None:
     gate = Gate()
     hasty = Profile(limits=LimitSettings(deadline_seconds=0.05, schema_seconds=0.05))
-    async with asyncio.timeout(SECONDS), GatewayOpener(hasty, gate.make) as opening:
-        opening.start()
+    async with asyncio.timeout(SECONDS), GatewayOpener(hasty, gate.make) as opener:
+        opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(serving(opening), mode=era) as client:
+        async with Client(mcp_server(opener), mode=era) as client:
             early = await client.call_tool("describe_schema", {})
             gate.open()
     assert early.is_error
@@ -179,8 +179,8 @@ async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
     ]
     async with (
         asyncio.timeout(SECONDS),
-        GatewayOpener(Profile(), gate.make) as opening,
-        Client(serving(opening), mode=era) as client,
+        GatewayOpener(Profile(), gate.make) as opener,
+        Client(mcp_server(opener), mode=era) as client,
     ):
         gate.open()
         texts = [text_of(await client.call_tool(tool, arguments)) for tool, arguments in questions]
@@ -197,8 +197,8 @@ async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest
     gate = Gate(ZeroDivisionError("secret"))
     async with (
         asyncio.timeout(SECONDS),
-        GatewayOpener(Profile(), gate.make) as opening,
-        Client(serving(opening)) as client,
+        GatewayOpener(Profile(), gate.make) as opener,
+        Client(mcp_server(opener)) as client,
     ):
         gate.open()
         text = text_of(await client.call_tool("describe_schema", {}))
@@ -209,17 +209,17 @@ async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest
 
 async def test_a_load_that_nobody_waits_for_stops(era: ConnectMode) -> None:
     gate = Gate()
-    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opening:
-        opening.start()
+    async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
+        opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(serving(opening), mode=era) as client:
+        async with Client(mcp_server(opener), mode=era) as client:
             await client.list_tools()
-        closing = asyncio.create_task(opening.close())
+        closing = asyncio.create_task(opener.close())
         await asyncio.sleep(0)
         gate.open()
         await closing
         assert gate.has_ended.is_set()
-        late = await asyncio.gather(opening.gateway(_ignore), return_exceptions=True)
+        late = await asyncio.gather(opener.gateway(_ignore), return_exceptions=True)
     assert "ending" in str(late[0])
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway.server.json_lines import MOST_BYTES
+from gateway.server.json_lines import MAX_BYTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
@@ -213,7 +213,7 @@ async def test_a_message_that_is_too_long_is_answered_and_the_next_one_too() -> 
         assert await server.end() == (0, "")
     assert refused is not None
     assert refused["id"] == 1
-    assert f"{MOST_BYTES:,} at most" in refused["error"]["message"]
+    assert f"{MAX_BYTES:,} at most" in refused["error"]["message"]
     assert unknown is not None
     assert unknown["result"]["isError"] is True
     assert len(json.dumps(unknown)) < 500

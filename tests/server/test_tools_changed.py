@@ -34,8 +34,8 @@ async def test_a_client_that_went_away_keeps_no_other_from_hearing_of_two_change
     before = asyncio.all_tasks()
     for session in (gone, there):
         context: Any = type("Its", (), {"session": session})
-        await notifier.join(cast("Context", context), NotificationParams())
-    notifier.tell()
-    notifier.tell()
+        await notifier.add(cast("Context", context), NotificationParams())
+    notifier.notify()
+    notifier.notify()
     await asyncio.gather(*(asyncio.all_tasks() - before))
     assert there.told == 2

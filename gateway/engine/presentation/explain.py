@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from gateway.engine.answers import Explain, SentQuery
 from gateway.engine.presentation.size import size_of
-from gateway.telemetry import Record, Sent
+from gateway.telemetry.record import Record, Sent
 from gateway.terms.words import cut
 
 _SHARE = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline
 from gateway.settings.profile import Profile
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 
 _QUICK_REQUESTS = 50
 

@@ -20,7 +20,7 @@ from gateway.graph.deadline import Clock, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
-from gateway.telemetry import Tally
+from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 
 _log = logging.getLogger(__name__)

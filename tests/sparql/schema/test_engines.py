@@ -67,7 +67,7 @@ async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -
     flow = FlowControl(profile.endpoint)
     client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
     allowance = call()
-    allowance.tally.keeps_queries = True
+    allowance.tally.with_queries = True
     try:
         sample = await Sampler(client, EdgeRule.of(profile.edges), profile).at_random(allowance)
     finally:

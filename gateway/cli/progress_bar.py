@@ -1,4 +1,4 @@
-"""A bar on standard error while a person waits; nothing where there is no person."""
+"""A progress bar on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from gateway.cli.text import clean, line
 
 
-class Waiting:
-    """Shows how far a load or a traversal is. It begins with the first word of progress and leaves no trace.
+class ProgressBar:
+    """Shows the progress of loads and calls, from the first report until it is stopped, and erases itself then.
 
     Args:
         quiet: Show nothing, even on a terminal.
     """
 
     def __init__(self, *, quiet: bool) -> None:
-        # Not rich's own opinion, which a wish for colours sways.
-        watched = sys.stderr is not None and sys.stderr.isatty()
+        # Rich would take FORCE_COLOR for a terminal.
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
@@ -31,7 +31,7 @@ class Waiting:
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-            disable=quiet or not watched,
+            disable=quiet or not is_terminal,
         )
         self._tasks: dict[str, TaskID] = {}
 
@@ -44,15 +44,15 @@ class Waiting:
         self.stop()
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Erase the bar."""
         self._bar.stop()
 
-    def loading(self, path: Path, read: int, size: int) -> None:
-        """Tell how much of a file is read."""
+    def show_load(self, path: Path, read: int, size: int) -> None:
+        """Show how many bytes of a file are read."""
         self._show(str(path), f"Loading {clean(path.name)}", read, size)
 
-    async def asking(self, done: int, total: int, message: str) -> None:
-        """Tell how many steps of a traversal are done."""
+    async def show_call(self, done: int, total: int, message: str) -> None:
+        """Show how many steps of a call are done."""
         self._show("", line(message), done, total)
 
     def _show(self, task: str, description: str, done: int, total: int) -> None:

@@ -6,7 +6,10 @@ import logging
 import pytest
 
 from gateway.errors import NetworkFault
-from gateway.telemetry import LOGGER, QueryTimer, Record, Tally
+from gateway.telemetry.log import LOGGER, line_of
+from gateway.telemetry.query_timer import QueryTimer
+from gateway.telemetry.record import Record
+from gateway.telemetry.tally import Tally
 
 
 class Turned:
@@ -121,7 +124,7 @@ def test_waits_that_overlap_are_counted_once(tally: Tally, clock: Turned) -> Non
 
 
 def test_the_pause_before_a_query_is_sent_again_is_waiting(tally: Tally, clock: Turned) -> None:
-    tally.keeps_queries = True
+    tally.with_queries = True
     with tally.asking("edges", "a") as asking:
         with pytest.raises(NetworkFault), asking.sending():
             clock.break_after(2)
@@ -147,14 +150,14 @@ def test_a_query_that_was_never_sent_is_none(tally: Tally, clock: Turned) -> Non
 
 
 def test_a_record_does_not_change_when_a_query_comes_late(tally: Tally, clock: Turned) -> None:
-    tally.keeps_queries = True
+    tally.with_queries = True
     with tally.asking("edges", "a") as asking, asking.sending():
         clock.turn(5)
         record = tally.failed(TimeoutError())
-        before = record.line
+        before = line_of(record)
         asking.came(1_000)
         asking.read(10)
-    assert record.line == before
+    assert line_of(record) == before
     assert (record.ms.waiting, record.bytes, record.sent[0].rows) == (5, 0, 0)
 
 
@@ -177,9 +180,9 @@ def records_of_every_kind(clock: Turned) -> list[Record]:
 
 def test_a_call_is_one_line_of_the_log_with_always_the_same_keys(log: pytest.LogCaptureFixture, clock: Turned) -> None:
     records = records_of_every_kind(clock)
-    assert [entry.getMessage() for entry in log.records] == [record.line for record in records]
+    assert [entry.getMessage() for entry in log.records] == [line_of(record) for record in records]
     assert {entry.levelname for entry in log.records} == {"INFO"}
-    whole, cut, broken = (pairs(record.line) for record in records)
+    whole, cut, broken = (pairs(line_of(record)) for record in records)
     assert list(whole) == list(cut) == list(broken)
     assert (whole["tool"], whole["outcome"], whole["queries"], whole["rows"]) == ("bfs_query", "complete", "1", "3")
     assert (float(whole["ms_total"]), float(whole["ms_waiting"]), float(whole["ms_own"])) == (12.8, 12.3, 0.5)

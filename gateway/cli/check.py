@@ -1,17 +1,27 @@
-"""How a check looks at a terminal."""
+"""The command `check`: checks an endpoint or a graph, and prints the report."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from gateway.api import connect, load
+from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.claims import Claim, Comparison, Report
-from gateway.cli.layout import STRONG, Whole
+from gateway.cli.common_options import CommonOptions
+from gateway.cli.graph_source import check_one_source, endpoint_url, name_of_graph, profile_of
+from gateway.cli.layout import STRONG, Unwrapped
+from gateway.cli.output import print_json
+from gateway.cli.progress_bar import ProgressBar
 from gateway.cli.render import WARNING, sections, warned
+from gateway.cli.screen import Screen
+from gateway.cli.statuses import DIFFERENT
 from gateway.cli.text import clean, line
+from gateway.engine.presentation.size import compact_json
 from gateway.sparql.engines.traits import TRAITS
 
 _FAINT = "dim"
@@ -33,23 +43,63 @@ _TITLES: Mapping[str, str] = {
 }
 
 
-def report(answer: Report) -> RenderableType:
-    """Show what a check found out."""
+def check(options: CommonOptions) -> int:
+    """Check the selected endpoint or graph, print the report, and return the exit status.
+
+    Raises:
+        ConfigurationError: An option is wrong.
+        Fault: The endpoint cannot be reached, or it is no SPARQL endpoint.
+    """
+    report = _checked(options)
+    if options.as_json:
+        print_json(compact_json(report.as_json()))
+    else:
+        Screen().show(rendered(report))
+    return 0 if report.agrees else DIFFERENT
+
+
+def _checked(options: CommonOptions) -> Report:
+    profile = profile_of(options)
+    check_one_source(options)
+    if url := endpoint_url(options, profile):
+        http = connect(url, profile)
+
+        async def endpoint() -> Report:
+            try:
+                return await check_endpoint(http, profile)
+            finally:
+                await http.close()
+
+        return asyncio.run(endpoint())
+    with ProgressBar(quiet=options.as_json) as bar:
+        transport, _ = load(options.graph, profile, bar.show_load, options.store)
+
+    async def graph() -> Report:
+        try:
+            return await check_graph(transport, name_of_graph(options, profile), profile)
+        finally:
+            await transport.close()
+
+    return asyncio.run(graph())
+
+
+def rendered(report: Report) -> RenderableType:
+    """Return a report as a person reads it."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style=STRONG, no_wrap=True)
     table.add_column(overflow="fold", min_width=_VALUE_CELLS)
     table.add_column(overflow="fold", style=_FAINT)
-    for name, claim in answer.claims.by_name().items():
+    for name, claim in report.claims.by_name().items():
         table.add_row(_TITLES[name], _value(name, claim), Text(line(claim.why)))
     settings: list[RenderableType] = []
-    if answer.settings:
-        # Whole lines, however long: they are there to be copied.
-        settings = [Text("For the profile:", STRONG), Text(), Whole(Text(answer.settings.rstrip()))]
+    if report.settings:
+        # Not wrapped, however long: the lines are there to be copied.
+        settings = [Text("For the profile:", STRONG), Text(), Unwrapped(Text(report.settings.rstrip()))]
     return sections(
-        [Text.assemble((clean(answer.place), STRONG), " answers SPARQL queries.")],
+        [Text.assemble((clean(report.place), STRONG), " answers SPARQL queries.")],
         [table],
-        [*map(_compared, answer.comparisons)],
-        [*map(warned, answer.warnings)],
+        [*map(_compared, report.comparisons)],
+        [*map(warned, report.warnings)],
         settings,
     )
 

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.waiting import Waiting
+from gateway.cli.progress_bar import ProgressBar
 
 
-def waited(*, quiet: bool) -> None:
-    with Waiting(quiet=quiet) as waiting:
-        waiting.loading(Path("far/[red]big\x1b.nt"), 50, 100)
-        asyncio.run(waiting.asking(1, 3, "hop 1 of 2: 16 nodes"))
+def report_progress(*, quiet: bool) -> None:
+    with ProgressBar(quiet=quiet) as bar:
+        bar.show_load(Path("far/[red]big\x1b.nt"), 50, 100)
+        asyncio.run(bar.show_call(1, 3, "hop 1 of 2: 16 nodes"))
 
 
 def test_a_person_sees_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    waited(quiet=False)
+    report_progress(quiet=False)
     out, err = capsys.readouterr()
     assert out == ""
     assert "Loading [red]big\\u001b.nt" in err
@@ -31,5 +31,5 @@ def test_a_pipe_and_a_program_see_nothing(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    waited(quiet=quiet)
+    report_progress(quiet=quiet)
     assert capsys.readouterr() == ("", "")

@@ -1,0 +1,66 @@
+"""The commands `index` and `refresh`: build the label index of an endpoint, and report what it contains."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urlsplit
+
+from rich.text import Text
+
+from gateway.api import make_label_index, open_gateway
+from gateway.cli.common_options import CommonOptions
+from gateway.cli.layout import Unwrapped
+from gateway.cli.output import print_note
+from gateway.cli.progress_bar import ProgressBar
+from gateway.cli.screen import Screen
+from gateway.cli.tool_call import known_schema
+from gateway.engine.answers import SchemaResult
+from gateway.errors import ConfigurationError, Fault
+from gateway.settings.load import DEFAULT, load_profile, with_contact
+from gateway.settings.profile import Profile
+
+
+def index(options: CommonOptions, *, rebuild: bool) -> None:
+    """Build the label index of an endpoint, and print what it contains.
+
+    Args:
+        options: The endpoint, and the folder of the index.
+        rebuild: Whether to replace an index that exists, and to read the schema again.
+
+    Raises:
+        ConfigurationError: No endpoint is given.
+        Fault: The endpoint could not be queried. The names read so far are stored.
+    """
+    profile = with_contact(load_profile(options.profile or DEFAULT), options.contact)
+    url = options.endpoint or profile.endpoint.url
+    if not url:
+        raise ConfigurationError(
+            "No endpoint was given.",
+            valid="Give one with --endpoint URL, or a profile that has one with --profile FILE.",
+        )
+    with ProgressBar(quiet=False) as bar:
+
+        async def report(read: int, total: int) -> None:
+            await bar.show_call(read, total, f"Reading names of {total:,} entities")
+
+        try:
+            built = make_label_index(url, profile, store=options.store, restart=rebuild, on_progress=report)
+            about, place = asyncio.run(built)
+            schema = asyncio.run(_read_schema(url, profile, options)) if rebuild else None
+        except (Fault, KeyboardInterrupt):
+            bar.stop()
+            print_note("What was read is kept: `bfsql-gateway index` goes on where this was.")
+            raise
+    lines = [f"The endpoint on {urlsplit(url).hostname} has {about}."]
+    if schema is not None:
+        whole = "all there are" if schema.comprehensive else "not all there are"
+        lines.append(f"It has {schema.entity_types_total} types and {schema.predicates_total} predicates, {whole}.")
+    Screen().show(Unwrapped(Text("\n".join([*lines, f"Kept in {place}."]))))
+    if not about.whole:
+        print_note("Some names did not come, or came while the graph changed: `bfsql-gateway refresh` reads them anew.")
+
+
+async def _read_schema(url: str, profile: Profile, options: CommonOptions) -> SchemaResult:
+    """Return the schema of an endpoint, read in full; the gateway stores it."""
+    async with open_gateway(endpoint=url, profile=profile, store=options.store, keep_schema=True) as gateway:
+        return await known_schema(gateway, explain=False, whole=True)

@@ -1,0 +1,72 @@
+"""The log of the command line, on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from gateway.cli.output import shortened
+from gateway.cli.text import line
+from gateway.escaping import printable
+
+
+class _OneLine(logging.Formatter):
+    """Formats a record on one line; only the traceback of a defect has several."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
+        text = line(f"{record.levelname.lower()}: {record.getMessage()}")
+        # Queries, at the level of debugging, are logged in full.
+        return shortened(text) if record.levelno >= logging.WARNING else text
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the same
+        return "\n".join(map(printable, super().formatException(ei).split("\n")))
+
+
+class StderrLog(logging.StreamHandler[TextIO]):
+    """Writes log records to standard error.
+
+    Warnings are held until `write_held`: if the command fails, only its error is printed. Errors are written at once,
+    because they are for the operator.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        self.setFormatter(_OneLine())
+        self._waiting: list[logging.LogRecord] | None = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, or hold it until `write_held` if it is a warning and no option asks for more."""
+        if self._waiting is None or record.levelno > logging.WARNING or logging.getLogger().level < logging.WARNING:
+            super().emit(record)
+        else:
+            self._waiting.append(record)
+
+    def write_held(self) -> None:
+        """Write the records on hold, and all later ones at once."""
+        waiting, self._waiting = self._waiting, None
+        for record in waiting or ():
+            super().emit(record)
+
+
+@contextlib.contextmanager
+def logging_to_stderr() -> Iterator[StderrLog]:
+    """Log warnings to standard error inside the block; `lower_level` logs more."""
+    root = logging.getLogger()
+    before = root.level
+    log = StderrLog()
+    root.addHandler(log)
+    root.setLevel(logging.WARNING)
+    try:
+        yield log
+    finally:
+        root.removeHandler(log)
+        root.setLevel(before)
+
+
+def lower_level(steps: int) -> None:
+    """Lower the level of the log by one for each step: a step adds information, two add debugging."""
+    root = logging.getLogger()
+    root.setLevel(max(logging.DEBUG, root.level - steps * (logging.WARNING - logging.INFO)))

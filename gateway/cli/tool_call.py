@@ -1,0 +1,109 @@
+"""One call of a tool: opens the graph, calls the tool, and prints the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import RenderableType
+
+from gateway.cli import render, subgraph
+from gateway.cli.commands import ToolRequest
+from gateway.cli.explain_report import print_explained
+from gateway.cli.graph_source import open_graph, prefixes_of, profile_of
+from gateway.cli.output import print_json
+from gateway.cli.progress_bar import ProgressBar
+from gateway.cli.screen import Screen
+from gateway.engine.answers import (
+    Answer,
+    BfsResult,
+    EntitiesResult,
+    Entity,
+    IntersectionResult,
+    SchemaResult,
+    SearchResult,
+)
+from gateway.engine.arguments import DescribeSchema, SearchEntities
+from gateway.engine.gateway import Gateway
+from gateway.engine.presentation.size import compact_json
+from gateway.errors import GatewayError
+from gateway.graph.call import Progress
+from gateway.telemetry.record import Record
+
+
+def call_tool(request: ToolRequest) -> None:
+    """Call a tool and print its answer; with `--explain` print the cost of the call too, also if it fails."""
+    options = request.options
+    records: list[Record] = []
+    try:
+        with ProgressBar(quiet=options.as_json) as bar:
+            # Opened outside the event loop, where Ctrl-C ends a long load at once.
+            gateway = open_graph(
+                options, profile_of(options), prefixes_of(options.prefix), bar.show_load, records.append
+            )
+            answer = asyncio.run(_answer(gateway, request, bar.show_call))
+        if options.as_json:
+            print_json(compact_json(answer.as_json()))
+        else:
+            Screen().show(rendered(answer, request.arguments))
+    finally:
+        if options.explain and not options.as_json:
+            for record in records:
+                print_explained(Screen(), record)
+
+
+async def _answer(gateway: Gateway, request: ToolRequest, progress: Progress) -> Answer:
+    options = request.options
+    async with gateway:
+        # Stored, so that the next run finds names and schema ready.
+        if request.tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
+            await gateway.prepared(progress)
+        if request.tool == DescribeSchema.tool:
+            return await known_schema(gateway, explain=options.explain, whole=request.whole)
+        arguments = {**request.arguments, "explain": options.explain}
+        return await gateway.call(request.tool, arguments, progress, explain=True)
+
+
+async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:
+    """Return the schema.
+
+    Args:
+        gateway: The graph.
+        explain: Whether to add the cost of the call.
+        whole: Whether to wait until the schema is read in full.
+
+    Raises:
+        GatewayError: No type and no predicate could be read, so that there is nothing to print.
+    """
+    answer = await gateway.describe_schema(explain=explain)
+    if whole and not answer.comprehensive:
+        await gateway.oriented()
+        answer = await gateway.describe_schema(explain=explain)
+    if not (answer.comprehensive or answer.entity_types or answer.predicates):
+        raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
+    return answer
+
+
+def rendered(answer: Answer, arguments: Mapping[str, Any]) -> RenderableType:
+    """Return the answer of a tool as a person reads it.
+
+    Args:
+        answer: The answer.
+        arguments: The arguments of the call.
+    """
+    match answer:
+        case SchemaResult():
+            return render.schema(answer)
+        case SearchResult():
+            return render.search(answer, arguments["query"])
+        case BfsResult():
+            return subgraph.bfs(answer, arguments.get("offset", 0))
+        case IntersectionResult():
+            return subgraph.intersection(answer, arguments.get("offset", 0))
+        case Entity():
+            return render.entity(answer)
+        case EntitiesResult():
+            return render.entities(answer)
+        case _:
+            raise TypeError(answer)

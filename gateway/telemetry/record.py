@@ -1,0 +1,99 @@
+"""The record of one call: its outcome, its cost, and its queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Stage = Literal["schema", "search", "expansion", "facts", "metadata", "presentation"]
+Outcome = Literal["complete", "incomplete", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A query as it was sent; a query that was sent again has one of these for each time.
+
+    Attributes:
+        template: The name of its template; for a request to a name API, `api/` and the kind of request.
+        sparql: The text that was sent; for a request to a name API, the query of its URL.
+        rows: Rows received.
+        bytes: Bytes received, uncompressed.
+        ms: Milliseconds until the answer, or the fault, arrived.
+        fault: The class of the error; empty if there was none.
+    """
+
+    template: str
+    sparql: str
+    rows: int
+    bytes: int
+    ms: float
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Milliseconds:
+    """The time of a call by stage.
+
+    Stages exclude each other: if two run at once, the time counts for the one that began last.
+
+    Attributes:
+        total: The whole call.
+        waiting: While at least one query was sent, waited for its turn, or paused before a retry.
+        schema: Reading the schema, or waiting for another call to read it.
+        search: Finding names.
+        expansion: Nodes and edges, hop by hop.
+        facts: Types and names.
+        metadata: The metadata of nodes and edges.
+        presentation: Filters, order, pages and size.
+    """
+
+    total: float
+    waiting: float
+    schema: float = 0.0
+    search: float = 0.0
+    expansion: float = 0.0
+    facts: float = 0.0
+    metadata: float = 0.0
+    presentation: float = 0.0
+
+    @property
+    def own(self) -> float:
+        """The time of the gateway itself."""
+        return round(self.total - self.waiting, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The cost and the outcome of one call of a tool.
+
+    Attributes:
+        tool: The tool.
+        outcome: `complete` or `incomplete` as in the answer, `failed` with an error, or `cancelled`.
+        causes: Why a traversal is incomplete; see `incomplete` in its answer.
+        error: The class of the error; empty if there was none.
+        queries: Queries sent, retries included.
+        retries: Queries sent again.
+        rows: Rows received.
+        bytes: Bytes received, uncompressed.
+        cache_hits: IDs whose answer was in the cache.
+        cache_misses: IDs whose answer was not in the cache.
+        overflows: Answers with more rows than one query may return.
+        splits: Batches that were asked again in parts.
+        ms: The time by stage.
+        sent: The queries in the order sent; empty unless the call asked for them.
+    """
+
+    tool: str
+    outcome: Outcome
+    causes: tuple[str, ...]
+    error: str
+    queries: int
+    retries: int
+    rows: int
+    bytes: int
+    cache_hits: int
+    cache_misses: int
+    overflows: int
+    splits: int
+    ms: Milliseconds
+    sent: tuple[Sent, ...]
