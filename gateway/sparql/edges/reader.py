@@ -14,7 +14,7 @@ from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.pages import EdgePages
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
-from gateway.sparql.results.columns import edge, iri, read, term
+from gateway.sparql.results.columns import edge, iri, read, triples
 from gateway.sparql.results.rows import Overflow, Row
 from gateway.sparql.results.terms import BlankTerm, IriTerm
 from gateway.sparql.template import Parameter
@@ -131,7 +131,7 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
     blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
     # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
     once = {node: node for node in batch}.setdefault
-    for subject, predicate, target in read(rows, term("s"), iri("p"), term("o")):
+    for subject, predicate, target in triples(rows):
         start, end = subject.value, target.value
         if isinstance(subject, IriTerm) and isinstance(target, IriTerm):
             one = Edge(once(start, start), once(predicate, predicate), once(end, end))

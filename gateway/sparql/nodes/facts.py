@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.graph.values import Iri, Mark, NodeFacts
-from gateway.sparql.results.columns import iri, read, term
+from gateway.sparql.results.columns import node_values
 from gateway.sparql.results.rows import Row
 from gateway.sparql.results.terms import IriTerm, LiteralTerm, literal
 from gateway.terms.iri import is_skolem
@@ -44,7 +44,7 @@ class FactsReader:
         texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
         # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
         once: dict[Iri, Iri] = {}
-        for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
+        for node, predicate, bound in node_values(rows):
             found = types[node]
             if isinstance(bound, IriTerm):
                 if predicate in self.types and not is_skolem(bound.value):

@@ -24,7 +24,7 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.facts import FactsReader
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
-from gateway.sparql.results.columns import UnexpectedRows, binding, iri, read, term
+from gateway.sparql.results.columns import UnexpectedRows, binding, iri, node_values, read, term
 from gateway.sparql.results.rows import Row
 from gateway.sparql.results.terms import BlankTerm, Term, value
 from gateway.sparql.template import Parameter
@@ -188,7 +188,7 @@ class NodeReader:
 
 def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> Found:
     found: Found = {node: {} for node in batch}
-    for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
+    for node, predicate, bound in node_values(rows):
         item = value(bound)
         if item is not None:
             found[node].setdefault(predicate, {})[item] = None
