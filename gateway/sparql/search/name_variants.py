@@ -13,7 +13,7 @@ _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 """Control characters stand in no name, and NUL and halves of surrogate pairs in no query."""
 
 
-def forms(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
+def variants(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
     """Return texts with their language tags, the likeliest first.
 
     Args:

@@ -53,7 +53,7 @@ _SHORT_WORD = 3
 Named = TypeVar("Named")
 
 
-def telling_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
+def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
     """Return the longest words of names, each with whose name it is: a long one is no stop word.
 
     Args:

@@ -1,4 +1,4 @@
-"""Names and the entities that have them, out of rows: what every way of searching comes to."""
+"""The hits of a search: the rows of a search template as entities and the names that matched."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 
 _CANDIDATES = 5_000
-"""Matches that are read before they are ranked; more is told as truncated."""
+"""Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restricted:
-    """Which names are meant.
+class Scope:
+    """Which names a search looks at.
 
     Attributes:
         predicates: Names of these predicates.
@@ -31,26 +31,24 @@ class Restricted:
     types: Sequence[Iri] = ()
 
 
-class FoundNames:
-    """Asks for names."""
+class HitReader:
+    """Sends search templates and reads their hits."""
 
     def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
         self._client = client
         self._type_predicates = profile.edges.types
         self._name_predicates = name_predicates
 
-    async def matching(
-        self, template: str, parameters: Mapping[str, Parameter], restricted: Restricted, call: Call
-    ) -> Hits:
-        """Ask a template for names, and return those that came; how it was done is for the caller to say.
+    async def hits(self, template: str, parameters: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
+        """Return the names that a template finds; the caller fills in `how`.
 
         Raises:
             Fault: The graph could not be asked.
         """
         among: dict[str, Parameter] = {
-            "predicates": restricted.predicates,
+            "predicates": scope.predicates,
             "type_predicates": self._type_predicates,
-            "types": [restricted.types] if restricted.types else [],
+            "types": [scope.types] if scope.types else [],
         }
         rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
         synonyms = set(self._name_predicates.synonyms)
@@ -60,8 +58,8 @@ class FoundNames:
         )
         return Hits(tuple(dict.fromkeys(found)), truncated, how="")
 
-    async def some(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
-        """Return, for each predicate that names anything, some entities with such a name of theirs.
+    async def sample(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
+        """Return some entities and their names, by the predicate that names them.
 
         Raises:
             Fault: The graph could not be asked.
