@@ -1,4 +1,4 @@
-"""All names of a graph, page by page, within the rows that one query may return."""
+"""Reads all names of a graph, in pages of at most the rows that one query may return."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class SparqlNameReader:
             texts |= page
             after = [text for text, _ in page][-1:]
         different = {text for text, _ in texts}
-        # An engine whose order is not its comparison would skip names between two pages: the number tells.
+        # An engine whose order is not its comparison would skip names between two pages; the number shows it.
         return list(texts), abs(await self._counted("names_of_count", about, call) - len(different))
 
     async def _rows(self, template: str, parameters: dict[str, Parameter], call: Call) -> tuple[Sequence[Row], bool]:

@@ -1,4 +1,4 @@
-"""Query templates: one file of SPARQL an operation.
+"""Query templates: one file of SPARQL for each operation.
 
 The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a sample, the row
 limit and the dialect; the loader refuses slots that are not declared and parameters that are not used. What the body

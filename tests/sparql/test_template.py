@@ -460,7 +460,7 @@ def test_a_repeated_parameter_is_not_rendered_from_one_value() -> None:
 
 def test_an_element_of_several_terms_needs_all_of_them() -> None:
     with pytest.raises(ValueError, match="zip"):
-        template.load("evidence/annotations").render({"edges": [("http://example.org/a",)], "told_by": [], "rows": 1})
+        template.load("evidence/annotations").render({"edges": [("http://example.org/a",)], "stated_by": [], "rows": 1})
 
 
 def test_a_template_is_read_once() -> None:

@@ -1,4 +1,4 @@
-"""How many edges nodes have, counted up to a bound, so that a hub costs no more than that."""
+"""Counts the edges of nodes up to a bound, which limits the cost of a hub."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCAN = 20_000
 """Nodes whose edges are counted together, and how many edges are read for that."""
 
 _ROUNDS = 3
-"""How often nodes are counted together that a hub beside them kept from being counted."""
+"""How often nodes are counted together before those that share a batch with a hub are counted one by one."""
 
 
 class DegreeReader:
@@ -121,5 +121,5 @@ def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:
 
 
 def _is_known(degree: Degree, at_most: int) -> bool:
-    """Tell whether a count says what was asked: all edges, or more than `at_most`, or that it failed."""
+    """Return whether a count answers the question: all edges, more than `at_most`, or a fault."""
     return degree.exact or degree.count > at_most or not degree.mark.whole

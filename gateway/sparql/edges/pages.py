@@ -1,4 +1,4 @@
-"""A node with more edges than one query may return, read in pages."""
+"""Reads the edges of a node in pages where it has more than one query may return."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EdgePages:
         try:
             await self._read(node, edges, call)
             counts = await self._counts(node, call)
-            # An engine whose order is not its comparison would skip edges between two pages: the sum tells.
+            # An engine whose order is not its comparison would skip edges between two pages; the sum shows it.
             loops = sum(subject == target for subject, _, target in edges)
             if counts.get("out", 0) + counts.get("in", 0) - loops == len(edges):
                 return Neighbourhood(tuple(edges), counts.get("blank", 0))

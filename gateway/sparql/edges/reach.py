@@ -1,4 +1,4 @@
-"""Which nodes lie within some hops of a node, asked hop by hop as distinct neighbours, without the edges.
+"""Reads which nodes lie within some hops of a node: hop by hop, as distinct neighbours, without the edges.
 
 Why not one property path: it walks through blank nodes and shared literals, which our hops do not, and fails on
 several engines (docs/notes/endpoints.md, "Property paths").
@@ -23,7 +23,7 @@ from gateway.sparql.results.terms import IriTerm
 from gateway.terms.bounded_map import BoundedMap
 
 _REMEMBERED_BYTES = 4 << 20
-"""Of nodes that are known to be near blank nodes, whose sets are then not asked for in vain."""
+"""Bytes of nodes that are known to be near blank nodes, for whose sets no query is sent."""
 
 
 class _BlankNodesError(EndpointFault):
@@ -43,7 +43,7 @@ class _Neighbours:
 
 
 class ReachReader:
-    """Asks for sets of nodes."""
+    """Reads sets of nodes."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, batch: int) -> None:
         self._neighbours = BatchedQuery[Iri, _Neighbours](

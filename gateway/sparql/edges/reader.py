@@ -1,4 +1,4 @@
-"""One hop: the edges of nodes, in both directions, and those among a set of nodes."""
+"""Reads one hop: the edges of nodes, in both directions, and those among a set of nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OBJECTS = 500
 
 
 class EdgeReader:
-    """Asks for the edges of nodes."""
+    """Reads the edges of nodes."""
 
     def __init__(
         self, client: SparqlClient, rule: EdgeRule, dialect: Dialect, degrees: DegreeReader, batch: int

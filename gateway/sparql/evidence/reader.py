@@ -1,4 +1,4 @@
-"""Statements about edges, every assertion kept: one batched question for each way that the graph uses."""
+"""Reads all statements about edges, with one batched query for each way of stating them that the graph uses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.terms.known_iris import HAS_ASSERTION
 
 
 class EvidenceReader:
-    """Asks what is stated about edges, in the ways that the graph uses."""
+    """Reads what is stated about edges, in the ways that the graph uses."""
 
     def __init__(self, client: SparqlClient, in_use: WaysInUse, value_nodes: ValueNodeReader, batch: int) -> None:
         self._client = client
@@ -63,9 +63,9 @@ class EvidenceReader:
     ) -> Mapping[Edge, FoundStatements]:
         way = WAYS[name]
         given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
-        if "statements" not in among and "told_by" in given:
-            # Nothing else tells them.
-            given["told_by"] = ()
+        if "statements" not in among and "stated_by" in given:
+            # No other way returns them.
+            given["stated_by"] = ()
 
         def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
             return read_statements(way, batch, rows, mark)

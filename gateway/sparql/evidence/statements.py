@@ -1,4 +1,4 @@
-"""Rows become statements of edges, and statements become assertions."""
+"""Statements about edges from rows, and assertions from statements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
 
 _Values = dict[Iri, dict[Value | Term, Value]]
-"""Values by predicate, each once; those that nobody knows are told apart by their terms."""
+"""Values by predicate, each once; unknown values are distinguished by their terms."""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ def read_statements(way: Way, batch: Sequence[Edge], rows: Sequence[Row], mark: 
 
 
 def _wikibase_value(bound: Term, *, is_none: bool) -> Value | None:
-    """Return a value of a Wikibase statement, in which a blank node is one that nobody knows."""
+    """Return a value of a Wikibase statement, in which a blank node means an unknown value."""
     if is_none:
         return NoValue(unknown=False)
     if isinstance(bound, BlankTerm) or (isinstance(bound, IriTerm) and is_skolem(bound.value)):

@@ -1,4 +1,4 @@
-"""What a stub needs, out of rows: a node's types and its display name."""
+"""The types, display name and description of nodes, from rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], l
 
 @dataclass(frozen=True, slots=True)
 class FactsReader:
-    """What is looked for in the rows of ?n, ?p and ?v.
+    """Reads facts from the rows of ?n, ?p and ?v.
 
     Attributes:
         types: Predicates whose IRIs are types.

@@ -1,4 +1,4 @@
-"""What is known about nodes: existence, types, names, literals and the content of their blank nodes."""
+"""Reads what the graph says about nodes: existence, types, names, literals, content of blank nodes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
 from gateway.terms.known_iris import REIFICATION
 
-Found = dict[Iri, dict[Iri, dict[Value, None]]]
-"""Distinct values by node and predicate, in the order they came."""
+_Values = dict[Iri, dict[Iri, dict[Value, None]]]
+"""Distinct values by node and predicate, in the order of the rows."""
 
 
 class NodeReader:
-    """Asks about nodes."""
+    """Reads what the graph says about nodes."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class NodeReader:
         self._batch = profile.limits.facts_batch
 
     async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject or object of a triple, or subject alone."""
+        """Return which nodes are subject or object of a triple, or subject alone."""
 
         def read_found(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
             found = set(iri("n")(rows))
@@ -130,8 +130,8 @@ class NodeReader:
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and the content of its blank nodes and of value nodes on request."""
         edges = self._profile.edges
-        told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
-        also = [iri for iri in told if iri not in REIFICATION]
+        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        also = [iri for iri in listed if iri not in REIFICATION]
         others = {**self._rule.predicates, **self._rule.ends}
         simple = await self._query("literals", _descriptions, also=also, **others).run(ids, call)
         described = await self._refined(simple, call) if precise else simple
@@ -186,8 +186,8 @@ class NodeReader:
         }
 
 
-def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> Found:
-    found: Found = {node: {} for node in batch}
+def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> _Values:
+    found: _Values = {node: {} for node in batch}
     for node, predicate, bound in node_values(rows):
         item = value(bound)
         if item is not None:

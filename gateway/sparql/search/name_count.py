@@ -1,4 +1,4 @@
-"""How many names a graph has: whether a search may compare them all."""
+"""How many names a graph has, which decides whether a search may compare all of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NameCount:
         self._known: dict[int, bool] = {}
 
     async def is_at_most(self, bound: int, call: Call) -> bool:
-        """Tell whether there are so many names at most; where that cannot be counted, there are more."""
+        """Return whether there are at most so many names; False where they cannot be counted."""
         if not self._client.is_remote:
             return True
         if self._counted_for != self._name_predicates.all:

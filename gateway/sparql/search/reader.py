@@ -1,8 +1,8 @@
-"""Finding entities by their names, by whatever the endpoint has for it.
+"""Finds entities by their names, in the way that the endpoint supports.
 
-Where a graph has few names, all of them are compared: that is exact, quick, and the same on every engine. Where it has
-many, the endpoint's text index is asked, and the name is looked up as it stands. All names are then compared only if
-that found nothing or there is no index, and never more of them than the profile allows.
+In a graph with few names, a search compares all of them: that is exact, quick, and the same on every engine. In a graph
+with many, it asks the endpoint's text index and looks the name up as typed. It then compares all names only if that
+found nothing or there is no index, and only if the profile allows so many.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class SearchReader:
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         scope = Scope(self._name_predicates.all, types)
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed(words)}"
-        if await self._letter_classes.taken(call):
+        if await self._letter_classes.supported(call):
             whole = patterns(words)
             given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
             wanted = len(words) if every else 1

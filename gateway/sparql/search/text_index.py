@@ -1,4 +1,4 @@
-"""The text indexes of engines: how each is asked, and which words show whether one is there.
+"""The text indexes of engines: how each is queried, and which words prove that one is there.
 
 Sources: docs/notes/endpoints.md, "Text search"; docs/notes/blazegraph.md, "Features".
 """
@@ -28,10 +28,10 @@ class TextIndex:
     """A kind of text index.
 
     Attributes:
-        name: What it is asked by.
-        template: The template that asks it.
+        name: The function or predicate that queries it.
+        template: The template that queries it.
         write: Writes its queries.
-        takes: Parameters of its template that others have not.
+        takes: Parameters of its template that the others lack.
     """
 
     name: str
@@ -57,7 +57,7 @@ def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tup
     """Return the longest words of names, each with whose name it is: a long one is no stop word.
 
     Args:
-        names: Names, and what is to be told with each word.
+        names: Names, each with what is returned beside its words.
         most: Words at most.
     """
     found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORT_WORD}

@@ -1,4 +1,4 @@
-"""Words as the query languages of text indexes want them.
+"""Words written in the query languages of text indexes.
 
 A word is letters, digits and marks; it is quoted for the inner language, or refused. So no operator, wildcard or field
 name of that language comes from what somebody typed (docs/notes/endpoints.md, "Text search").
@@ -35,7 +35,7 @@ def virtuoso(words: Sequence[str], *, every: bool) -> str:
     return _joined([f'"{_begun(word)}"' for word in words], every=every)
 
 
-def plain(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - Blazegraph is told that beside the words
+def plain(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - Blazegraph takes that beside the words
     """Write a query of words and nothing else, as Blazegraph takes it: it knows no operators."""
     return " ".join(map(_begun, words))
 

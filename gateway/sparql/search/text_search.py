@@ -1,4 +1,4 @@
-"""Searching by the endpoint's own text index, which is trusted for what it was seen to find and for nothing else.
+"""Searches by the endpoint's text index, which is trusted only for predicates whose names it has found.
 
 A missing index is often silent, and one that is there may lack a predicate: so it has to find a node by a word of a
 name that the node really has, for each predicate (docs/notes/endpoints.md, "Text search").
