@@ -10,11 +10,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import rdflib
@@ -35,18 +35,17 @@ from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
+from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import CacheSettings, Profile
 from gateway.settings.storage import Identity, check_private, folder_for_all
-from gateway.settings.urls import is_of_own_network
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
-from gateway.terms.iri import is_iri
-from gateway.terms.prefixes import PrefixMap, merge
+from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
 from gateway.transport.credentials import Access, access_to, access_without_credentials
 from gateway.transport.files.loading import LoadedGraph, load_files
@@ -68,10 +67,7 @@ _log = logging.getLogger(__name__)
 _MEGABYTE = 1 << 20
 
 _CACHE_MEGABYTES = 64
-"""Memory for what was read of an endpoint, where the profile does not say; a graph in this process is asked again."""
-
-_COUNTED_AT_ONCE = 1_000_000
-"""Triples of a graph in this process that is counted at the first look, in a second or two."""
+"""The default size of the cache before an endpoint; a graph in this process has none by default."""
 
 _PAGE_SECONDS = 600.0
 """Time for reading a page of names of a graph in this process; no call waits for it."""
@@ -95,94 +91,113 @@ def open_gateway(
     """Open a gateway over a graph.
 
     Args:
-        source: A graph file or several (folded into one graph), or an rdflib Graph or Dataset, of which a copy is
-            taken. Without a source and an endpoint: the profile's endpoint, else the demo graph.
+        source: A graph file, several files (read as one graph), or an rdflib Graph or Dataset, which is copied. Without
+            a source and an endpoint: the profile's endpoint, else the demo graph.
         endpoint: The URL of a SPARQL query endpoint, instead of a source.
-        profile: The name of a built-in profile, the path of a TOML file, or a loaded profile; `local` where not
-            given, and for the demo graph its own.
-        prefixes: Names of namespaces; they win over the profile's, which win over the files'.
-        store: A folder where parsed files are kept between runs, for any number of graphs, with their names and their
-            schema; they are parsed again when one of them has changed. Without it, files are parsed into memory each
-            time. What is no file is not kept.
-            For an endpoint: where its label index is, if there is one; the user's cache directory where not given.
-        keep_schema: Whether the schema of an endpoint is kept there too, for the next run to begin with.
-        contact: An e-mail address or a URL of whoever runs this, for the endpoint; wins over the profile's.
-        progress: Told while files load.
-        on_record: Told what each call cost, when it has ended; it must not raise.
-        clock: Seconds, for every deadline and pause, where the event loop has a time of its own: a test's.
+        profile: The name of a built-in profile, the path of a TOML file, or a loaded profile. The default is `local`,
+            for the demo graph `demo`.
+        prefixes: Namespaces by prefix. They override those of the profile, which override those of the files.
+        store: For files: a folder that stores parsed files, their label index and their schema, for any number of
+            graphs. Files that have changed are parsed again. Without it, files are parsed into memory each time.
+            For an endpoint: the folder of its label index; by default the user's cache directory.
+        keep_schema: Whether to store the schema of an endpoint there, so that the next run starts with it.
+        contact: Your e-mail address or URL, for the endpoint; overrides that of the profile.
+        progress: Called while files load.
+        on_record: Called with the cost of each call after it has ended; it must not raise.
+        clock: Seconds for every deadline and pause, if the event loop has its own time, as in tests.
 
     Returns:
-        A gateway; close it, or use it as an asynchronous context manager.
+        A gateway. Close it, or use it as an asynchronous context manager.
 
     Raises:
-        ConfigurationError: A file, the profile, a prefix or the URL is wrong, or nothing can be kept in the store.
+        ConfigurationError: A file, the profile, a prefix or the URL is wrong, or the store cannot be written.
     """
     if profile is None:
         profile = DEMO if source is None and endpoint is None else DEFAULT
     settings = with_contact(load_profile(profile) if isinstance(profile, str) else profile, contact)
     if source is not None and endpoint is not None:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
-    given = _checked(prefixes or {})
+    _check(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        transport = transport_to(url, settings, clock)
-        settings = _decent(settings, url)
-        over = store_over(transport, settings, clock or time.monotonic)
-        stored = _stored_index(url, settings, store)
-        storage = StoredSchema(stored.folder) if keep_schema else None
-        return _over(IndexedStore(over, StoredIndexSource(stored)), settings, given, [], on_record, storage, clock)
-    settings = _oriented_at_once(_without_api(settings))
-    graph = _loaded(source, progress, store, settings.files)
-    over, labels = _over_loaded(graph, settings)
-    return _over(over, settings, given, graph.prefixes, on_record, clock=clock, names_read=labels.built)
+        graph = _endpoint_graph(url, settings, store, clock, keep_schema=keep_schema)
+    else:
+        graph = _loaded_graph(source, settings, store, progress)
+    merged, conflicts = merge([("--prefix", prefixes or {}), ("the profile", settings.prefixes), *graph.prefixes])
+    for conflict in conflicts:
+        _log.warning("%s", conflict)
+    return Gateway(
+        graph.store,
+        graph.profile,
+        PrefixMap(merged),
+        clock or time.monotonic,
+        on_record=on_record,
+        storage=graph.storage,
+        names_read=graph.names_read,
+    )
 
 
-def _over_loaded(graph: LoadedGraph, profile: Profile) -> tuple[GraphStore, InProcessIndexSource]:
-    """Return the store of a graph in this process, and its label index."""
-    # What is loaded never changes, so what was read of it is believed for ever.
-    forever = profile.cache.model_copy(update={"ttl_seconds": math.inf})
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """A graph as a gateway needs it.
+
+    Attributes:
+        profile: The profile in effect.
+        store: Answers the gateway's questions.
+        prefixes: The prefixes that files declare, with the name of each file.
+        storage: Where the schema is stored between runs, if the gateway stores it.
+        names_read: Waits until the label index is built.
+    """
+
+    profile: Profile
+    store: GraphStore
+    prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
+    storage: SchemaStorage | None = None
+    names_read: NamesRead = no_names
+
+
+def _endpoint_graph(
+    url: str, profile: Profile, store: str | Path | None, clock: Clock | None, *, keep_schema: bool
+) -> _Graph:
+    transport = transport_to(url, profile, clock)
+    profile = profile_for_endpoint(profile, url)
+    below = store_over(transport, profile, clock or time.monotonic)
+    stored = _stored_index(url, profile, store)
+    storage = StoredSchema(stored.folder) if keep_schema else None
+    return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage)
+
+
+def _loaded_graph(
+    source: Source | None, profile: Profile, store: str | Path | None, progress: Progress | None
+) -> _Graph:
+    profile = profile_in_process(profile)
+    graph = _loaded(source, progress, store, profile.files)
+    folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile)
-    place = None if graph.place is None else graph.place / _reading_of(profile)
-    labels = InProcessIndexSource(below.name_reader(), allowance_of(profile, _PAGE_SECONDS), place)
-    over = below if place is None else FixedContentStore(below, StoredSchema(place))
-    return IndexedStore(_cached(over, forever, 0), labels), labels
+    over, names_read = store_in_process(below, profile, folder)
+    return _Graph(profile, over, graph.prefixes, names_read=names_read)
 
 
-def _reading_of(profile: Profile) -> str:
-    """Return a key for the settings under which a graph is read; the limits of parsing make no difference."""
-    return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:16]
+def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> tuple[GraphStore, NamesRead]:
+    """Return the store that `open_gateway` puts over a graph in this process, and what waits for its label index.
+
+    Args:
+        below: The graph; it need not speak SPARQL. It has no label index if it lists no names.
+        profile: The profile in effect.
+        folder: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing.
+    """
+    over = below if folder is None else FixedContentStore(below, StoredSchema(folder))
+    # A loaded graph never changes, so its answers do not expire.
+    over = _cached(over, profile.cache.model_copy(update={"ttl_seconds": math.inf}), 0)
+    names = below.name_reader()
+    if names is None:
+        return over, no_names
+    labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
+    return IndexedStore(over, labels), labels.built
 
 
 def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:
     return InProcess(graph.engine, max_bytes=profile.limits.body_megabytes * _MEGABYTE, lease=graph.lease)
-
-
-def _oriented_at_once(profile: Profile) -> Profile:
-    """Return a profile that has a graph in this process counted at the first look: it is quick, and nobody else's."""
-    if "glance_triples" in profile.orientation.model_fields_set:
-        return profile
-    orientation = profile.orientation.model_copy(update={"glance_triples": _COUNTED_AT_ONCE})
-    return profile.model_copy(update={"orientation": orientation})
-
-
-def _without_api(profile: Profile) -> Profile:
-    """Return a profile that has names of a graph in this process found here, and nowhere else."""
-    return profile.model_copy(update={"search": profile.search.model_copy(update={"api": ""})})
-
-
-def _decent(profile: Profile, url: str) -> Profile:
-    """Return a profile that has an endpoint not read in full that is somebody else's, unless it says so itself.
-
-    Nor one that is asked one query at a time, or that counts what it is asked: calls would wait for minutes behind the
-    reading.
-    """
-    endpoint = profile.endpoint
-    may_read = is_of_own_network(url) and endpoint.concurrency > 1 and not endpoint.has_quota
-    if profile.orientation.enumeration_seconds is not None or may_read:
-        return profile
-    return profile.model_copy(
-        update={"orientation": profile.orientation.model_copy(update={"enumeration_seconds": 0.0})}
-    )
 
 
 async def make_label_index(
@@ -209,15 +224,17 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
-    over = SparqlStore(transport_to(endpoint, profile), profile)
+    graph = store_over(transport_to(endpoint, profile), without_search_api(profile))
     stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
-        names = over.name_reader()
+        names = graph.name_reader()
+        if names is None:
+            raise ConfigurationError("This graph lists no names, so it can have no label index.")
         await names.find_predicates(allowance())
         return await stored.build(names, allowance, restart=restart, on_progress=on_progress), stored.folder
     finally:
-        await over.close()
+        await graph.close()
 
 
 def _stored_index(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
@@ -230,36 +247,36 @@ def _stored_index(url: str, profile: Profile, store: str | Path | None) -> Store
 def load(
     source: Source | None, profile: Profile, progress: Progress | None = None, store: str | Path | None = None
 ) -> tuple[InProcess, Sequence[tuple[str, Mapping[str, str]]]]:
-    """Load a graph into this process; return the way to it, and the prefixes that its files declare.
+    """Load a graph into this process; return a transport to it, and the prefixes that its files declare.
 
     Raises:
-        ConfigurationError: A file cannot be read, or is no graph, or nothing can be kept in the store.
+        ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
     """
     graph = _loaded(source, progress, store, profile.files)
     return _in_process(graph, profile), graph.prefixes
 
 
 def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
-    """Return the way to an endpoint that `open_gateway` takes, for whoever watches what passes on it.
+    """Return the transport to an endpoint that `open_gateway` uses, for callers that wrap it.
 
     Raises:
-        ConfigurationError: The URL is none, or the profile's credentials are not for it.
+        ConfigurationError: The URL is wrong, or the profile's credentials are not for it.
     """
     return EndpointDiscovery(connect(url, profile, clock))
 
 
 def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:
-    """Return the store that `open_gateway` puts over the way to an endpoint.
+    """Return the store that `open_gateway` puts over the transport to an endpoint.
 
     Raises:
-        ConfigurationError: What the profile says about the API for names is wrong.
+        ConfigurationError: The profile's settings for the search API are wrong.
     """
     below = SparqlStore(transport, profile, clock=clock)
     return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:
-    """Return a store whose names are found by the API that the profile names, if it names one."""
+    """Return a store that searches by the API in the profile; the store itself if there is none."""
     search, endpoint = profile.search, profile.endpoint
     if not search.api:
         return store
@@ -284,7 +301,7 @@ def _loaded(
 
 
 def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
-    """Return the way to an endpoint, as a profile describes it; nothing is sent yet.
+    """Return the HTTP transport to an endpoint; it sends nothing yet.
 
     Args:
         url: The endpoint.
@@ -293,7 +310,7 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
             processes share.
 
     Raises:
-        ConfigurationError: The URL, or what the profile says about the way there, is wrong.
+        ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
     """
     endpoint = profile.endpoint
     access = access_to(url, endpoint)
@@ -303,7 +320,7 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
         method=endpoint.method,
         timeout_policy=timeout_policy(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
-        graphs=_graphs(endpoint),
+        graphs=endpoint.named_graphs,
         flow=FlowControl(endpoint, _quota(url, endpoint, access, clock or time.time), clock=clock or time.monotonic),
     )
 
@@ -315,52 +332,19 @@ def _quota(url: str, endpoint: EndpointSettings, access: Access, clock: Clock) -
     return Quota(endpoint, storage=storage, clock=clock)
 
 
-def _graphs(endpoint: EndpointSettings) -> Sequence[str]:
-    match endpoint.graphs:
-        case "default":
-            return ()
-        case "union":
-            return (endpoint.union_graph,)
-        case named:
-            return named
-
-
 def _cached(
-    store: GraphStore,
-    cache: CacheSettings,
-    usual_megabytes: int,
-    clock: Clock = time.monotonic,
+    store: GraphStore, cache: CacheSettings, default_megabytes: int, clock: Clock = time.monotonic
 ) -> GraphStore:
-    megabytes = usual_megabytes if cache.megabytes is None else cache.megabytes
+    megabytes = default_megabytes if cache.megabytes is None else cache.megabytes
     if not megabytes:
         return store
     return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
-def _over(
-    store: GraphStore,
-    profile: Profile,
-    given: Mapping[str, str],
-    declared: Sequence[tuple[str, Mapping[str, str]]],
-    on_record: OnRecord,
-    storage: SchemaStorage | None = None,
-    clock: Clock | None = None,
-    names_read: NamesRead = no_names,
-) -> Gateway:
-    merged, conflicts = merge([("--prefix", given), ("the profile", profile.prefixes), *declared])
-    for conflict in conflicts:
-        _log.warning("%s", conflict)
-    known = PrefixMap(merged)
-    return Gateway(
-        store, profile, known, clock or time.monotonic, on_record=on_record, storage=storage, names_read=names_read
-    )
-
-
-def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:
+def _check(prefixes: Mapping[str, str]) -> None:
     for name, namespace in prefixes.items():
-        if not is_iri(namespace) or any(character in name for character in ":/<> "):
+        if not is_prefix(name, namespace):
             raise ConfigurationError(
                 f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
                 valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
             )
-    return prefixes

@@ -26,7 +26,7 @@ from gateway.transport.inprocess import InProcess
 from tests.columns import BEHIND_HTTP
 from tests.engine.small import PREFIXES, ROOM, X, engine
 from tests.examples import examples
-from tests.labels.making import Listed, allowance
+from tests.labels.small_indexes import Listed, allowance
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
 

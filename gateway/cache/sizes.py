@@ -18,8 +18,8 @@ from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbour
 _ROUNDED = 8
 """Bytes that an object takes beyond its size, because memory comes in pieces of 16."""
 
-_CONSTANTS = frozenset(map(id, (WHOLE, "", (), frozenset(), None, True, False)))
-"""Objects of which there is one, which all answers share."""
+_CONSTANTS = frozenset(map(id, (WHOLE, "", (), frozenset(), None, True, False, *range(257))))
+"""Objects of which Python has one, so that all answers share it."""
 
 _UNBOUNDED = 1 << 62
 
@@ -67,7 +67,11 @@ def _parts_of(kind: type) -> Callable[[Any], Iterable[object]]:
 
 # A call brings thousands of these, and thousands of edges: a walk would take five times as long.
 
-_EMPTY = {kind: _walked(kind()) for kind in (Neighbourhood, NodeFacts, Degree, Existence)}
+_LARGE = 1_000
+"""A number that Python does not share."""
+
+_SAMPLES = (Neighbourhood(), NodeFacts(), Degree(_LARGE), Existence())
+_EMPTY = {type(sample): _walked(sample) for sample in _SAMPLES}
 _MARK = _walked(Mark(EdgesCapped("")))
 _EDGE = getsizeof(Edge("", "", "")) + calcsize("P")
 _HASH = getsizeof(1 << 62) + _ROUNDED

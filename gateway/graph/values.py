@@ -1,4 +1,4 @@
-"""The values that cross the port. Every node and predicate is a whole IRI; short forms are made at the outside."""
+"""The values that cross the port. Nodes and predicates are whole IRIs; the engine shortens them for answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Mark:
     """Whether an answer about one ID is whole.
 
     Attributes:
-        fault: Why there is no answer, or only a part; None where the answer is whole.
+        fault: Why there is no answer, or only a part; None if the answer is whole.
         at_least: For an answer that was cut: how many rows there are at least.
     """
 
@@ -47,7 +47,7 @@ class Mark:
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer at all, be it a cut one."""
+        """Whether there is an answer, whole or cut."""
         return self.fault is None or self.at_least is not None
 
 
@@ -55,7 +55,7 @@ WHOLE = Mark()
 
 
 class Marked(Protocol):
-    """An answer about one ID."""
+    """An answer about one ID, with its mark."""
 
     @property
     def mark(self) -> Mark:
@@ -70,8 +70,8 @@ class Neighbourhood:
     Attributes:
         edges: Distinct edges.
         blank_edges: Triples left out because their other end is a blank node, which has no ID.
-        mark: Whether that is all.
-        left_out: Hashes of the edges that are left out because a term of them is no IRI, or too long to be an ID.
+        mark: Whether these are all edges.
+        left_out: Hashes of the edges left out because one of their terms is not an IRI, or is too long for an ID.
     """
 
     edges: tuple[Edge, ...] = ()
@@ -87,12 +87,12 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class Degree:
-    """How many edges a node has, counted up to a bound.
+    """The number of edges of a node, counted up to a bound.
 
     Attributes:
-        count: Distinct edges, in and out, a self loop once.
-        exact: Whether that is all; otherwise there are at least so many.
-        mark: Whether they could be counted.
+        count: Distinct edges in both directions; a self loop counts once.
+        exact: Whether the count is exact; otherwise it is a lower bound.
+        mark: Whether the edges could be counted.
     """
 
     count: int = 0
@@ -105,8 +105,8 @@ class Reach:
     """The nodes within some hops of one node.
 
     Attributes:
-        distances: The distance of each, the node itself at 0.
-        mark: Whether these are all of them.
+        distances: The distance of each node; that of the node itself is 0.
+        mark: Whether these are all such nodes.
     """
 
     distances: Mapping[Iri, int] = field(default_factory=dict)
@@ -115,14 +115,14 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What a stub needs.
+    """The types, name and description of a node.
 
     Attributes:
-        types: Entity types, sorted; empty for a node without any.
-        name: The display name; empty where there is none or none was asked for.
+        types: Entity types, sorted; empty if the node has none.
+        name: The display name; empty if there is none or it was not requested.
         mark: Whether the types could be fetched.
-        description: What it is, in words; empty where there is none or none was asked for.
-        left_out: Types that are left out because they are no IRIs, or too long to be IDs.
+        description: The description; empty if there is none or it was not requested.
+        left_out: The number of types left out because they are not IRIs, or too long for IDs.
     """
 
     types: tuple[Iri, ...] = ()
@@ -133,17 +133,17 @@ class NodeFacts:
 
     @property
     def are_types_known(self) -> bool:
-        """Whether the types are all that the node has, or at least some of several."""
+        """Whether some types are known, or it is known that there are none."""
         return self.mark.whole and bool(self.types or not self.left_out)
 
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
-    """A blank node's content in place.
+    """A blank node as a value: its content.
 
     Attributes:
         properties: Values by predicate.
-        cut: Whether there is more below than is shown.
+        cut: Whether deeper content is left out.
     """
 
     properties: Mapping[Iri, tuple[Value, ...]]
@@ -159,10 +159,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class NoValue:
-    """In the place of a value, the statement that there is none, or that it is not known.
+    """The statement that there is no value, or an unknown one (Wikibase).
 
     Attributes:
-        unknown: Whether there is one, and nobody knows which (Wikibase: "some value"; otherwise "no value").
+        unknown: True for "some value", which exists and is unknown; False for "no value".
     """
 
     unknown: bool
@@ -191,7 +191,7 @@ class DirectSubclasses:
 
     Attributes:
         classes: Their IRIs, sorted.
-        mark: Whether these are all of them.
+        mark: Whether these are all subclasses.
     """
 
     classes: tuple[Iri, ...] = ()
@@ -200,13 +200,13 @@ class DirectSubclasses:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is known about one node beside its edges.
+    """The properties of one node that are not edges.
 
     Attributes:
         properties: Values by predicate.
         mark: Whether they could be fetched.
-        left_out: Predicates and values that are left out because they are no IRIs, or too long to be IDs.
-        refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
+        left_out: The number of predicates and values left out because they are not IRIs, or too long for IDs.
+        refined: Whether the precisions of dates and the units of quantities could be read, if the graph has any.
     """
 
     properties: Properties = field(default_factory=dict)
@@ -220,8 +220,8 @@ class Assertion:
     """One statement of an edge.
 
     Attributes:
-        properties: What it says, by predicate.
-        sources: The documents that state it, where no predicate of its own says so: the graph in which it stands.
+        properties: Values by predicate.
+        sources: The documents that state it, if no predicate names them: the named graph in which it stands.
     """
 
     properties: Properties = field(default_factory=dict)
@@ -230,13 +230,13 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known about one edge.
+    """The statements about one edge.
 
     Attributes:
-        assertions: One for each statement of the edge; identical ones are not merged.
+        assertions: One for each statement; identical ones are not merged.
         mark: Whether they could be fetched.
-        left_out: Predicates, values and sources that are left out because they are no IRIs, or too long to be IDs.
-        refined: Whether the precisions of dates and the units of quantities could be read, where the graph has some.
+        left_out: The number of predicates, values and sources left out because they are not IRIs, or too long for IDs.
+        refined: Whether the precisions of dates and the units of quantities could be read, if the graph has any.
     """
 
     assertions: tuple[Assertion, ...] = ()
@@ -247,7 +247,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Existence:
-    """Whether a node is subject or object of a triple; meaningless where the mark is not whole."""
+    """Whether a node is subject or object of a triple; `exists` means nothing if the mark is not whole."""
 
     exists: bool = False
     mark: Mark = WHOLE
@@ -264,8 +264,8 @@ class Term:
 
     Attributes:
         iri: Its IRI.
-        count: How many nodes have the type, or how many edges the predicate has; None where that is not known.
-        label: Its label; empty where there is none.
+        count: How many nodes have the type, or how many edges the predicate has; None if unknown.
+        label: Its label; empty if there is none.
     """
 
     iri: Iri
@@ -275,13 +275,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a schema rests on.
+    """How a schema was read.
 
     Attributes:
         methods: How its terms became known.
-        read_at: When, in seconds since the epoch; None for a schema that was never read.
-        sampled: Triples that samples have read; 0 where there was none.
-        triples: Triples of the whole graph; None where that is not known.
+        read_at: When it was read, in seconds since the epoch; None if it was never read.
+        sampled: Triples read in samples; 0 if there was no sample.
+        triples: Triples of the whole graph; None if unknown.
     """
 
     methods: tuple[Method, ...] = ()
@@ -297,17 +297,17 @@ class Schema:
     Attributes:
         types: All entity types found.
         predicates: All edge predicates found.
-        exact: Whether the enumeration finished and read everything.
+        exact: Whether every triple was read.
         labelled: Whether all labels of types and predicates could be fetched.
         reason: Why it is not exact.
         version: A hash of types, predicates and counts.
-        basis: What it rests on.
-        names: The predicates that carry names in this graph, the best first; None where that could not be found out.
+        basis: How it was read.
+        names: The predicates that name nodes in this graph, the best first; None if they could not be detected.
         hubs: The types of nodes with very many edges, the largest first.
-        left_out: Types and predicates that are left out because they are no IRIs, or too long to be IDs; it is not
-            exact then.
-        is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. That
-            not every triple was read is no such reason.
+        left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
+            is not exact then.
+        is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
+            schema from samples is not cut for that reason alone.
     """
 
     types: tuple[Term, ...] = ()

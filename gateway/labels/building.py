@@ -17,7 +17,7 @@ from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.profile import Profile
 
 Allowance = Callable[[], Call]
-"""Returns a new call for one page: a build may take hours, but no page may hang."""
+"""Returns a new `Call` for one page: a build may take hours, but no page may hang."""
 
 OnProgress = Callable[[int, int], Awaitable[None]]
 """Receives how many entities are read, and of how many."""
@@ -26,7 +26,7 @@ OnProgress = Callable[[int, int], Awaitable[None]]
 _REQUESTS = 10_000
 _ROWS = 10_000_000
 _MORE = 1_000
-"""Entities that may be added while a graph is read, beyond as many as it had."""
+"""Entities by which a growing graph may exceed twice its count, before its pages are called endless."""
 
 
 async def no_progress(_: int, __: int) -> None:
@@ -92,8 +92,9 @@ async def read_names(
         counts = [(predicate, await names.count(predicate, allowance())) for predicate in predicates]
         await worker.run(partial_index.begin, counts)
     readings = await worker.run(partial_index.readings)
-    read, total = (sum(getattr(reading, count) for reading in readings) for count in ("entities", "expected"))
-    progress = _Progress(on_progress, read, total)
+    progress = _Progress(
+        on_progress, sum(reading.entities for reading in readings), sum(reading.expected for reading in readings)
+    )
     await progress.add(0)
     for reading in readings:
         if not reading.done:

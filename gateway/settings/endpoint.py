@@ -244,6 +244,17 @@ class EndpointSettings(Section):
         """Whether the endpoint counts what one client asks of it."""
         return bool(self.query_seconds_a_minute or self.errors_a_minute)
 
+    @property
+    def named_graphs(self) -> tuple[str, ...]:
+        """The named graphs that are read together; empty for the server's default graph."""
+        match self.graphs:
+            case "default":
+                return ()
+            case "union":
+                return (self.union_graph,)
+            case named:
+                return tuple(named)
+
     @model_validator(mode="after")
     def _more_at_once_than_a_minute(self) -> Self:
         for name in ("query_seconds", "errors"):

@@ -16,8 +16,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.settings.profile_files import path_of, table_of
 from gateway.settings.secret import Unquoted
-from gateway.terms.iri import is_iri
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, is_prefix
 
 DEFAULT = "local"
 DEMO = "demo"
@@ -113,7 +112,7 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
 def _with_whole_iris(profile: Profile, path: Path) -> Profile:
     """Write out the CURIEs of a profile with the profile's own prefixes."""
     for name, namespace in profile.prefixes.items():
-        if not is_iri(namespace) or any(character in name for character in ":/<> "):
+        if not is_prefix(name, namespace):
             raise ConfigurationError(
                 f"The profile {path} is wrong: the prefix {name!r} = {quoted(namespace)}.",
                 valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",

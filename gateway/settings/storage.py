@@ -56,20 +56,12 @@ class Identity:
     @classmethod
     def of(cls, url: str, profile: Profile) -> Identity:
         """Return the identity of the graph behind a URL, as a profile reads it."""
-        given = profile.endpoint.graphs
-        match given:
-            case "default":
-                graphs: tuple[str, ...] = ()
-            case "union":
-                graphs = (profile.endpoint.union_graph,)
-            case _:
-                graphs = tuple(sorted(given))
         names = (profile.roles.name, profile.roles.synonym)
         labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
         ways = profile.evidence.ways
         return cls(
             _without_secrets(url),
-            graphs,
+            tuple(sorted(profile.endpoint.named_graphs)),
             profile.edges.model_dump(mode="json"),
             names,
             ways if isinstance(ways, str) else tuple(sorted(ways)),

@@ -1,4 +1,4 @@
-"""What is remembered as long as a gateway lives, bounded in bytes."""
+"""A map that is limited in bytes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 _ENTRY = 120
-"""Bytes of an entry beside its key and value: its place in the dictionary, which is at most half empty."""
+"""Bytes of an entry in addition to its key and value, in a dictionary that is at most half empty."""
 
 
 class BoundedMap(Generic[Key, Value]):
-    """Values by key; when there is no more room, all are forgotten, because that costs nothing at each look-up.
+    """Values by key. When it is full, all are dropped: an order of use would cost time at each look-up.
 
     Args:
-        bytes_: How much memory they may take.
+        bytes_: The memory that the entries may take.
 
     Attributes:
-        known: The values, to be looked up and not to be changed.
+        known: The values by key, to read only.
     """
 
     def __init__(self, bytes_: int) -> None:
@@ -28,16 +28,16 @@ class BoundedMap(Generic[Key, Value]):
         self._used = 0
 
     def __len__(self) -> int:
-        """Return how many values are remembered."""
+        """Return the number of values."""
         return len(self.known)
 
     def keep(self, key: Key, value: Value, size: int) -> None:
-        """Remember a value that is not known yet, unless it alone takes a tenth of the room.
+        """Add a value whose key is new, unless it takes more than a tenth of the memory.
 
         Args:
             key: The key.
             value: The value.
-            size: Bytes of both.
+            size: The bytes of both.
         """
         size += _ENTRY
         if size > self._bytes // 10:

@@ -8,24 +8,24 @@ import unicodedata
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 _VOWEL_SIGNS = 9
-"""The combining class up to which a mark is a part of the word, as in Indic scripts; accents and points are above."""
+"""The highest combining class of marks that are part of a word, as in Indic scripts; accents have higher ones."""
 
 
 def fold(name: str) -> str:
-    """Return the form under which names are compared."""
-    # Thousands of names are folded in one search: this is six times as fast as a regular expression.
+    """Return a name without case, with one blank for each run of ``_``, ``-`` and blanks."""
+    # Six times as fast as a regular expression, for the thousands of names that one search folds.
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()
 
 
 def compact(name: str) -> str:
-    """Return the folded form without separators, so that ``totalMentions`` and ``total_mentions`` are one role."""
+    """Return the folded form without separators: the same for ``totalMentions`` and ``total_mentions``."""
     return fold(name).replace(" ", "")
 
 
 def fold_accents(name: str) -> str:
-    """Return the form under which texts are compared where accents do not matter either.
+    """Return the folded form without the accents of Latin, Greek and Cyrillic letters.
 
-    Only accents of Latin, Greek and Cyrillic letters are left out: a vowel sign of another script is no accent.
+    The vowel signs of other scripts stay, because they are no accents.
     """
     folded = fold(name)
     if folded.isascii():
@@ -35,9 +35,9 @@ def fold_accents(name: str) -> str:
 
 
 def fold_marks(text: str) -> str:
-    """Return the form under which searches compare: decomposed, without case, accents and points of any script.
+    """Return the folded form, decomposed, without the accents and points of any script: searches compare it.
 
-    Texts that `fold_accents` makes equal are equal in this form too.
+    Texts with the same `fold_accents` have the same form.
     """
     folded = fold(text)
     if folded.isascii():
@@ -49,7 +49,7 @@ def fold_marks(text: str) -> str:
 
 
 def fold_letters(text: str) -> str:
-    """Return a text without case and without any mark, in the composed form: its letters, digits and signs."""
+    """Return a text without case and marks, composed: its letters, digits and signs."""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     letters = (character for character in decomposed if unicodedata.category(character)[0] != "M")
     return unicodedata.normalize("NFC", "".join(letters))

@@ -1,4 +1,4 @@
-"""Which text is an IRI, and what its parts are.
+"""Checks and takes apart IRIs.
 
 The grammar is the one of SPARQL's IRIREF with a scheme in front (SPARQL 1.1 section 19.8, RFC 3987): what passes
 here cannot end a ``<...>`` in a query. It is wider than some engines' own: those refuse ``%zz`` or private-use
@@ -23,7 +23,7 @@ _PLAIN_IRI = re.compile(
 _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:[/?#]|$)")
 
 _ORDINARY = re.compile(r"https?://[^/A-Z]+(?:/|$)")
-"""How almost all IRIs begin; without a segment that starts with a dot, nobody rewrites these."""
+"""The beginning of almost all IRIs; engines rewrite none of these, unless a segment starts with a dot."""
 
 _HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
 
@@ -31,34 +31,34 @@ _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
 
 
 MAX_IRI = 998
-"""Characters of an IRI that may stand in answers: as `<IRI>` it is an argument of 1,000 characters."""
+"""Characters of an IRI in an answer; as `<IRI>` it is an argument of 1,000 characters."""
 
 _SKOLEM = "/.well-known/genid/"
 
 
 def is_skolem(iri: str) -> bool:
-    """Tell whether an IRI stands for a blank node (RDF 1.1 Concepts 3.5); Wikibase writes unknown values so."""
+    """Return whether an IRI stands for a blank node (RDF 1.1 Concepts 3.5), as unknown values of Wikibase do."""
     return _SKOLEM in iri
 
 
 def is_iri(text: str) -> bool:
-    """Tell whether the whole text is an absolute IRI that can stand in a query."""
+    """Return whether the whole text is an absolute IRI that a query can contain."""
     return _IRI.fullmatch(text) is not None
 
 
 def is_sendable(text: str) -> bool:
-    """Tell whether a caller can send this IRI back as an ID: it is one by the grammar, and not too long."""
+    """Return whether a caller can send an IRI back as an ID: it is legal, and not too long."""
     return len(text) <= MAX_IRI and is_iri(text)
 
 
 def not_sendable(texts: Iterable[str]) -> frozenset[str]:
-    """Return those of many texts that are not sendable, each looked at once."""
+    """Return the texts that are not sendable."""
     is_legal = _IRI.fullmatch
     return frozenset(text for text in set(texts) if len(text) > MAX_IRI or is_legal(text) is None)
 
 
 def is_plain_iri(text: str) -> bool:
-    """Tell whether no engine has a reason to refuse or rewrite this IRI.
+    """Return whether every engine accepts this IRI unchanged.
 
     It is ASCII, every percent sign is an escape, and it is in the form that RFC 3986 section 6.2.2 calls normal.
     """
@@ -66,11 +66,11 @@ def is_plain_iri(text: str) -> bool:
 
 
 def may_be_rewritten(text: str) -> bool:
-    """Tell whether an engine may take this IRI in a query for another one.
+    """Return whether an engine may read this IRI in a query as another one.
 
     Fuseki resolves IRIs in queries, but not all that it loads: dot segments, ``http:x`` without an authority, and
-    ``file:`` paths. What it then finds nothing for is not absent. Blazegraph sorts its terms by a Unicode collation, so
-    that an IRI is the same term to it as the one in Unicode's composed form (`composed`).
+    ``file:`` paths; an IRI that it then does not find may exist. Blazegraph sorts terms by a Unicode collation, so an
+    IRI and its composed form (`composed`) are the same term.
     """
     if text.isascii() and "/." not in text and _ORDINARY.match(text):
         return False
@@ -88,11 +88,11 @@ def may_be_rewritten(text: str) -> bool:
 
 
 def composed(text: str) -> str:
-    """Return an IRI in the form in which letters and their marks are one sign where there is one (Unicode's NFC)."""
+    """Return an IRI in the composed form of Unicode (NFC)."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def local_name(iri: str) -> str:
-    """Return what follows the last ``#``, ``/`` or ``:``, or the whole IRI where nothing does."""
+    """Return the part after the last ``#``, ``/`` or ``:``, or the whole IRI if that is empty."""
     found = _LOCAL_NAME.search(iri)
     return found.group(1) if found else iri

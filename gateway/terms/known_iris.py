@@ -18,7 +18,7 @@ OBAN = "http://purl.org/oban/"
 BIOLINK = "https://w3id.org/biolink/vocab/"
 NANOPUB = "http://www.nanopub.org/nschema#"
 SCHEMA = ("http://schema.org/", "https://schema.org/")
-"""schema.org is written both ways in the wild, and the two are different IRIs."""
+"""Both forms occur in graphs, and they are different IRIs."""
 
 RDF_TYPE = f"{RDF}type"
 RDF_REIFIES = f"{RDF}reifies"
@@ -27,23 +27,23 @@ RDF_PREDICATE = f"{RDF}predicate"
 RDF_OBJECT = f"{RDF}object"
 
 REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
-"""The reification vocabulary: predicates that tie an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""
+"""The predicates from an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""
 
 EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
-"""A node with one of these is an evidence node, and its triples are no edges (docs/contract.md, "Nodes and edges")."""
+"""Predicates that only an evidence node has; its triples are no edges (docs/contract.md, "Nodes and edges")."""
 
 SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
-"""From a singleton property to the property that it is one of (Nguyen, Bodenreider, Sheth, WWW 2014)."""
+"""From a singleton property to its general property (Nguyen, Bodenreider, Sheth, WWW 2014)."""
 
 OBAN_SUBJECT = f"{OBAN}association_has_subject"
 BIOLINK_SUBJECT = f"{BIOLINK}subject"
-"""From an association to its subject. An association whose triple the graph asserts is evidence of it."""
+"""From an association to its subject. An association is evidence of its triple if the graph asserts that too."""
 
 WAS_DERIVED_FROM = f"{PROV}wasDerivedFrom"
 HAS_ASSERTION = f"{NANOPUB}hasAssertion"
 
 GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resource"})
-"""Types that say nothing: an `entity_type` only where a node has no other."""
+"""Types without information: an `entity_type` only of a node that has no other."""
 
 SCHEMA_TERM_CLASSES = frozenset(
     [f"{RDF}{name}" for name in ("Property",)]
@@ -73,11 +73,11 @@ SCHEMA_TERM_CLASSES = frozenset(
         )
     ]
 )
-"""Classes of schema terms: no entity types (docs/contract.md, "Entity types")."""
+"""Classes of schema terms, which are no entity types (docs/contract.md, "Entity types")."""
 
 
 def is_entity_type(iri: str) -> bool:
-    """Tell whether a class types entities: it is none of schema terms, and it is known which class it is."""
+    """Return whether a class is a type of entities: it is no class of schema terms, and no blank node."""
     return iri not in SCHEMA_TERM_CLASSES and not is_skolem(iri)
 
 
@@ -103,8 +103,8 @@ DESCRIPTION_PREDICATES = (
 )
 
 NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
-"""Predicates that are never edges unless a profile says otherwise; the type predicate is added by the profile.
+"""The predicates that are no edges by default; the profile adds the type predicate.
 
-Listed in docs/profiles.md, "edges: which triples are edges". A graph that has a node behind one of the other
-predicates of names means that node.
+Listed in docs/profiles.md, "edges: which triples are edges". Other predicates of names are edges where their object is
+a node.
 """

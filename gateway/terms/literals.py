@@ -1,4 +1,4 @@
-"""Literals and their JSON values (docs/contract.md, "Values").
+"""Literals, and their conversion to JSON values (docs/contract.md, "Values").
 
 Engines keep different lexical forms of the same value (``0.95`` and ``0.95e0``, ``1`` and ``1.0``, ``@en-US`` and
 ``@en-us``; docs/notes/endpoints.md, "Values that engines change"). The gateway decodes by datatype, so that one graph
@@ -61,11 +61,11 @@ _UTC_OFFSET = re.compile(r"(\d)[+-]00:00$")
 _FLOAT = f"{XSD}float"
 _DECIMAL = f"{XSD}decimal"
 _SPECIAL = {"INF": "INF", "+INF": "INF", "-INF": "-INF", "Infinity": "INF", "-Infinity": "-INF", "NaN": "NaN"}
-"""Numbers that JSON has none for; `Infinity` is how engines in Java write a number that is too large."""
+"""Numbers that JSON lacks; engines in Java write `Infinity` for numbers that are too large."""
 
 _EXACT_INTEGERS = 2**53
 _DIGITS = 40
-"""Longer runs of digits are no numbers a reader can use, and Python refuses to parse very long ones."""
+"""Longer runs of digits stay text: no reader can use them, and Python refuses to parse very long ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Literal:
 
     @property
     def json(self) -> JsonScalar:
-        """The value as JSON carries it: a number, a boolean, or text."""
+        """The JSON value: a number, a boolean, or text."""
         text = self.value.strip()
         if self.datatype in _INTEGERS:
             return _integer(text, self.value)
@@ -112,7 +112,7 @@ def _real(text: str, original: str, datatype: str) -> JsonScalar:
     if not _REAL_FORM.fullmatch(text):
         return _SPECIAL.get(text, original)
     if datatype == _DECIMAL and _WHOLE_FORM.fullmatch(text):
-        # One engine keeps large integers as decimals; as a float such a number would be another one.
+        # One engine stores large integers as decimals, and a float would change their value.
         whole = _integer(text.partition(".")[0], original)
         if isinstance(whole, str):
             return whole
@@ -121,11 +121,11 @@ def _real(text: str, original: str, datatype: str) -> JsonScalar:
         if datatype == _DECIMAL:
             return text
         return "INF" if number > 0 else "-INF"
-    return number + 0.0  # -0.0 and 0.0 are one value to a reader; engines keep either
+    return number + 0.0  # -0.0 becomes 0.0: engines store either
 
 
 def _single(number: float) -> float:
-    """Round to single precision, and return the shortest decimal that is the same there."""
+    """Return the shortest decimal that is equal to a number in single precision."""
     try:
         packed = struct.pack("f", number)
     except OverflowError:
@@ -140,9 +140,9 @@ def _date(text: str) -> str:
 
 
 def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:
-    """Rank a language tag: the profile's list, then untagged, ``mul``, ``en``, then the first tag.
+    """Return the rank of a language tag: the preferred ones, then untagged, ``mul``, ``en``, then by alphabet.
 
-    A tag such as ``en-us`` stands with its plain language, behind it.
+    A tag such as ``en-us`` comes directly after ``en``.
     """
     order = [*preferred, "", "mul", "en"]
     for rank, wanted in enumerate(order):
@@ -154,20 +154,17 @@ def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:
 
 
 def in_best_language(literals: Iterable[Literal], preferred: Sequence[str]) -> list[Literal]:
-    """Keep the literals that a reader gets: all that are no text, and the text of the best language there is.
-
-    A number or a date beside a text is kept; a text in a second language is not.
-    """
-    kept = list(literals)
-    texts = [literal for literal in kept if literal.language or not literal.datatype]
+    """Return the texts in the best language that occurs, and all literals that are no text."""
+    given = list(literals)
+    texts = [literal for literal in given if literal.language or not literal.datatype]
     if not texts:
-        return kept
+        return given
     best = min((literal.language for literal in texts), key=lambda tag: language_rank(tag, preferred))
-    return [literal for literal in kept if literal.language == best or (literal.datatype and not literal.language)]
+    return [literal for literal in given if literal.language == best or (literal.datatype and not literal.language)]
 
 
 def sorted_values(values: Iterable[JsonScalar]) -> list[JsonScalar]:
-    """Sort distinct JSON values: booleans, then numbers, then text by code points."""
+    """Return the distinct JSON values, sorted: booleans, then numbers, then text by code points."""
 
     def key(value: JsonScalar) -> tuple[int, float, str]:
         if isinstance(value, bool):
@@ -181,6 +178,6 @@ def sorted_values(values: Iterable[JsonScalar]) -> list[JsonScalar]:
 
 
 def scalar_or_list(values: Iterable[JsonScalar]) -> JsonScalar | list[JsonScalar]:
-    """Return one value as itself and several as a sorted list."""
+    """Return the value if there is one, or a sorted list of several."""
     ordered = sorted_values(values)
     return ordered[0] if len(ordered) == 1 else ordered

@@ -1,7 +1,7 @@
-r"""Words as regular expressions that match them in spite of case, accents and Unicode forms.
+r"""Makes regular expressions that match words in spite of case, accents and Unicode forms.
 
 The patterns use literal characters, classes, groups and ``\p{M}`` only, which Java, PCRE, RE2 and Rust read alike. A
-pattern matches every text that has the word by `gateway.terms.folding`, and some others: the caller compares again.
+pattern matches every text with the word by `gateway.terms.folding`, and some others: the caller compares again.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from itertools import chain, takewhile
 from gateway.terms.folding import fold_accents, fold_letters, fold_marks
 
 _LENGTHS = (40, 20, 12, 8, 5, 3)
-"""Letters of a word that a pattern has at most: as many as there is room for."""
+"""Letters of a word in its pattern, tried in this order until all patterns are short enough."""
 
-_ROOM = 6_000
-"""Characters of all patterns of one search."""
+_MAX_CHARACTERS = 6_000
+"""Of all patterns of one search."""
 
 _MARK = "[\\p{M}\uff9e\uff9f]"
-"""With the half-width signs of kana: they are no marks to Unicode, and nothing but marks when they are decomposed."""
+"""Includes the half-width signs of kana, which Unicode classifies as marks only in their decomposed form."""
 
 _MARKS = f"{_MARK}*"
 
 _MAY_BE_FORMS = (range(0x80, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000), range(0x2F800, 0x2FA20))
-"""Code points that may be forms of others: all but Han, Hangul syllables, surrogates and private use."""
+"""Code points that may be forms of others: all except Han, Hangul syllables, surrogates and private use."""
 
 _STYLED = range(0x1D400, 0x1D800)
-"""Mathematical letters and digits: a class that has some of them has all, which makes it half as long."""
+"""Mathematical letters and digits; a class with some of them includes all, which makes it half as long."""
 
 _SYLLABLES = ("\uac00", "\ud7a3")
 _LEADING, _VOWEL, _FINAL = 0x1100, 0x1161, 0x11A7
@@ -61,17 +61,17 @@ class _Forms:
 
 
 def words_in(name: str, words: Iterable[str]) -> list[str]:
-    """Return those of some words that a name has, in spite of case, accents and Unicode forms."""
+    """Return the words that occur in a name, in spite of case, accents and Unicode forms."""
     without_marks, without_accents = fold_marks(name), fold_accents(name)
     return [word for word in words if fold_marks(word) in without_marks or fold_accents(word) in without_accents]
 
 
 def patterns(words: Sequence[str]) -> list[str]:
-    """Return a pattern for each word; where the patterns get too long, they have the beginnings of the words."""
+    """Return a pattern for each word, or for the beginning of each word if the patterns get too long."""
     found: list[str] = []
     for length in _LENGTHS:
         found = [_pattern(word, length) for word in words]
-        if sum(map(len, found)) <= _ROOM:
+        if sum(map(len, found)) <= _MAX_CHARACTERS:
             break
     return found
 
@@ -80,12 +80,12 @@ def _pattern(word: str, length: int) -> str:
     letters = "".join(_first_letters(fold_letters(word)))[:length]
     forms = _forms()
     if not letters:
-        # A word of nothing but marks, or of letters that are marks on a blank.
+        # A word of marks only, or of letters that are marks on a blank.
         return _either(_MARK, [form for form in forms.single.get(" ", ()) if form.isalnum()])
     pattern = ""
     for place in reversed(range(len(letters))):
         letter, left = letters[place], letters[place:]
-        # A code point that goes beyond this letter ends the pattern: the caller compares again.
+        # A code point that stands for more than this letter ends the pattern: the caller compares again.
         joined = [one.form for one in forms.beginning.get(letter, ()) if _agree(one.letters, left)]
         pattern = _either(_letter(letter) + (_MARKS + pattern if pattern else ""), joined)
     begun_before = [one.form for one in forms.inside.get(letters[0], ()) if _ends_in(one.letters, letters)]
@@ -93,7 +93,7 @@ def _pattern(word: str, length: int) -> str:
 
 
 def _first_letters(text: str) -> Iterator[str]:
-    """Return the first letters and digits in a row: what else stands in a word would need to be escaped."""
+    """Return the first run of letters and digits: other characters would need escapes."""
     start = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
     return takewhile(str.isalnum, text[start:])
 
@@ -103,7 +103,7 @@ def _agree(one: str, other: str) -> bool:
 
 
 def _ends_in(several: str, letters: str) -> bool:
-    """Return whether the letters begin, or are, inside those that one code point stands for."""
+    """Return whether the letters begin inside those of one code point, which stands for several."""
     return any(_agree(several[place:], letters) for place in range(1, len(several)))
 
 

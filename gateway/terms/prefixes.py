@@ -1,4 +1,4 @@
-"""Canonical IDs: IRIs shortened to CURIEs, and back without loss (docs/contract.md, "Canonical IDs").
+"""Shortens IRIs to canonical IDs, and expands them without loss (docs/contract.md, "Canonical IDs").
 
 Why not the `curies` package: decision record 0003.
 """
@@ -20,10 +20,9 @@ _SHOWN = 8
 _LISTED = 5
 """IDs that a sentence lists."""
 
-
 _COMPARED = 500
 _LONGEST_COMPARED = 20
-"""Prefixes, and characters of one, that are compared with a prefix nobody declared."""
+"""Declared prefixes, and characters of one, that are compared with an undeclared prefix."""
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
 _NAME = re.compile(r"[^\s:]{0,80}")
@@ -32,38 +31,43 @@ _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
     | {"news", "ni", "oid", "tag", "tel", "urn", "ws", "wss"}
 )
-"""Schemes of IRIs that have no `//`, which are no prefixes that somebody forgot to declare."""
+"""Schemes of IRIs without `//`, which are no undeclared prefixes."""
 
 _REMEMBERED_BYTES = 32 << 20
-"""Of short forms, so that a traversal shortens each IRI once: some 100,000 of ordinary length."""
+"""The memory for short forms: some 100,000 of ordinary length, so that a traversal shortens each IRI once."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixConflict:
-    """A prefix that a later source bound to another namespace; the earlier binding stands.
+    """A prefix that a later source binds to another namespace; the earlier binding stays valid.
 
     Attributes:
         name: The prefix.
-        kept: The namespace it stands for.
-        ignored: The namespace that the later source wanted.
-        source: The later source, as its reader knows it.
+        namespace: Its namespace.
+        ignored: The namespace in the later source.
+        source: The name of the later source.
     """
 
     name: str
-    kept: str
+    namespace: str
     ignored: str
     source: str
 
     def __str__(self) -> str:
-        """Say it as a warning."""
+        """Return the warning."""
         return (
             f"The prefix {quoted(self.name)} of {self.source} would mean <{in_prose(self.ignored)}>, "
-            f"but it already means <{in_prose(self.kept)}>, which stands."
+            f"but it already means <{in_prose(self.namespace)}>, which stands."
         )
 
 
+def is_prefix(name: str, namespace: str) -> bool:
+    """Return whether a name can be a prefix, and its namespace is an IRI."""
+    return is_iri(namespace) and not any(character in name for character in ":/<> ")
+
+
 def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, str], list[PrefixConflict]]:
-    """Merge prefix tables by precedence: the first binding of a name wins.
+    """Return the prefixes of all sources, by precedence, and the conflicts: the first binding of a name wins.
 
     Args:
         sources: Pairs of a source's name (for the warning) and its prefixes, the strongest first.
@@ -72,9 +76,9 @@ def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, s
     conflicts: list[PrefixConflict] = []
     for source, table in sources:
         for name, namespace in table.items():
-            kept = merged.setdefault(name, namespace)
-            if kept != namespace:
-                conflicts.append(PrefixConflict(name, kept, namespace, source))
+            first = merged.setdefault(name, namespace)
+            if first != namespace:
+                conflicts.append(PrefixConflict(name, first, namespace, source))
     return merged, conflicts
 
 
@@ -82,8 +86,8 @@ class PrefixMap:
     """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
-        # A name with a colon could not be told from its own first part; one that is long, or has a blank, makes no
-        # shorter ID that a caller can send back.
+        # A name with a colon is ambiguous with its first part, and callers cannot send back IDs that have blanks or are
+        # long.
         self._namespaces = {
             name: namespace
             for name, namespace in prefixes.items()
@@ -109,7 +113,7 @@ class PrefixMap:
         return {name: namespace for name, namespace in self.prefixes.items() if name in used}
 
     def shorten(self, iri: str) -> str:
-        """Return the canonical ID of an IRI: a CURIE, the IRI itself, or ``<IRI>`` where it would read as a CURIE."""
+        """Return the canonical ID of an IRI: a CURIE, the IRI, or ``<IRI>`` if that would look like a CURIE."""
         short = self._short.known.get(iri)
         if short is None:
             short = self._shorten(iri)
@@ -124,25 +128,25 @@ class PrefixMap:
         return f"<{iri}>" if iri.partition(":")[0] in self._namespaces else iri
 
     def in_prose(self, iri: str) -> str:
-        """Return the canonical ID of an IRI as a sentence may name it; see `in_prose`."""
+        """Return the canonical ID of an IRI for a sentence; see `in_prose`."""
         return in_prose(self.shorten(iri))
 
     def listed(self, iris: Iterable[str], most: int = _LISTED) -> str:
-        """Return the first canonical IDs of some IRIs as a sentence may list them, and how many more there are."""
+        """Return the first canonical IDs of some IRIs for a sentence, and the number of the others."""
         return listed(sorted(map(self.shorten, iris)), most)
 
     def undeclared(self, iris: Iterable[str]) -> str:
-        """Return what to say of IRIs that read as CURIEs of prefixes that nobody declared; empty where none does.
+        """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none.
 
         Args:
-            iris: IRIs that callers asked for and that are not in the graph.
+            iris: IRIs that callers named and that are not in the graph.
         """
         schemes = {iri.partition(":")[0] for iri in iris if ":" in iri and not iri.partition(":")[2].startswith("//")}
         unknown = sorted(name for name in schemes - self._namespaces.keys() if name.lower() not in _SCHEMES)
         if not unknown:
             return ""
         known = sorted(filter(None, self._namespaces))
-        # Comparing costs time that every other call waits for, so not all of very many prefixes are compared.
+        # Other calls wait for the comparison, so very many prefixes are not all compared.
         compared = [name for name in known if len(name) <= _LONGEST_COMPARED][:_COMPARED]
         wanted = [name for name in unknown[:3] if len(name) <= _LONGEST_COMPARED]
         near = dict.fromkeys(chain.from_iterable(difflib.get_close_matches(name, compared, n=3) for name in wanted))
@@ -153,10 +157,10 @@ class PrefixMap:
         return f"The prefixes {', '.join(map(quoted, unknown[:3]))} are not declared. {which}"
 
     def expand(self, text: str) -> str:
-        """Return the IRI that a caller means by an ID, a whole IRI or ``<IRI>``.
+        """Return the IRI of an ID, of an IRI, or of ``<IRI>``.
 
         Raises:
-            InputError: What results is no legal IRI.
+            InputError: The result is no legal IRI, or is too long.
         """
         if text.startswith("<") and text.endswith(">"):
             iri = text[1:-1]
@@ -181,7 +185,7 @@ class PrefixMap:
 
 
 def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
-    """Tell whether an ID is a short CURIE of ASCII letters, digits, `_`, `-` and `.`: it reads as no text.
+    """Return whether an ID is a short CURIE of ASCII letters, digits, `_`, `-` and `.`, and so no sentence.
 
     Args:
         text: The ID.
@@ -192,16 +196,16 @@ def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
 
 
 def in_prose(text: str) -> str:
-    """Return an ID as a sentence may name it: as it is where it is one short printable word, else quoted and cut."""
+    """Return an ID for a sentence: unchanged if it is one short printable word, else quoted and cut."""
     return text if len(text) <= QUOTE_LIMIT and text.isprintable() and " " not in text else quoted(text)
 
 
 def listed(ids: Sequence[str], most: int) -> str:
-    """Return the first of some IDs as a sentence may list them, and how many more there are."""
+    """Return the first of some IDs for a sentence, and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return ", ".join(map(in_prose, ids[:most])) + more
 
 
 def _preference(name: str) -> tuple[bool, int, str]:
-    """Order names of one namespace: a non-empty one first, then the shortest, then the first alphabetically."""
+    """Return the sort key of a name of a namespace: not empty, then short, then alphabetical."""
     return (not name, len(name), name)

@@ -1,4 +1,4 @@
-"""The one place where text becomes SPARQL: an IRI or a literal, rendered or refused."""
+"""Renders IRIs and literals as SPARQL, or refuses them; no other module writes text into a query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ESCAPES = str.maketrans(
 )
 
 _CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
-"""The u of a text that reads like a code point escape: rdflib decodes those before it unescapes.
+"""The u of a text that looks like a code point escape: rdflib decodes these before it unescapes.
 
 Source: docs/notes/embedded-engines.md, "Terms".
 """

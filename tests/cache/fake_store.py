@@ -8,6 +8,7 @@ from typing import Any
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.graph.name_reader import NameReader
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Assertion,
@@ -225,8 +226,9 @@ class FakeStore:
         fetch = await self._ask(("named", tuple(types)), (text,), call)
         return Hits((Hit(f"urn:seen:{fetch.number}", text, is_synonym=False),), truncated=False, how="fake")
 
-    def name_reader(self) -> None:
-        """List no names."""
+    def name_reader(self) -> NameReader | None:
+        """Return none: it lists no names."""
+        return None
 
     def prepare(self) -> None:
         """Prepare nothing."""

@@ -28,11 +28,11 @@ async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
             both = await checked(server.endpoint, Profile(endpoint=EndpointSettings(graphs=("urn:check", "urn:other"))))
     except ServerUnavailable as error:
         skip_or_fail(error)
-    told = found.told()
-    assert str(told.pop("version")).startswith("07.20.")
+    values = found.values()
+    assert str(values.pop("version")).startswith("07.20.")
     # Two of one's own, and those that Virtuoso itself keeps.
-    assert int(told.pop("named_graphs")) >= 2
-    assert told == {
+    assert int(values.pop("named_graphs")) >= 2
+    assert values == {
         "engine": "virtuoso",
         "post": True,
         "get": True,
@@ -51,7 +51,7 @@ async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
     assert profile.limits.query_rows == 9_000
     assert profile.endpoint == EndpointSettings(url=found.url, engine="virtuoso", lateral=False, graphs=("urn:check",))
     # A triple that is in both graphs is one.
-    assert both.told()["triples"] == len(GRAPH)
+    assert both.values()["triples"] == len(GRAPH)
     assert agrees_everywhere(both.report)
 
 
@@ -61,7 +61,7 @@ async def test_blazegraph_with_a_text_index(tmp_path: Path) -> None:
             found = await checked(server.endpoint("check"))
     except ServerUnavailable as error:
         skip_or_fail(error)
-    assert found.told() == {
+    assert found.values() == {
         "engine": "blazegraph",
         "version": "2.1.5",
         "post": True,

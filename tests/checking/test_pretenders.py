@@ -84,7 +84,7 @@ QLEVER: dict[str, Page] = {
 }
 
 
-async def test_qlever_is_recognised_by_its_statistics_and_tells_its_time_out() -> None:
+async def test_qlever_is_recognised_by_its_statistics_and_publishes_its_time_out() -> None:
     report = await checked(Pretender(pages=QLEVER, refused=("LATERAL", "<<(")))
     assert report.claims.engine.as_json() == {"value": "qlever", "evidence": "what it answers to cmd=stats"}
     assert report.claims.time_limit.value == 30
@@ -103,14 +103,14 @@ async def test_graphdb_is_not_trusted_because_its_time_out_cuts_without_a_sign()
 @pytest.mark.parametrize(
     ("rest", "engine"), [({"status": 404}, "rdf4j"), ({"text": "[]"}, None), ({"status": 401}, None)]
 )
-async def test_rdf4j_is_told_by_its_protocol_unless_it_may_be_graphdb(rest: Page, engine: str | None) -> None:
+async def test_rdf4j_is_recognised_by_its_protocol_unless_it_may_be_graphdb(rest: Page, engine: str | None) -> None:
     pages: dict[str, Page] = {"/protocol": {"text": "12"}, "/rest/repositories": rest}
     report = await checked(Pretender(pages=pages), path="/repositories/one")
     assert report.claims.engine.value == engine
     assert "RDF4J's protocol" in report.claims.engine.why
 
 
-async def test_a_cap_that_nobody_tells_is_found_all_the_same() -> None:
+async def test_a_row_cap_is_found_without_an_announcement() -> None:
     report = await checked(Pretender(cap=700), Profile())
     assert (report.claims.row_cap.value, report.claims.row_cap.at_least) == (700, False)
     assert "without a sign" in report.claims.row_cap.why
@@ -197,7 +197,7 @@ async def test_a_probe_that_fails_is_not_determined_and_the_others_are() -> None
     assert claims.rdf_1_2.value is True
 
 
-async def test_answers_that_differ_are_told_plainly() -> None:
+async def test_answers_that_differ_are_reported() -> None:
     def forge(query: str, answer: dict[str, Any]) -> None:
         if "BIND(<" in query:
             answer["results"]["bindings"] = answer["results"]["bindings"][1:]

@@ -57,7 +57,7 @@ class Checked:
     report: Report
     url: str
 
-    def told(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return the claims: a value, `at least` a value, or None where it is not determined."""
         return {
             name: f"at least {claim.value}" if claim.at_least else claim.value
@@ -110,7 +110,7 @@ async def test_fuseki_with_a_text_index(version: str, graph: Path, tmp_path: Pat
             found = await checked(server.endpoint("ds"))
     except ServerUnavailable as error:
         skip_or_fail(error)
-    assert found.told() == {
+    assert found.values() == {
         "engine": "fuseki",
         "version": version,
         "post": True,
@@ -156,18 +156,18 @@ async def test_fuseki_without_a_text_index_and_with_all_triples_in_named_graphs(
             one = await checked(url, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/1",))))
     except ServerUnavailable as error:
         skip_or_fail(error)
-    told = found.told()
-    assert (told["named_graphs"], told["union_default_graph"], told["triples"]) == (2, False, 0)
+    values = found.values()
+    assert (values["named_graphs"], values["union_default_graph"], values["triples"]) == (2, False, 0)
     # Without a name in the graph that is asked there is no word to search for.
-    assert told["text_search"] is None
+    assert values["text_search"] is None
     assert "The graph that is asked is empty; the triples are in named graphs." in found.report.warnings
     assert snippet(found.report).endpoint.graphs == "union"
-    assert union.told()["triples"] == len(LINES)
-    assert union.told()["text_search"] is False
+    assert union.values()["triples"] == len(LINES)
+    assert union.values()["text_search"] is False
     assert agrees_everywhere(union.report)
-    assert one.told()["triples"] == len(LINES) / 2
-    assert one.told()["named_graphs"] == 2
-    assert both.told()["triples"] == len(LINES)
+    assert one.values()["triples"] == len(LINES) / 2
+    assert one.values()["named_graphs"] == 2
+    assert both.values()["triples"] == len(LINES)
     assert snippet(one.report).endpoint.graphs == (f"{EX}graph/1",)
 
 
@@ -178,9 +178,9 @@ async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
             found = await checked(server.endpoint)
     except ServerUnavailable as error:
         skip_or_fail(error)
-    told = found.told()
-    assert str(told.pop("version")).startswith("0.5.")
-    assert told == {
+    values = found.values()
+    assert str(values.pop("version")).startswith("0.5.")
+    assert values == {
         "engine": "oxigraph",
         "post": True,
         "get": True,
@@ -230,8 +230,8 @@ async def test_a_triple_that_is_in_two_of_the_graphs_is_counted_once(tmp_path: P
             )
     except ServerUnavailable as error:
         skip_or_fail(error)
-    told = both.told()
-    assert (told["named_graphs"], told["union_default_graph"], told["triples"]) == (2, False, len(LINES))
+    values = both.values()
+    assert (values["named_graphs"], values["union_default_graph"], values["triples"]) == (2, False, len(LINES))
     assert agrees_everywhere(both.report)
 
 
@@ -239,9 +239,9 @@ async def test_a_graph_in_this_process() -> None:
     films = resources.folder("fixtures") / "films.ttl"
     transport, _ = load(films, Profile())
     report = await check_graph(transport, "films.ttl", Profile())
-    told = Checked(report, "").told()
-    assert str(told.pop("version")).startswith("0.5.")
-    assert told == {
+    values = Checked(report, "").values()
+    assert str(values.pop("version")).startswith("0.5.")
+    assert values == {
         "engine": "oxigraph",
         "post": None,
         "get": None,

@@ -69,13 +69,13 @@ def test_json_is_one_object_on_one_line(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(FUSEKI)) as url:
         ran = run("check", url, "--json", "-p", quick(tmp_path))
     assert ran.out.count("\n") == 1
-    told = json.loads(ran.out)
-    assert told["checked"] == url
-    assert told["reachable"] is True
-    assert told["engine"] == {"value": "fuseki", "evidence": "the header Fuseki-Request-Id"}
-    assert told["triples"]["value"] == TRIPLES
-    assert told["time_limit"].keys() == {"not_determined"}
-    assert told["agrees"] is True
+    report = json.loads(ran.out)
+    assert report["checked"] == url
+    assert report["reachable"] is True
+    assert report["engine"] == {"value": "fuseki", "evidence": "the header Fuseki-Request-Id"}
+    assert report["triples"]["value"] == TRIPLES
+    assert report["time_limit"].keys() == {"not_determined"}
+    assert report["agrees"] is True
     assert "null" not in ran.out
 
 

@@ -35,7 +35,7 @@ def url() -> Iterator[str]:
     loop.close()
 
 
-def test_index_says_what_it_has_and_where_it_keeps_it(run: Run, url: str, tmp_path: Path) -> None:
+def test_index_reports_its_content_and_its_folder(run: Run, url: str, tmp_path: Path) -> None:
     ran = run("index", "--endpoint", url, "--store", tmp_path)
     assert ran.status == 0
     assert "77 names of 42 entities" in ran.out
@@ -44,7 +44,7 @@ def test_index_says_what_it_has_and_where_it_keeps_it(run: Run, url: str, tmp_pa
     assert (place / "labels.sqlite").exists()
 
 
-def test_refresh_makes_the_index_anew(run: Run, url: str, tmp_path: Path) -> None:
+def test_refresh_rebuilds_the_index(run: Run, url: str, tmp_path: Path) -> None:
     run("index", "--endpoint", url, "--store", tmp_path)
     (index,) = tmp_path.glob("*/labels.sqlite")
     before = index.stat().st_ino
@@ -55,7 +55,7 @@ def test_refresh_makes_the_index_anew(run: Run, url: str, tmp_path: Path) -> Non
     assert (index.parent / "schema.json").exists()
 
 
-def test_the_users_cache_is_where_things_are_kept(
+def test_an_index_is_stored_in_the_users_cache(
     run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -71,7 +71,7 @@ def test_without_an_endpoint_there_is_nothing_to_read(run: Run, command: str) ->
     assert "--endpoint URL" in ran.err
 
 
-def test_an_endpoint_that_is_gone_is_an_error_that_says_what_is_kept(run: Run, tmp_path: Path) -> None:
+def test_an_endpoint_that_is_gone_is_an_error_that_says_how_to_resume(run: Run, tmp_path: Path) -> None:
     ran = run("index", "--endpoint", "http://127.0.0.1:9/sparql", "--store", tmp_path)
     assert ran.status == 2
     assert "goes on where this was" in ran.err

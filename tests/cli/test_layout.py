@@ -92,5 +92,5 @@ def test_a_table_of_any_width_has_every_id_whole(rows: list[tuple[str, str, str]
 
 @given(st.lists(st.tuples(WORDS, st.lists(st.lists(WORDS, min_size=1).map(" ".join))), min_size=1), st.integers(20, 99))
 def test_keys_and_values_of_any_width_have_every_word_whole(rows: list[tuple[str, list[str]]], width: int) -> None:
-    told = shown(KeyValues(rows, indent=2), width).split()
-    assert sorted(told) == sorted(word for key, lines in rows for word in [key, *" ".join(lines).split()])
+    shown_words = shown(KeyValues(rows, indent=2), width).split()
+    assert sorted(shown_words) == sorted(word for key, lines in rows for word in [key, *" ".join(lines).split()])

@@ -108,7 +108,7 @@ def test_a_profile_file_is_taken(run: Run, tmp_path: Path) -> None:
         *[([command, "--help"], f"Usage: bfsql-gateway {command}") for command in COMMANDS],
     ],
 )
-def test_help_is_told_and_is_no_error(run: Run, argv: list[str], words: str) -> None:
+def test_help_is_printed_and_is_no_error(run: Run, argv: list[str], words: str) -> None:
     ran = run(*argv)
     assert (ran.status, ran.err) == (0, "")
     assert words in ran.out
@@ -133,7 +133,7 @@ def test_the_examples_in_the_help_work(run: Run, command: str, monkeypatch: pyte
             assert (ran.status, ran.err) == (0, ""), line
 
 
-def test_the_version_is_told(run: Run) -> None:
+def test_the_version_is_printed(run: Run) -> None:
     assert run("--version").out == f"bfsql-gateway {importlib.metadata.version('bfsql-gateway')}\n"
 
 
@@ -187,7 +187,7 @@ def test_an_error_is_one_line_that_says_what_is_wrong(run: Run, argv: list[str],
         assert word in error
 
 
-def test_a_broken_file_is_told_with_line_and_column(run: Run, tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_with_line_and_column(run: Run, tmp_path: Path) -> None:
     broken = tmp_path / "broken.ttl"
     broken.write_text("@prefix e: <http://e/> .\ne:a e:b .\n")
     ran = run("schema", "-g", broken)
@@ -196,7 +196,7 @@ def test_a_broken_file_is_told_with_line_and_column(run: Run, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("argv", [*ASKING, ["schema", "--json"]])
-def test_an_endpoint_that_nobody_serves_is_an_error_and_no_empty_answer(run: Run, argv: list[str]) -> None:
+def test_an_endpoint_that_is_down_is_an_error_and_no_empty_answer(run: Run, argv: list[str]) -> None:
     url = f"http://127.0.0.1:{free_port()}/sparql"
     ran = run(*argv, "-e", f"{url}?of=7", "--prefix", "drug=http://example.org/")
     assert (ran.status, ran.out) == (2, "")
@@ -204,7 +204,7 @@ def test_an_endpoint_that_nobody_serves_is_an_error_and_no_empty_answer(run: Run
     assert only_error(ran.err).endswith(f"The configured URL is {url}")
 
 
-def test_a_host_that_nobody_knows_does_not_read_like_a_server_that_is_down(run: Run) -> None:
+def test_an_unknown_host_does_not_read_like_a_server_that_is_down(run: Run) -> None:
     ran = run("search", "x", "-e", "http://nobody.invalid/sparql")
     assert "could not be reached: its host name is unknown" in only_error(ran.err)
 

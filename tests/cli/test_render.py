@@ -64,20 +64,20 @@ def test_hits_are_a_table(run: Run) -> None:
     assert ["ID", "Type", "Name", "Match", "Matched"] in rows(out)
     assert ["gene:CYP2C9", "m:Gene", "CYP2C9", "label"] in rows(out)
     assert ["protein:CYP2C9", "m:Protein", "cytochrome", "P450", "2C9", "alias", "CYP2C9"] in rows(out)
-    told = " ".join(out.split())
-    assert "3 hits. Searched: the local label index: 165 names of 91 entities; names that are the same" in told
+    text = " ".join(out.split())
+    assert "3 hits. Searched: the local label index: 165 names of 91 entities; names that are the same" in text
 
 
 def test_hits_that_are_not_shown_are_counted(run: Run) -> None:
     assert "… 3 more: search for more words, or raise --limit." in run("search", "insulin", "--limit", "1").out
 
 
-def test_no_hits_are_told_with_how_it_was_searched(run: Run) -> None:
+def test_a_search_without_hits_reports_how_it_searched(run: Run) -> None:
     ran = run("search", "zebra")
     assert ran.status == 0
-    told = " ".join(ran.out.split())
+    text = " ".join(ran.out.split())
     searched = "the local label index: 165 names of 91 entities; no name is near."
-    assert told == f"Nothing is found for “zebra”. Searched: {searched}"
+    assert text == f"Nothing is found for “zebra”. Searched: {searched}"
 
 
 @pytest.mark.parametrize("result", [[], [{"id": "e:a", "entity_type": "e:T", "match": "label"}]])
@@ -136,13 +136,13 @@ def test_lists_and_nested_values_are_readable() -> None:
     ]
 
 
-def test_several_entities_are_told_with_those_that_are_missing(run: Run) -> None:
+def test_several_entities_are_shown_with_those_that_are_missing(run: Run) -> None:
     out = run("describe", "drug:warfarin", "drug:nothing", "drug:aspirin").out
     assert out.index("drug:warfarin  [m:Drug]") < out.index("drug:aspirin  [m:Drug]")
     assert "! Not in the graph: drug:nothing" in out
 
 
-def test_everything_that_a_description_leaves_out_is_told() -> None:
+def test_everything_that_a_description_leaves_out_is_reported() -> None:
     answer = EntitiesResult(
         result=[],
         complete=False,

@@ -76,7 +76,7 @@ def test_http_says_where_it_listens_and_for_whom(run: Run, served: Calls) -> Non
     assert ran.err.count("\n") == 1
 
 
-def test_a_port_in_use_is_told_before_a_graph_is_loaded(run: Run, served: Calls) -> None:
+def test_a_port_in_use_is_reported_before_a_graph_is_loaded(run: Run, served: Calls) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = run("serve", "--http", "--port", str(port), "--graph", "not-even-there.ttl")
@@ -98,7 +98,7 @@ def test_a_port_in_use_is_told_before_a_graph_is_loaded(run: Run, served: Calls)
         (["--prefix", "x"], "--prefix 'x' is wrong"),
     ],
 )
-def test_what_is_wrong_with_the_command_line_is_told_before_anything_is_served(
+def test_an_error_in_the_command_line_is_reported_before_anything_is_served(
     run: Run, served: Calls, arguments: list[str], said: str
 ) -> None:
     ran = run("serve", *arguments)

@@ -118,7 +118,7 @@ def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
     assert "another one" not in second
 
 
-def test_an_offset_behind_the_end_is_told(run: Run) -> None:
+def test_an_offset_behind_the_end_is_reported(run: Run) -> None:
     assert (
         "! This page is empty: --offset 99 is past the last node." in run("bfs", "drug:warfarin", "--offset", "99").out
     )
@@ -130,7 +130,7 @@ def test_nodes_whose_way_is_filtered_out_are_still_shown() -> None:
     assert out[out.index("e:c  [T]") + 1] == "└── p → e:d  [T]"
 
 
-def test_everything_that_an_answer_lacks_is_told() -> None:
+def test_everything_that_an_answer_lacks_is_reported() -> None:
     out = " ".join(
         drawn(
             "a p b",
@@ -148,7 +148,7 @@ def test_everything_that_an_answer_lacks_is_told() -> None:
             result_changed=True,
         )
     )
-    for told in (
+    for text in (
         "not complete.",
         "! hub_not_expanded, 22 nodes: Degree 9,000. (e:h, e:i and 20 more)",
         "! What is not here may still be in the graph.",
@@ -164,7 +164,7 @@ def test_everything_that_an_answer_lacks_is_told() -> None:
         "! 6 edges between this page and others: on no page.",
         "! … 9 more nodes. The next page: --offset 2 --snapshot abc",
     ):
-        assert told in out
+        assert text in out
 
 
 def test_an_intersection_is_nodes_and_the_edges_among_them(run: Run) -> None:
@@ -180,7 +180,7 @@ def test_an_intersection_shows_how_its_nodes_hang_together_where_asked(run: Run)
     assert "How they hang together" not in run(*asked).out
 
 
-def test_an_empty_intersection_is_told(run: Run, films: Path) -> None:
+def test_an_empty_intersection_is_reported(run: Run, films: Path) -> None:
     out = run("intersect", "person:Steve_McQueen_1930", "person:Steve_McQueen_1969", "-g", films).out
     assert ": 0 nodes, 0 edges, complete." in out.replace("\n", " ").replace("  ", " ")
 
@@ -192,7 +192,7 @@ def test_an_intersection_with_a_missing_seed_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "told"),
+    ("metadata", "text"),
     [
         (None, ""),
         ({"e:note": "x"}, ""),
@@ -203,5 +203,5 @@ def test_an_intersection_with_a_missing_seed_says_so() -> None:
         ({"assertions": [{"confidence": 0.95}, {"confidence": 0.9}, {}]}, "0.9 to 0.95"),
     ],
 )
-def test_confidence_is_a_number_or_a_range(metadata: dict[str, Any] | None, told: str) -> None:
-    assert subgraph.confidence(Edge(subject="e:a", predicate="e:p", object="e:b", metadata=metadata)) == told
+def test_confidence_is_a_number_or_a_range(metadata: dict[str, Any] | None, text: str) -> None:
+    assert subgraph.confidence(Edge(subject="e:a", predicate="e:p", object="e:b", metadata=metadata)) == text

@@ -21,8 +21,8 @@ def test_no_sentence_holds_anything_that_a_terminal_obeys(text: str) -> None:
 
 
 def test_a_local_part_is_what_follows_the_last_separator() -> None:
-    told = {term: local_part(term) for term in ("m:TREATS", ":a", "http://e/x#y", "<http://e/x/>", "untyped", ":")}
-    assert told == {
+    names = {term: local_part(term) for term in ("m:TREATS", ":a", "http://e/x#y", "<http://e/x/>", "untyped", ":")}
+    assert names == {
         "m:TREATS": "TREATS",
         ":a": "a",
         "http://e/x#y": "y",

@@ -9,7 +9,7 @@ from gateway.graph.values import Iri
 from gateway.labels.building import read_names
 from gateway.labels.index import build_index
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
-from tests.labels.making import Listed, allowance, find, found, index_of
+from tests.labels.small_indexes import Listed, allowance, find, found, index_of
 
 pytestmark = pytest.mark.anyio
 

@@ -20,7 +20,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_plain_iri
 from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import read
-from tests.labels.making import allowance
+from tests.labels.small_indexes import allowance
 from tests.shared_data import shared_data_or_none
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.values import SearchTerms
 from gateway.labels.word_forms import words_of
 from tests.examples import examples
-from tests.labels.making import Listed, find, found, index_of
+from tests.labels.small_indexes import Listed, find, found, index_of
 
 pytestmark = pytest.mark.anyio
 

@@ -6,11 +6,12 @@ import pyoxigraph
 import pytest
 from aiohttp import web
 
-from gateway.api import make_label_index, open_gateway
+from gateway.api import make_label_index, open_gateway, store_in_process
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NamesPage
+from gateway.graph.name_reader import NameReader, NamesPage
 from gateway.graph.values import Iri, SearchTerms
+from gateway.labels.building import no_progress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import LabelIndex
 from gateway.labels.indexed_store import IndexedStore
@@ -19,8 +20,9 @@ from gateway.settings.profile import LimitSettings, Profile
 from gateway.settings.storage import Identity
 from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
+from tests.cache.fake_store import FakeStore
 from tests.engine.small import PREFIXES, X, engine
-from tests.labels.making import Listed, allowance
+from tests.labels.small_indexes import Listed, allowance
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -57,6 +59,21 @@ async def test_a_graph_in_a_file_is_searched_in_spite_of_typos(tmp_path: Path) -
         assert [hit.id for hit in answer.result] == ["urn:w"]
         assert answer.complete
         assert answer.searched.how == "the local label index: 1 names of 1 entities; names that are similar"
+
+
+@pytest.mark.parametrize("lists_names", [True, False])
+async def test_a_store_that_speaks_no_sparql_has_a_label_index_if_it_lists_names(*, lists_names: bool) -> None:
+    class WithNames(FakeStore):
+        def name_reader(self) -> NameReader | None:
+            return Listed({"urn:w": ["warfarin"]}) if lists_names else None
+
+    below = WithNames()
+    indexed, names_read = store_in_process(below, Profile(), None)
+    await names_read(no_progress)
+    hits = await indexed.search(TYPO, (), allowance())
+    assert [hit.iri for hit in hits.hits] == ["urn:w" if lists_names else "urn:seen:0"]
+    assert bool(below.asked) is not lists_names
+    await indexed.close()
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,13 @@ def store(tmp_path: Path) -> Path:
 
 
 def stored(store: Path, pattern: str) -> list[Path]:
-    return sorted(store.glob(f"*/graph/derived-*/*/{pattern}"))
+    return sorted(store.glob(f"*/graph/store-*/derived/*/{pattern}"))
 
 
 def derived(store: Path) -> Path:
-    """Return the folder of what is made of the one store, which need not exist."""
-    (manifest,) = store.glob("*/graph/manifest.json")
-    return manifest.with_name(json.loads(manifest.read_bytes())["store"].replace("store-", "derived-"))
+    """Return the folder for what is derived from the one stored graph; it need not exist."""
+    (manifest,) = store.glob("*/graph/store-*/manifest.json")
+    return manifest.with_name("derived")
 
 
 def write(path: Path, text: str) -> None:

@@ -17,7 +17,7 @@ from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.profile import Profile
 from gateway.settings.storage import Identity
 from tests.examples import examples
-from tests.labels.making import Listed, allowance, found
+from tests.labels.small_indexes import Listed, allowance, found
 
 pytestmark = pytest.mark.anyio
 

@@ -25,25 +25,25 @@ def test_lines_do_not_depend_on_where_the_chunks_end(chunks: list[bytes]) -> Non
 
 
 @given(st.lists(st.binary(max_size=9_000).map(lambda data: data.replace(b"\n", b"")), max_size=5))
-def test_of_a_long_line_the_beginning_and_the_end_are_kept(written: list[bytes]) -> None:
+def test_a_long_line_is_returned_as_its_beginning_and_its_end(written: list[bytes]) -> None:
     lines = cut([b"".join(line + b"\n" for line in written)], 5_000)
-    for line, (kept, dropped) in zip(written, lines, strict=True):
-        assert len(kept) + dropped == len(line)
-        assert len(kept) <= 5_000
+    for line, (returned, dropped) in zip(written, lines, strict=True):
+        assert len(returned) + dropped == len(line)
+        assert len(returned) <= 5_000
         if dropped:
-            assert kept[:2_000] == line[:2_000]
-            assert kept[-2_000:] == line[-2_000:]
+            assert returned[:2_000] == line[:2_000]
+            assert returned[-2_000:] == line[-2_000:]
         else:
-            assert kept == line
+            assert returned == line
 
 
 def test_a_line_that_never_ends_takes_no_memory() -> None:
     lines = LineSplitter()
     for _ in range(100):
         assert list(lines.feed(bytes(MAX_BYTES))) == []
-    ((kept, dropped),) = lines.rest()
-    assert len(kept) <= MAX_BYTES
-    assert len(kept) + dropped == 100 * MAX_BYTES
+    ((returned, dropped),) = lines.rest()
+    assert len(returned) <= MAX_BYTES
+    assert len(returned) + dropped == 100 * MAX_BYTES
 
 
 IDS = st.one_of(st.integers(-(10**17), 10**17), st.text(st.characters(exclude_categories=["Cs"]), max_size=30))

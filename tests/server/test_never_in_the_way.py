@@ -131,12 +131,12 @@ async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(
     assert "Drug" in after
 
 
-async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: ConnectMode) -> None:
+async def test_an_early_call_waits_and_reports_the_progress_of_the_load(era: ConnectMode) -> None:
     gate = Gate()
-    told: list[tuple[float, float | None, str | None]] = []
+    reports: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
+        reports.append((progress, total, message))
         gate.open()
 
     async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
@@ -148,9 +148,9 @@ async def test_a_call_that_comes_early_waits_and_tells_how_far_the_load_is(era: 
             )
     assert not answer.is_error
     assert (answer.structured_content or {})["node_count"] == 16
-    assert told[:1] == [(0.43, 1, "The graph is loading: 43% of it is read.")]
-    assert [progress for progress, _, _ in told] == sorted(progress for progress, _, _ in told)
-    assert told[-1][:2] == (2, 2)
+    assert reports[:1] == [(0.43, 1, "The graph is loading: 43% of it is read.")]
+    assert [progress for progress, _, _ in reports] == sorted(progress for progress, _, _ in reports)
+    assert reports[-1][:2] == (2, 2)
 
 
 async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode) -> None:
@@ -166,7 +166,7 @@ async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode
     assert text_of(early) == "The graph is still loading: 43% of it is read. Call again in a while."
 
 
-async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
+async def test_a_failed_load_is_reported_by_every_tool_and_at_once_in_the_log(
     era: ConnectMode, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, LOGGER)
@@ -193,7 +193,7 @@ async def test_a_load_that_failed_is_told_by_every_tool_and_at_once_in_the_log(
     assert all("error=GatewayError" in line for line in lines)
 
 
-async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_defect_while_the_graph_opens_is_reported_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
     gate = Gate(ZeroDivisionError("secret"))
     async with (
         asyncio.timeout(SECONDS),
@@ -207,7 +207,7 @@ async def test_a_defect_while_opening_is_told_without_its_details(caplog: pytest
     assert "secret" in caplog.text
 
 
-async def test_a_load_that_nobody_waits_for_stops(era: ConnectMode) -> None:
+async def test_a_load_stops_when_the_server_ends(era: ConnectMode) -> None:
     gate = Gate()
     async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
         opener.start()
@@ -294,7 +294,7 @@ async def test_a_client_is_answered_while_a_file_loads(wire: Wire, era: ConnectM
 
 
 @pytest.mark.server
-async def test_a_file_that_is_no_graph_is_told_by_the_tools_of_a_running_server(
+async def test_a_file_that_is_no_graph_is_reported_by_the_tools_of_a_running_server(
     wire: Wire, era: ConnectMode, tmp_path: Path
 ) -> None:
     path = tmp_path / "graph.ttl"

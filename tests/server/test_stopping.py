@@ -68,9 +68,9 @@ class Served:
 
     async def end(self) -> tuple[int, str]:
         """Return the exit status, and what stands on standard error after the first line."""
-        told = (await self.stderr.read()).decode()
+        errors = (await self.stderr.read()).decode()
         status = await self.process.wait()
-        return status, told.partition("\n")[2]
+        return status, errors.partition("\n")[2]
 
 
 @asynccontextmanager
@@ -161,10 +161,10 @@ async def test_a_client_that_closes_its_end_ends_the_server_without_a_traceback(
     assert process.stderr is not None
     async with asyncio.timeout(SECONDS):
         process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
-        told = await process.stderr.read()
+        errors = await process.stderr.read()
         assert await process.wait() == 0
     process.stdin.close()
-    assert told.decode().count("\n") == 1
+    assert errors.decode().count("\n") == 1
 
 
 async def test_a_client_that_ends_its_messages_ends_the_server() -> None:
@@ -182,10 +182,10 @@ async def test_a_closed_stream_is_one_line_that_says_what_to_do(closed: str) -> 
         *("sh", "-c", f'exec "$0" -m gateway serve {closed}', sys.executable), stderr=pipe
     )
     async with asyncio.timeout(SECONDS):
-        _, told = await process.communicate()
+        _, errors = await process.communicate()
     assert process.returncode == 2
-    assert "is closed, so no client can be served over stdio. Start it from" in told.decode().splitlines()[-1]
-    assert told.count(b"\n") == 2
+    assert "is closed, so no client can be served over stdio. Start it from" in errors.decode().splitlines()[-1]
+    assert errors.count(b"\n") == 2
 
 
 async def test_a_demo_whose_output_cannot_be_written_is_one_line() -> None:
@@ -194,10 +194,10 @@ async def test_a_demo_whose_output_cannot_be_written_is_one_line() -> None:
         stderr=asyncio.subprocess.PIPE,
     )
     async with asyncio.timeout(SECONDS):
-        _, told = await process.communicate()
+        _, errors = await process.communicate()
     assert process.returncode == 2
-    assert told.decode().splitlines()[-1] == "error: standard output: No space left on device."
-    assert b"Traceback" not in told
+    assert errors.decode().splitlines()[-1] == "error: standard output: No space left on device."
+    assert b"Traceback" not in errors
 
 
 async def test_a_message_that_is_too_long_is_answered_and_the_next_one_too() -> None:
@@ -328,7 +328,7 @@ async def test_uploads_that_are_broken_off_leave_no_traceback() -> None:
             await writer.wait_closed()
         assert await server.status() == 400
         server.process.send_signal(signal.SIGINT)
-        status, told = await server.end()
+        status, errors = await server.end()
     assert status == 130
-    assert "Traceback" not in told
-    assert len(told.splitlines()) <= 300
+    assert "Traceback" not in errors
+    assert len(errors.splitlines()) <= 300

@@ -52,7 +52,7 @@ async def error_of(client: Client, tool: str, **arguments: Any) -> str:
     return text
 
 
-def test_the_schemas_that_are_kept_are_those_of_the_models() -> None:
+def test_the_stored_schemas_are_those_of_the_models() -> None:
     # Where this fails: `python -m gateway.server.schemas`, and read what changed.
     assert schemas.stored() == schemas.generated()
 
@@ -127,15 +127,15 @@ async def test_structured_content_is_the_text_and_the_text_is_compact(gateway: G
     assert "null" not in text
 
 
-async def test_a_traversal_tells_its_progress_hop_by_hop(gateway: Gateway, era: ConnectMode) -> None:
-    told: list[tuple[float, float | None]] = []
+async def test_a_traversal_reports_its_progress_hop_by_hop(gateway: Gateway, era: ConnectMode) -> None:
+    reports: list[tuple[float, float | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the callback's shape
-        told.append((progress, total))
+        reports.append((progress, total))
 
     async with Client(await build(gateway), mode=era) as client:
         await client.call_tool("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 3}, progress_callback=note)
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert reports == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 @pytest.mark.parametrize(

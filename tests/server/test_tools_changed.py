@@ -1,4 +1,4 @@
-"""Who is told that the tools have changed, and that nobody who went away keeps others from hearing of it."""
+"""Notifications that the tools changed, when a client has disconnected."""
 
 import asyncio
 from typing import Any, cast
@@ -14,21 +14,21 @@ pytestmark = pytest.mark.anyio
 
 
 class Session:
-    """A session that is told, or whose client is gone."""
+    """A session that counts notifications, or whose client has disconnected."""
 
     def __init__(self, *, is_gone: bool) -> None:
         self._is_gone = is_gone
-        self.told = 0
+        self.notified = 0
 
     async def send_tool_list_changed(self) -> None:
         """Hear of it."""
         await asyncio.sleep(0)
         if self._is_gone:
             raise anyio.ClosedResourceError
-        self.told += 1
+        self.notified += 1
 
 
-async def test_a_client_that_went_away_keeps_no_other_from_hearing_of_two_changes_at_once() -> None:
+async def test_a_disconnected_client_does_not_stop_two_notifications_at_once() -> None:
     notifier = ToolsChangedNotifier(InMemorySubscriptionBus())
     gone, there = Session(is_gone=True), Session(is_gone=False)
     before = asyncio.all_tasks()
@@ -38,4 +38,4 @@ async def test_a_client_that_went_away_keeps_no_other_from_hearing_of_two_change
     notifier.notify()
     notifier.notify()
     await asyncio.gather(*(asyncio.all_tasks() - before))
-    assert there.told == 2
+    assert there.notified == 2

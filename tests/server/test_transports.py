@@ -72,10 +72,10 @@ async def _listening(port: int) -> None:
 
 
 async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, era: ConnectMode) -> None:
-    told: list[float] = []
+    reports: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the callback's shape
-        told.append(progress)
+        reports.append(progress)
 
     async with asyncio.timeout(SECONDS), connected(wire, era, []) as client:
         tools = await client.list_tools()
@@ -87,8 +87,8 @@ async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, 
     assert not answer.is_error
     assert (answer.structured_content or {})["node_count"] == 34
     # Before the first hop may be words of how far the graph is read, which are less than 1.
-    assert [progress for progress in told if progress >= 1] == [1, 2, 3]
-    assert told == sorted(told)
+    assert [progress for progress in reports if progress >= 1] == [1, 2, 3]
+    assert reports == sorted(reports)
     assert wrong.is_error
 
 

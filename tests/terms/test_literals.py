@@ -297,13 +297,13 @@ def test_languages_go_by_preference_then_untagged_then_mul_then_english_then_the
         (["en", "en-us"], ["en-us", "en"], "en-us"),
     ],
 )
-def test_the_best_language_there_is_is_kept_alone(tags: list[str], preferred: list[str], best: str) -> None:
+def test_only_the_text_in_the_best_language_is_returned(tags: list[str], preferred: list[str], best: str) -> None:
     for order in itertools.permutations(tags):
-        kept = in_best_language([Literal(f"text in {tag}", language=tag) for tag in order], preferred)
-        assert kept == [Literal(f"text in {best}", language=best)]
+        best_texts = in_best_language([Literal(f"text in {tag}", language=tag) for tag in order], preferred)
+        assert best_texts == [Literal(f"text in {best}", language=best)]
 
 
-def test_all_texts_of_the_best_language_and_all_other_values_are_kept_in_order() -> None:
+def test_all_texts_of_the_best_language_and_all_other_values_are_returned_in_order() -> None:
     number = Literal("5", f"{XSD}integer")
     texts = [Literal("one", language="en"), number, Literal("eins", language="de"), Literal("first", language="en")]
     assert in_best_language(texts, []) == [texts[0], number, texts[3]]
@@ -327,7 +327,7 @@ def test_values_are_sorted_the_same_from_whatever_order_they_came_in(values: lis
 
 @given(VALUES)
 @settings(deadline=None)
-def test_sorting_keeps_each_distinct_value_once_and_tells_its_type(values: list[JsonScalar]) -> None:
+def test_sorting_returns_each_distinct_value_once_with_its_type(values: list[JsonScalar]) -> None:
     found = [exactly(value) for value in sorted_values(values)]
     assert len(found) == len(set(found))
     assert set(found) == {exactly(value) for value in values}

@@ -183,7 +183,7 @@ def test_few_prefixes_are_compared_with_one_that_is_not_declared(monkeypatch: py
     assert compared == []
 
 
-def test_the_table_is_told_sorted_and_cannot_be_changed_from_outside() -> None:
+def test_the_table_is_returned_sorted_and_cannot_be_changed_from_outside() -> None:
     table = {"b": "http://b/", "a": "http://a/"}
     prefixes = PrefixMap(table)
     table["c"] = "http://c/"
@@ -191,7 +191,7 @@ def test_the_table_is_told_sorted_and_cannot_be_changed_from_outside() -> None:
     assert list(prefixes.prefixes.items()) == [("a", "http://a/"), ("b", "http://b/")]
 
 
-def test_the_first_binding_of_a_name_wins_and_each_later_one_is_told() -> None:
+def test_the_first_binding_of_a_name_wins_and_each_later_one_is_reported() -> None:
     merged, conflicts = merge(
         [
             ("--prefix", {"a": "http://1/"}),
@@ -207,16 +207,16 @@ def test_the_first_binding_of_a_name_wins_and_each_later_one_is_told() -> None:
 
 
 def test_a_conflict_names_the_prefix_both_meanings_and_the_source() -> None:
-    said = str(PrefixConflict("a", "http://kept/", "http://ignored/", "graph.ttl"))
-    assert all(part in said for part in ("'a'", "<http://kept/>", "<http://ignored/>", "graph.ttl"))
+    said = str(PrefixConflict("a", "http://first/", "http://ignored/", "graph.ttl"))
+    assert all(part in said for part in ("'a'", "<http://first/>", "<http://ignored/>", "graph.ttl"))
 
 
 @given(st.lists(TABLES, max_size=4))
 @settings(deadline=None)
-def test_merging_keeps_every_name_and_tells_every_binding_it_ignores(tables: list[dict[str, str]]) -> None:
+def test_merging_keeps_every_name_and_reports_every_binding_it_ignores(tables: list[dict[str, str]]) -> None:
     merged, conflicts = merge([(str(number), table) for number, table in enumerate(tables)])
     assert merged.keys() == {name for table in tables for name in table}
     for name, namespace in merged.items():
         assert namespace == next(table[name] for table in tables if name in table)
     ignored = [(str(n), name, ns) for n, table in enumerate(tables) for name, ns in table.items() if merged[name] != ns]
-    assert sorted(ignored) == sorted((told.source, told.name, told.ignored) for told in conflicts)
+    assert sorted(ignored) == sorted((conflict.source, conflict.name, conflict.ignored) for conflict in conflicts)

@@ -1,6 +1,6 @@
 """The session of docs/wikidata.md, held against servers on loopback, and every request that it sends.
 
-`python -m tests.wikidata.recorded` writes the requests, and what the calls answer, into the page anew.
+`python -m tests.wikidata.recorded` writes the requests into docs/wikidata-requests.md.
 """
 
 import asyncio
@@ -26,7 +26,9 @@ from tests.transport.fake_endpoint import EMPTY, JSON, FakeEndpoint, Received, f
 from tests.wikibase.api_double import ApiDouble, Wiki, api_double
 from tests.wikibase.wired import answered
 
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "wikidata.md"
+DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
+PAGE: Final = DOCS / "wikidata.md"
+REQUESTS: Final = DOCS / "wikidata-requests.md"
 SLICE: Final = resources.folder("fixtures") / "wikidata-slice.ttl"
 CONTACT: Final = "you@example.org"
 AT_THE_START: Final = "When the server starts"
@@ -175,6 +177,6 @@ def put_in(page: str, part: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(
-        put_in(PAGE.read_text(encoding="utf-8"), requests_as_written(asyncio.run(record()))), encoding="utf-8"
+    REQUESTS.write_text(
+        put_in(REQUESTS.read_text(encoding="utf-8"), requests_as_written(asyncio.run(record()))), encoding="utf-8"
     )

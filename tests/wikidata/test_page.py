@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.wikidata.recorded import PAGE, SESSION, Step, put_in, record, requests_as_written
+from tests.wikidata.recorded import PAGE, REQUESTS, SESSION, Step, put_in, record, requests_as_written
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_page_lists_every_request_that_its_session_sends() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+async def test_the_page_of_requests_lists_every_request_that_the_session_sends() -> None:
+    page = REQUESTS.read_text(encoding="utf-8")
     # Where this fails: `python -m tests.wikidata.recorded`, and read what changed.
     assert put_in(page, requests_as_written(await record())) == page
 

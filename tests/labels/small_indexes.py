@@ -1,4 +1,4 @@
-"""Making label indexes of small graphs, and looking at what is in them."""
+"""Label indexes of small graphs, without an engine, and searches in them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
 
 
 def allowance() -> Call:
-    """Give enough."""
+    """Return a call with more than enough."""
     return Call(Deadline.after(100), 10_000, 10_000_000, 10_000)
 
 
@@ -85,7 +85,7 @@ class Listed:
 
 @asynccontextmanager
 async def index_of(names: NameReader, allowed: Allowance = allowance) -> AsyncIterator[LabelIndex]:
-    """Make an index that is thrown away."""
+    """Build a temporary index."""
     worker = SqliteWorker()
     try:
         async with asyncio.timeout(100):
