@@ -38,9 +38,10 @@ from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
+from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.private_folder import check_private
 from gateway.settings.profile import CacheSettings, Profile
-from gateway.settings.storage import Identity, check_private, folder_for_all
 from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
@@ -87,6 +88,7 @@ def open_gateway(
     progress: Progress | None = None,
     on_record: OnRecord = drop_record,
     clock: Clock | None = None,
+    wall_clock: Clock = time.time,
 ) -> Gateway:
     """Open a gateway over a graph.
 
@@ -105,6 +107,7 @@ def open_gateway(
         progress: Called while files load.
         on_record: Called with the cost of each call after it has ended; it must not raise.
         clock: Seconds for every deadline and pause, if the event loop has its own time, as in tests.
+        wall_clock: Seconds since the epoch for the dates in answers.
 
     Returns:
         A gateway. Close it, or use it as an asynchronous context manager.
@@ -120,9 +123,9 @@ def open_gateway(
     _check(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        graph = _endpoint_graph(url, settings, store, clock, keep_schema=keep_schema)
+        graph = _endpoint_graph(url, settings, store, clock, wall_clock, keep_schema=keep_schema)
     else:
-        graph = _loaded_graph(source, settings, store, progress)
+        graph = _loaded_graph(source, settings, store, progress, wall_clock)
     merged, conflicts = merge([("--prefix", prefixes or {}), ("the profile", settings.prefixes), *graph.prefixes])
     for conflict in conflicts:
         _log.warning("%s", conflict)
@@ -157,23 +160,33 @@ class _Graph:
 
 
 def _endpoint_graph(
-    url: str, profile: Profile, store: str | Path | None, clock: Clock | None, *, keep_schema: bool
+    url: str,
+    profile: Profile,
+    store: str | Path | None,
+    clock: Clock | None,
+    wall_clock: Clock,
+    *,
+    keep_schema: bool,
 ) -> _Graph:
     transport = transport_to(url, profile, clock)
     profile = profile_for_endpoint(profile, url)
-    below = store_over(transport, profile, clock or time.monotonic)
+    below = store_over(transport, profile, clock or time.monotonic, wall_clock)
     stored = _stored_index(url, profile, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
     return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage)
 
 
 def _loaded_graph(
-    source: Source | None, profile: Profile, store: str | Path | None, progress: Progress | None
+    source: Source | None,
+    profile: Profile,
+    store: str | Path | None,
+    progress: Progress | None,
+    wall_clock: Clock,
 ) -> _Graph:
     profile = profile_in_process(profile)
     graph = _loaded(source, progress, store, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
-    below = SparqlStore(_in_process(graph, profile), profile)
+    below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     over, names_read = store_in_process(below, profile, folder)
     return _Graph(profile, over, graph.prefixes, names_read=names_read)
 
@@ -238,8 +251,8 @@ async def make_label_index(
 
 
 def _stored_index(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
-    folder = folder_for_all() if store is None else Path(store)
-    stored = StoredIndex.of(Identity.of(url, profile), folder)
+    folder = default_store() if store is None else Path(store)
+    stored = StoredIndex.of(GraphIdentity.of(url, profile), folder)
     check_private(folder, stored.folder)
     return stored
 
@@ -265,13 +278,15 @@ def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Tran
     return EndpointDiscovery(connect(url, profile, clock))
 
 
-def store_over(transport: Transport, profile: Profile, clock: Clock = time.monotonic) -> GraphStore:
+def store_over(
+    transport: Transport, profile: Profile, clock: Clock = time.monotonic, wall_clock: Clock = time.time
+) -> GraphStore:
     """Return the store that `open_gateway` puts over the transport to an endpoint.
 
     Raises:
         ConfigurationError: The profile's settings for the search API are wrong.
     """
-    below = SparqlStore(transport, profile, clock=clock)
+    below = SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock)
     return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
 
 

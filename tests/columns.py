@@ -25,6 +25,7 @@ from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.virtuoso import running_virtuoso
 from tests.shared_data import shared_data
+from tests.wall_clock import fixed_wall_clock
 
 ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph"]
 COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph")
@@ -101,10 +102,13 @@ class Column:
             settings = settings.model_copy(update={"orientation": OrientationSettings(patience_seconds=120)})
         if self._asked is not None:
             asked = self._asked(graph)
-            return open_gateway(endpoint=through or asked.endpoint, profile=asked.settle(settings))
+            return open_gateway(
+                endpoint=through or asked.endpoint, profile=asked.settle(settings), wall_clock=fixed_wall_clock
+            )
         loaded = _loaded(tuple(self.files[graph]))
         prefixes, _ = merge([("the profile", settings.prefixes), *loaded.prefixes])
-        return Gateway(SparqlStore(self.transport(graph), settings), settings, PrefixMap(prefixes))
+        store = SparqlStore(self.transport(graph), settings, wall_clock=fixed_wall_clock)
+        return Gateway(store, settings, PrefixMap(prefixes))
 
     def settle(self, graph: str, profile: Profile) -> Profile:
         """Return a profile with what this engine needs for a graph."""

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -22,14 +21,6 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     """Keep what is kept between runs out of the user's own cache: a port that is used again is another graph."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _schemas_of_one_date() -> Iterator[None]:
-    """Let every schema be read in the same minute, which an answer tells and which may end between two readings."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gateway.sparql.schema.reader.time", SimpleNamespace(time=lambda: 1_700_000_000.0))
         yield
 
 

@@ -1,4 +1,4 @@
-"""Writes the tables of the documentation that follow from the source: settings, query templates, dependencies.
+"""Writes the tables of the documentation that follow from the source.
 
 A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. ``make docs`` writes all of them.
 """
@@ -21,6 +21,7 @@ from gateway.settings.section import Iris, Words
 from gateway.sparql import template
 from gateway.terms.known_iris import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
 from gateway.terms.prefixes import PrefixMap
+from tests.engine.schema.state_tables import state_table
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = tuple(sorted((ROOT / "docs").glob("*.md")))
@@ -148,10 +149,11 @@ def dependencies_table() -> str:
 
 
 def generated(name: str) -> str:
-    """Return the table that a marker names: `settings`, `settings.SECTION`, `templates` or `dependencies`."""
+    """Return the table that a marker names: its kind, and after a point which of that kind."""
     kind, _, section = name.partition(".")
     makers: dict[str, Callable[[], str]] = {
         "settings": lambda: settings_table(section),
+        "schema_states": lambda: state_table(section),
         "templates": templates_table,
         "dependencies": dependencies_table,
     }

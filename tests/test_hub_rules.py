@@ -66,8 +66,8 @@ def edges_of(answer: Subgraph) -> set[Edge]:
     return {(edge.subject, edge.predicate, edge.object) for edge in answer.edges}
 
 
-def told(answer: Subgraph, cause: str) -> dict[str, str]:
-    """Return the nodes that an entry of `incomplete` lists, each with its degree as told."""
+def listed(answer: Subgraph, cause: str) -> dict[str, str]:
+    """Return the nodes that an entry of `incomplete` lists, each with its degree."""
     entries = [entry for entry in answer.incomplete or () if entry.cause == cause]
     if not entries:
         return {}
@@ -91,7 +91,7 @@ def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: 
     assert answer.levels == expected.levels
     assert edges_of(answer) == expected.edges
     assert (answer.blank_node_edges or 0) == expected.blank_node_edges
-    hubs = told(answer, "hub_not_expanded")
+    hubs = listed(answer, "hub_not_expanded")
     assert hubs == {hub: str(degree(oracle, hub)) for hub in sorted(expected.hubs)[:20]}
     assert answer.complete == (not expected.hubs)
 
@@ -113,7 +113,7 @@ def test_an_intersection_around_hubs_equals_the_oracles(
         return
     assert {node.id for node in answer.nodes} == expected.nodes
     assert edges_of(answer) == expected.edges
-    assert all(degree(oracle, hub) > max_degree for hub in told(answer, "hub_not_expanded"))
+    assert all(degree(oracle, hub) > max_degree for hub in listed(answer, "hub_not_expanded"))
 
 
 @thorough
@@ -121,7 +121,7 @@ def test_an_intersection_around_hubs_equals_the_oracles(
 # Nodes beside a capped node that left out the edge between them, which they show themselves four hops later.
 @example(question=Question(corpus()[167], ("https://example.org/random/167/Q0",), 4), most=3)
 @example(question=Question(corpus()[167], ("https://example.org/random/167/3-hydroxy,5~keto!*",), 4), most=4)
-def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
+def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_listed(
     session: Session, question: Question, most: int
 ) -> None:
     question, oracle = session.corpus.kept(question), session.corpus.oracle
@@ -130,7 +130,7 @@ def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_told(
     if answer is None:
         assert not free.distance
         return
-    capped = told(answer, "edges_capped")
+    capped = listed(answer, "edges_capped")
     assert answer.complete == (not capped)
     nodes, edges = {node.id for node in answer.nodes}, edges_of(answer)
     assert nodes <= free.distance.keys()
@@ -235,7 +235,7 @@ async def _without_lateral(query: str) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("lateral", [True, False])
-async def test_a_hub_is_told_with_its_number_of_edges_in_both_dialects(lateral: bool) -> None:
+async def test_a_hub_is_listed_with_its_number_of_edges_in_both_dialects(lateral: bool) -> None:
     from tests.engine.small import engine as store  # noqa: PLC0415 - the fixture of this module has its name
 
     async def any_query(_: str) -> None:
@@ -243,10 +243,10 @@ async def test_a_hub_is_told_with_its_number_of_edges_in_both_dialects(lateral: 
 
     async with over(Watched(store(WHEEL), any_query if lateral else _without_lateral), WHOLE) as gateway:
         answer = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=12)
-        assert told(answer, "hub_not_expanded") == {"x:hub": "13"}
+        assert listed(answer, "hub_not_expanded") == {"x:hub": "13"}
         assert answer.node_count == 14
         capped = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_edges_per_node=12)
-        assert told(capped, "edges_capped") == {"x:hub": "13", "x:seed": "13"} or told(capped, "edges_capped") == {
+        assert listed(capped, "edges_capped") == {"x:hub": "13", "x:seed": "13"} or listed(capped, "edges_capped") == {
             "x:seed": "13"
         }
         whole = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=13, max_edges_per_node=13)
@@ -259,7 +259,7 @@ async def test_a_hub_far_above_the_rule_is_counted_no_further_than_needed() -> N
     wide = "x:seed x:p x:hub . " + " ".join(f"x:hub x:p x:leaf{n} ." for n in range(1_200))
     async with over(wide, WHOLE) as gateway:
         answer = await gateway.bfs_query(["x:seed"], 2, topology_only=True, max_degree=5)
-        assert told(answer, "hub_not_expanded") == {"x:hub": "at least 1,001"}
+        assert listed(answer, "hub_not_expanded") == {"x:hub": "at least 1,001"}
 
 
 @pytest.mark.anyio

@@ -15,7 +15,8 @@ from benchmarks.recording import RecordingTransport
 from gateway.api import store_over, transport_to
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.topology import Topology, TopologyBuilder
+from gateway.engine.traversal.topology import Topology
+from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore

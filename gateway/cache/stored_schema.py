@@ -1,6 +1,6 @@
-"""The schema of a graph, kept on disk between runs.
+"""The schema of a graph, stored on disk between runs.
 
-That of an endpoint is where the next run begins; that of files belongs to their content, so it stays complete.
+The next run over an endpoint begins with it; a schema of files belongs to exactly their content, so it stays complete.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from gateway.graph.call import Call
 from gateway.graph.delegating_store import DelegatingStore
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Schema
-from gateway.settings import storage as keeping
 from gateway.settings.bounded_read import read_at_most
+from gateway.settings.private_folder import write_file
 
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
 _FORMAT = 2
+"""A file of another format is ignored, and read again from the graph."""
+
 _LARGEST = 64 << 20
 """Bytes of a schema that are read."""
 
@@ -34,40 +36,43 @@ class _Content(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StoredSchema:
-    """A file that holds one schema; whatever happens to it, no call fails for it.
+    """A file with one schema; no call fails because of it.
 
     Args:
-        place: The folder of the graph; see `gateway.settings.storage.place_for`.
+        folder: The folder of the graph; see `gateway.settings.graph_identity.graph_folder`.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._path = place / _FILE
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
 
     def load(self) -> Schema | None:
-        """Return what an earlier run knew; None where there is nothing, or nothing that can be read."""
+        """Return the schema that an earlier run stored; None if there is none that this version can read."""
         try:
             content = msgspec.json.decode(read_at_most(self._path, _LARGEST), type=_Content)
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError, RecursionError) as error:
-            _log.warning("%s cannot be read, and is left aside: %s", self._path, error)
+            _log.warning("%s cannot be read, and is ignored: %s", self._path, error)
             return None
-        return content.schema if content.format == _FORMAT else None
+        if content.format != _FORMAT:
+            _log.info("%s is of format %d, not %d, and is ignored", self._path, content.format, _FORMAT)
+            return None
+        return content.schema
 
     def save(self, schema: Schema) -> None:
-        """Keep a schema in place of the one before."""
+        """Store a schema in place of the one before."""
         try:
-            keeping.write(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
+            write_file(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
         except ConfigurationError as error:
-            _log.warning("the schema cannot be kept: %s", error)
+            _log.warning("the schema cannot be stored: %s", error)
 
 
 class FixedContentStore(DelegatingStore):
-    """A graph store whose content never changes, so that its complete schema is read once.
+    """A graph store whose content never changes, so its complete schema is read once and stored.
 
     Args:
         inner: The graph.
-        stored: Where the schema of exactly this content is stored.
+        stored: The file for the schema of exactly this content.
     """
 
     def __init__(self, inner: GraphStore, stored: StoredSchema) -> None:

@@ -140,7 +140,7 @@ class Gateway:
 
     def known_schema(self) -> SchemaResult | None:
         """Return the answer of `describe_schema` as far as it is known, without a query; None if nothing is known."""
-        return self._schema_describer.known()
+        return self._schema_describer.latest()
 
     def on_schema(self, listener: Callable[[], None]) -> None:
         """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""

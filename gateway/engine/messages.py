@@ -99,6 +99,16 @@ def nodes_used_up(nodes: int) -> str:
     return f"More than {nodes:,} nodes were reached; these were not expanded."
 
 
+def hop_done(hop: int, hops: int, nodes: int) -> str:
+    """Return the progress of a traversal."""
+    return f"hop {hop} of {hops}: {nodes} nodes"
+
+
+def traversal_done(nodes: int, edges: int) -> str:
+    """Return the progress of a traversal at its end."""
+    return f"{nodes} nodes, {edges} edges"
+
+
 def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
     """Return the detail of a gap with the degrees of its nodes."""
     return f"{detail}: " + ", ".join(f"{in_prose(node)} has {_counted(degree)}" for node, degree in degrees)

@@ -23,7 +23,8 @@ from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.flow.quota_state import QuotaState
 from gateway.settings.bounded_read import read_at_most
-from gateway.settings.storage import check_private, folder_for_all, make, write
+from gateway.settings.graph_identity import default_store
+from gateway.settings.private_folder import check_private, make_folder, write_file
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ def shared_storage(url: str, user_agent: str) -> Callable[[QuotaState], QuotaFil
     parts = urlsplit(url)
     client = f"{parts.hostname}:{parts.port} {user_agent}"
     name = f"quota-{hashlib.sha256(client.encode()).hexdigest()[:_DIGITS]}.json"
-    return lambda state: QuotaFile(folder_for_all() / name, state)
+    return lambda state: QuotaFile(default_store() / name, state)
 
 
 class QuotaFile:
@@ -78,7 +79,7 @@ class QuotaFile:
         """Lock the file for a block that changes the state, and write it when the block ends."""
         with contextlib.ExitStack() as stack:
             try:
-                make(self._path.parent)
+                make_folder(self._path.parent)
                 check_private(self._path.parent)
                 lock = self._path.with_suffix(".lock")
                 stack.enter_context(portalocker.Lock(lock, "ab", timeout=_LOCK_SECONDS, check_interval=0.005))
@@ -89,7 +90,7 @@ class QuotaFile:
             self._latest = state
             try:
                 check_private(self._path.parent)
-                write(self._path, json_text(asdict(state)))
+                write_file(self._path, json_text(asdict(state)))
                 self._is_written = True
             except ConfigurationError as error:
                 self._is_written = False

@@ -22,7 +22,7 @@ from gateway.graph.values import Iri
 from gateway.labels.building import Allowance, OnProgress, no_progress, read_names
 from gateway.labels.index import OPENING_SECONDS, LabelIndex, WrongFormatError, build_index
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
-from gateway.settings.storage import make
+from gateway.settings.private_folder import make_folder
 
 _log = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ async def _store(worker: SqliteWorker, path: Path) -> bool:
     # A unique name, because several gateways, even in one process, may build the index of one graph at once.
     new = path.with_suffix(f".{secrets.token_hex(8)}.new")
     try:
-        make(path.parent)
+        make_folder(path.parent)
         _remove_unfinished(path.parent)
         await build_index(worker, date="", missing=0, path=new)
         new.replace(path)

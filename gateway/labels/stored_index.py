@@ -23,7 +23,8 @@ from gateway.graph.name_reader import NameReader
 from gateway.labels.building import Allowance, OnProgress, no_progress, read_names
 from gateway.labels.index import OPENING_SECONDS, IndexInfo, LabelIndex, WrongFormatError, build_index
 from gateway.labels.sqlite_worker import SqliteWorker
-from gateway.settings.storage import Identity, make, place_for, write
+from gateway.settings.graph_identity import GraphIdentity, graph_folder
+from gateway.settings.private_folder import make_folder, write_file
 
 _log = logging.getLogger(__name__)
 
@@ -40,13 +41,13 @@ class StoredIndex:
         folder: The folder.
     """
 
-    identity: Identity
+    identity: GraphIdentity
     folder: Path
 
     @classmethod
-    def of(cls, identity: Identity, store_dir: Path | None = None) -> StoredIndex:
+    def of(cls, identity: GraphIdentity, store_dir: Path | None = None) -> StoredIndex:
         """Return the stored index of a graph; its folder need not exist."""
-        return cls(identity, place_for(identity, store_dir))
+        return cls(identity, graph_folder(identity, store_dir))
 
     @property
     def index(self) -> Path:
@@ -73,7 +74,7 @@ class StoredIndex:
             Fault: The graph could not be asked; the next build resumes here.
             ConfigurationError: Another process builds this index, or the folder cannot be written.
         """
-        make(self.folder)
+        make_folder(self.folder)
         try:
             info = await self._build(names, allowance, on_progress, restart=restart)
         except sqlite3.OperationalError as error:
@@ -82,7 +83,7 @@ class StoredIndex:
             _log.warning("%s is broken, so all names are read again: %s", self.partial, error)
             self.partial.unlink(missing_ok=True)
             info = await self._build(names, allowance, on_progress, restart=True)
-        write(self.folder / "labels.json", json_text({**asdict(info), "of": self.identity.readable}, indent=1))
+        write_file(self.folder / "labels.json", json_text({**asdict(info), "of": self.identity.readable}, indent=1))
         return info
 
     async def _build(

@@ -53,7 +53,13 @@ class SparqlStore:
     """
 
     def __init__(
-        self, transport: Transport, profile: Profile, flow: FlowControl | None = None, *, clock: Clock = time.monotonic
+        self,
+        transport: Transport,
+        profile: Profile,
+        flow: FlowControl | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        wall_clock: Clock = time.time,
     ) -> None:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if flow is None:
@@ -70,7 +76,7 @@ class SparqlStore:
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
         self._nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
         self._evidence = EvidenceReader(self._client, self._ways, value_nodes, facts_batch)
-        self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile)
+        self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
 

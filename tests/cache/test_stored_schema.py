@@ -1,5 +1,6 @@
-"""The schema that is kept between runs."""
+"""The schema that is stored between runs."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -20,24 +21,24 @@ WHOLE = Schema(
 )
 
 
-def test_what_was_kept_is_what_comes_back(tmp_path: Path) -> None:
+def test_a_stored_schema_is_loaded_as_it_was(tmp_path: Path) -> None:
     StoredSchema(tmp_path / "graph").save(WHOLE)
     assert StoredSchema(tmp_path / "graph").load() == WHOLE
 
 
-def test_nothing_is_there_before_anything_was_kept(tmp_path: Path) -> None:
+def test_nothing_is_loaded_before_anything_was_stored(tmp_path: Path) -> None:
     assert StoredSchema(tmp_path).load() is None
 
 
 @given(content=st.binary(max_size=200))
-def test_a_file_that_is_something_else_is_left_aside(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
-    place = tmp_path_factory.mktemp("kept")
+def test_a_file_that_is_something_else_is_ignored(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = tmp_path_factory.mktemp("stored")
     (place / "schema.json").write_bytes(content)
     assert StoredSchema(place).load() is None
 
 
 @pytest.mark.parametrize("cut", [1, 10, 100])
-def test_a_file_that_is_cut_is_left_aside(tmp_path: Path, cut: int) -> None:
+def test_a_file_that_is_cut_is_ignored(tmp_path: Path, cut: int) -> None:
     StoredSchema(tmp_path).save(WHOLE)
     file = tmp_path / "schema.json"
     file.write_bytes(file.read_bytes()[:-cut])
@@ -49,7 +50,7 @@ def test_a_folder_that_cannot_be_written_fails_no_call(tmp_path: Path) -> None:
     StoredSchema(tmp_path / "file" / "graph").save(WHOLE)
 
 
-def test_a_file_that_is_too_large_or_too_deep_is_left_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_that_is_too_large_or_too_deep_is_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "schema.json"
     file.write_text('{"format":1,"schema":{"other":' + "[" * 200_000, encoding="utf-8")
     assert StoredSchema(tmp_path).load() is None
@@ -57,3 +58,12 @@ def test_a_file_that_is_too_large_or_too_deep_is_left_aside(tmp_path: Path, capl
         hollow.truncate(1 << 40)
     assert StoredSchema(tmp_path).load() is None
     assert "more than 67,108,864 bytes" in caplog.text
+
+
+def test_a_file_of_another_format_is_ignored_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    StoredSchema(tmp_path).save(WHOLE)
+    file = tmp_path / "schema.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"format":2', '"format":1'), encoding="utf-8")
+    assert StoredSchema(tmp_path).load() is None
+    assert "is of format 1, not 2" in caplog.text

@@ -72,9 +72,11 @@ def only_error(line: str) -> str:
 def test_json_is_to_the_byte_what_the_tool_answers(
     run: Run, argv: list[str], ask: Callable[[Gateway], Awaitable[Answer]]
 ) -> None:
+    expected = the_json(ask) + "\n"
     ran = run(*argv, "--json")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out == the_json(ask) + "\n"
+    # The minute in which a schema is read may end between the two, but not twice.
+    assert ran.out == expected or ran.out == the_json(ask) + "\n"
 
 
 def test_a_graph_file_is_asked_in_place_of_the_demo(run: Run, films: Path) -> None:

@@ -1,4 +1,4 @@
-"""What may be missing though everything that was asked was answered: it is told, and the answer is not complete."""
+"""What may be missing though everything that was asked was answered: it is listed, and the answer is not complete."""
 
 import re
 
@@ -110,7 +110,7 @@ async def test_an_iri_that_the_engine_refuses_is_named(iri: str) -> None:
         assert (several.failed, several.complete) == ([iri], False)
 
 
-async def test_one_entity_with_too_many_rows_is_not_told_to_be_asked_for_with_fewer() -> None:
+async def test_one_entity_with_too_many_rows_gets_no_advice_to_ask_for_fewer() -> None:
     many = ", ".join(str(number) for number in range(40))
     async with over(f"x:a x:v {many} .", profile(limits={"query_rows": 10})) as gateway:
         with pytest.raises(Fault, match="One entity has more rows") as refused:
@@ -118,7 +118,7 @@ async def test_one_entity_with_too_many_rows_is_not_told_to_be_asked_for_with_fe
     assert "fewer" not in str(refused.value)
 
 
-async def test_a_seed_that_was_merged_more_often_than_is_followed_is_told_though_it_has_edges() -> None:
+async def test_a_seed_that_was_merged_more_often_than_is_followed_is_listed_though_it_has_edges() -> None:
     chain = "".join(f"x:r{number} x:went x:r{number + 1} ; x:p x:e{number} .\n" for number in range(9))
     answer = await over(chain, profile(edges={"redirects": (f"{X}went",)})).bfs_query(["x:r0"], 1)
     assert not answer.complete

@@ -1,4 +1,4 @@
-"""What is told about an edge: its assertions, and nothing that is no evidence (docs/contract.md, "Evidence")."""
+"""What an answer says about an edge: its assertions, and nothing that is no evidence (docs/contract.md, "Evidence")."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -70,7 +70,7 @@ async def test_a_confidence_that_one_assertion_lacks_is_not_agreed_on() -> None:
     assert set(edge.metadata) == {"assertions", "source_documents"}
 
 
-async def test_identical_assertions_are_all_kept() -> None:
+async def test_identical_assertions_are_all_listed() -> None:
     edge = await only_edge(
         "x:a x:rel x:b {| x:confidence 0.5 ; dct:source 'S1' |} {| x:confidence 0.5 ; dct:source 'S1' |} ."
     )
@@ -130,7 +130,7 @@ async def test_a_long_quote_is_left_out_and_counted() -> None:
     assert answer.omitted_texts == {"x:quote": 3}
 
 
-async def test_a_text_of_just_the_length_that_the_profile_allows_is_kept() -> None:
+async def test_a_text_of_just_the_length_that_the_profile_allows_is_listed() -> None:
     turtle = "x:a x:rel x:b {| x:quote '12345' |} {| x:quote '123456' |} ."
     answer = await around(turtle, profile=Profile(size=SizeSettings(evidence_text=5)))
     assert answer.edges[0].metadata is not None

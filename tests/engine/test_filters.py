@@ -320,8 +320,8 @@ def test_any_text_as_a_filter_is_a_match_or_an_error_that_is_short(text: str) ->
     try:
         chosen = vocabulary.choose("node_types", [text]).iris
     except InputError as error:
-        told = str(error)
+        shown = str(error)
     else:
-        told = "".join(chosen)
+        shown = "".join(chosen)
         assert chosen == {f"{X}Drug"}
-    assert 0 < len(told) < 500
+    assert 0 < len(shown) < 500

@@ -16,8 +16,8 @@ from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import LabelIndex
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex
+from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.profile import LimitSettings, Profile
-from gateway.settings.storage import Identity
 from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
 from tests.cache.fake_store import FakeStore
@@ -328,7 +328,7 @@ async def test_an_index_that_breaks_while_it_is_used_is_logged_and_not_used_agai
 ) -> None:
     async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
         await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path)
-        stored = StoredIndex.of(Identity.of(endpoint.url, SMALL_PAGES), tmp_path)
+        stored = StoredIndex.of(GraphIdentity.of(endpoint.url, SMALL_PAGES), tmp_path)
         database = sqlite3.connect(stored.index)
         ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'word'")
         ((page_size,),) = database.execute("PRAGMA page_size")

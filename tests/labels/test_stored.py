@@ -15,6 +15,7 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.engine.answers import SchemaResult, SearchResult
 from gateway.settings.profile import OrientationSettings, Profile
+from tests.wall_clock import fixed_wall_clock
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +54,7 @@ def write(path: Path, text: str) -> None:
 async def asked(
     graph: Path, store: Path | None, query: str = "nmae 7", profile: Profile | None = None
 ) -> tuple[SchemaResult, SearchResult]:
-    async with open_gateway(graph, store=store, profile=profile) as gateway:
+    async with open_gateway(graph, store=store, profile=profile, wall_clock=fixed_wall_clock) as gateway:
         await gateway.prepared()
         return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
 

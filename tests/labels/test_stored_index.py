@@ -14,8 +14,8 @@ from gateway.labels import partial_index
 from gateway.labels.building import read_names
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
+from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.profile import Profile
-from gateway.settings.storage import Identity
 from tests.examples import examples
 from tests.labels.small_indexes import Listed, allowance, found
 
@@ -32,7 +32,7 @@ BOSTON, AUSTIN = Listed({"urn:boston": ["Boston"]}), Listed({"urn:austin": ["Aus
 
 @pytest.fixture
 def stored(tmp_path: Path) -> StoredIndex:
-    return StoredIndex.of(Identity.of("https://ann:hush@graph.example.org/sparql", Profile()), tmp_path)
+    return StoredIndex.of(GraphIdentity.of("https://ann:hush@graph.example.org/sparql", Profile()), tmp_path)
 
 
 def whole() -> Listed:

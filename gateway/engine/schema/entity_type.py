@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 
 
 class TypeChooser:
-    """Chooses one type per node; the choice depends on nothing but the profile and the schema version."""
+    """Chooses one type for each node; the choice depends only on the profile and the schema version."""
 
     def __init__(self, schema: Schema, preferred: Sequence[Iri], prefixes: PrefixMap) -> None:
         self._counts = {term.iri: term.count or 0 for term in schema.types} if schema.exact else {}
@@ -24,13 +24,13 @@ class TypeChooser:
         self._prefixes = prefixes
 
     def all_of(self, facts: NodeFacts) -> tuple[Iri, ...]:
-        """Return a node's entity types, the one that is shown first; several without those that say nothing."""
+        """Return the entity types of a node, the one that is shown first; generic types only if there are no others."""
         types = [iri for iri in facts.types if is_entity_type(iri)]
-        telling = [iri for iri in types if iri not in GENERIC_TYPES]
-        return tuple(sorted(telling or types, key=self._rank))
+        specific = [iri for iri in types if iri not in GENERIC_TYPES]
+        return tuple(sorted(specific or types, key=self._order))
 
     def filterable(self, facts: NodeFacts) -> tuple[str, ...]:
-        """Return what filters on types may match: every type of the node, or the word that stands for none."""
+        """Return the types that a filter can match: all types of the node, or the word for none or unknown ones."""
         if not facts.are_types_known:
             return (UNKNOWN,)
         return tuple(iri for iri in facts.types if is_entity_type(iri)) or (UNTYPED,)
@@ -42,6 +42,6 @@ class TypeChooser:
         types = self.all_of(facts)
         return self._prefixes.shorten(types[0]) if types else UNTYPED
 
-    def _rank(self, iri: Iri) -> tuple[int, int, str]:
+    def _order(self, iri: Iri) -> tuple[int, int, str]:
         preference = self._preferred.get(iri, len(self._preferred))
         return (preference, self._counts.get(iri, 0), self._prefixes.shorten(iri))

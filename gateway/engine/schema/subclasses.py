@@ -1,4 +1,4 @@
-"""Subclasses: what a filter by a type means where the profile says which predicate leads to the superclass."""
+"""Adds subclasses to filters by type, if the profile names the predicate that leads to the superclass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateway.terms.prefixes import PrefixMap
 
 _LEVELS = 20
 _MOST = 2_000
-"""Subclasses of one filter; more are told as left out."""
+"""Subclasses of one filter; an answer warns of more."""
 
 
 class Subclasses:
@@ -25,7 +25,7 @@ class Subclasses:
         self._is_known = bool(profile.types.subclass_of)
 
     async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
-        """Return the types and all their subclasses, and what a reader should know where these are not all.
+        """Return the types and all their subclasses, and warnings if these are not all.
 
         Args:
             argument: The argument that names them, for messages.

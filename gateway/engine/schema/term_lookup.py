@@ -26,12 +26,12 @@ _HINTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a filter argument means.
+    """The types or predicates that a filter argument names.
 
     Attributes:
         iris: The types or predicates that match.
-        warnings: What a reader should know about the names used.
-        whole: Whether that is all that the names can mean; where not all terms are known, only an ID says it all.
+        warnings: Names that match nothing, or several terms.
+        whole: Whether the names can mean nothing else; if not all terms are known, only an ID is that definite.
     """
 
     iris: frozenset[str]
@@ -46,7 +46,7 @@ class _Names:
 
 
 class TermLookup:
-    """The types or the predicates of a graph, by every name a caller may use."""
+    """The types or the predicates of a graph, by every name that a caller may use."""
 
     def __init__(
         self,
@@ -60,21 +60,21 @@ class TermLookup:
         """Index the terms.
 
         Args:
-            kind: What the terms are, for messages.
-            terms: The known terms.
+            kind: The word for the terms in messages.
+            terms: The terms of the schema.
             prefixes: Short forms of IRIs.
             comprehensive: Whether there are no others.
-            words: Names that stand for themselves, such as `untyped`.
+            words: Names that are no IRIs, such as `untyped`.
         """
         self._kind = kind
         self._prefixes = prefixes
         self._comprehensive = comprehensive
-        self._known = dict.fromkeys(words)
+        self._listed = dict.fromkeys(words)
         self._names = _Names()
         for word in words:
             self._index(word, word)
         for term in terms:
-            self._known[term.iri] = None
+            self._listed[term.iri] = None
             self._index(prefixes.shorten(term.iri), term.iri)
             self._index(term.iri, term.iri)
             self._index(local_name(term.iri), term.iri)
@@ -87,19 +87,19 @@ class TermLookup:
         self._names.spelled.setdefault(folded, name)
 
     def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
-        """Return what the names of a filter mean.
+        """Return the terms that the names of a filter mean.
 
         Args:
             argument: The argument's name, for messages.
             names: What the caller wrote.
-            seen: Terms that an answer holds, known or not, with their labels as far as they have any.
+            seen: Terms of an answer, listed or not, with their labels if they have any.
 
         Raises:
             InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
         """
         iris: set[str] = set()
         warnings: list[str] = []
-        further = {iri: label for iri, label in seen.items() if label or iri not in self._known}
+        further = {iri: label for iri, label in seen.items() if label or iri not in self._listed}
         whole = True
         for name in names:
             found = self._find(name, further)
@@ -115,11 +115,11 @@ class TermLookup:
         return Chosen(frozenset(iris), tuple(warnings), whole)
 
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
-        """Return the terms that are not among the known ones, sorted."""
-        return sorted({iri for iri in iris if iri not in self._known})
+        """Return those IRIs that are not among the terms, sorted."""
+        return sorted({iri for iri in iris if iri not in self._listed})
 
     def iris_of(self, names: Sequence[str]) -> list[Iri]:
-        """Return those of the names that are whole IRIs or CURIEs, known or not; none where all terms are known."""
+        """Return the IRIs of those names that are IRIs or CURIEs, listed or not; none if all terms are listed."""
         if self._comprehensive:
             return []
         expanded = [(name, self._as_iri(name)) for name in names]
@@ -127,7 +127,7 @@ class TermLookup:
 
     def _find(self, name: str, further: Mapping[Iri, str]) -> set[str]:
         iri = self._as_iri(name)
-        if is_iri(iri) and (iri in self._known or iri in further):
+        if is_iri(iri) and (iri in self._listed or iri in further):
             return {iri}
         folded = fold(name)
         found = set(self._names.by_folded.get(folded, ()))
@@ -152,8 +152,8 @@ class TermLookup:
         near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
         nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._names.spelled[folded] for folded in near))
         if self._comprehensive:
-            shown = sorted(self._short(iri) for iri in itertools.islice(self._known, _SHOWN))
-            some = ", ".join(map(in_prose, shown)) + (", …" if len(self._known) > _SHOWN else "")
+            shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
+            some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
             raise InputError(
                 f"{argument}: no {self._kind} of this graph is called {quoted(name)}.",
                 valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",

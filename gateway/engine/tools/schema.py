@@ -1,4 +1,4 @@
-"""`describe_schema`: what the graph contains, as much of it as fits."""
+"""Answers `describe_schema`: the types and predicates of the graph, as many as fit."""
 
 from __future__ import annotations
 
@@ -33,42 +33,41 @@ class SchemaDescriber:
         """Return the schema, the most frequent types and predicates where not all fit.
 
         Raises:
-            Fault: The graph could not be asked; one that is too large to enumerate in time has empty lists that
-                are not comprehensive.
+            Fault: The graph could not be asked. A graph that is too large to be read in time has empty lists instead.
         """
-        known = await self._schema_cache.view(call, in_full=True)
-        if known.fault is not None and not isinstance(known.fault, DeadlinePassed | BudgetSpent):
-            raise known.fault
-        answer = self._fitting(known, explain=arguments.explain)
+        view = await self._schema_cache.view(call, in_full=True)
+        if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
+            raise view.fault
+        answer = self._fitting(view, explain=arguments.explain)
         limit_listing(answer, max_bytes(self._profile.size, None, explain=arguments.explain)[0])
         return answer
 
-    def known(self) -> SchemaResult | None:
-        """Return what is known now, without asking the graph; None while nothing is."""
-        known = self._schema_cache.latest
-        return None if known is None or known.fault is not None else self._fitting(known, explain=False)
+    def latest(self) -> SchemaResult | None:
+        """Return the latest schema without asking the graph; None before it was read."""
+        view = self._schema_cache.latest
+        return None if view is None or view.fault is not None else self._fitting(view, explain=False)
 
-    def _fitting(self, known: SchemaView, *, explain: bool) -> SchemaResult:
+    def _fitting(self, view: SchemaView, *, explain: bool) -> SchemaResult:
         limit, _ = max_bytes(self._profile.size, None, explain=explain)
-        described = (self._with(known, count) for count in LISTED)
-        answer = next(described)
-        while size_of(answer.as_json()) > limit and (smaller := next(described, None)) is not None:
+        answers = (self._answer(view, count) for count in LISTED)
+        answer = next(answers)
+        while size_of(answer.as_json()) > limit and (smaller := next(answers, None)) is not None:
             answer = smaller
         return answer
 
-    def _with(self, known: SchemaView, count: int) -> SchemaResult:
-        """Return the schema with so many types and predicates listed."""
-        schema = known.schema
+    def _answer(self, view: SchemaView, count: int) -> SchemaResult:
+        """Return the answer with at most so many types and as many predicates."""
+        schema = view.schema
         types, predicates = schema.types[:count], schema.predicates[:count]
         listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
         listed = [*types, *predicates]
         shorten = self._prefixes.shorten
         ids = [shorten(term.iri) for term in listed]
-        labels = labels_of(known, self._prefixes, [term.iri for term in listed])
+        labels = labels_of(view, self._prefixes, [term.iri for term in listed])
         return SchemaResult(
             graph_description=advice.description(self._profile, schema, self._prefixes),
-            complete=known.comprehensive and listed_all,
-            comprehensive=known.comprehensive and listed_all,
+            complete=view.comprehensive and listed_all,
+            comprehensive=view.comprehensive and listed_all,
             entity_types=ids[: len(types)],
             predicates=ids[len(types) :],
             entity_types_total=len(schema.types),
@@ -79,15 +78,15 @@ class SchemaDescriber:
             basis=_basis(schema.basis),
             prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
             schema_version=schema.version,
-            warnings=[*([] if known.comprehensive else [self._why_not_complete(schema)]), *_cut_lists(schema, count)]
+            warnings=[*([] if view.comprehensive else [self._incompleteness(schema)]), *_cut_lists(schema, count)]
             or None,
             next_steps=advice.next_steps(
-                self._profile, schema, self._prefixes, closed=known.comprehensive and listed_all
+                self._profile, schema, self._prefixes, closed=view.comprehensive and listed_all
             ),
             tool_usage_notes=advice.TOOL_USAGE_NOTES,
         )
 
-    def _why_not_complete(self, schema: Schema) -> str:
+    def _incompleteness(self, schema: Schema) -> str:
         later = (
             " All of it is being read in the background: ask again in a while." if self._schema_cache.is_reading else ""
         )
@@ -95,7 +94,7 @@ class SchemaDescriber:
 
 
 def _cut_lists(schema: Schema, count: int) -> list[str]:
-    """Say which lists are cut for room, and how to go on."""
+    """Return a warning for each list that is cut to fit."""
     totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
     return [
         f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "

@@ -1,4 +1,4 @@
-"""Resolving names: words in, ranked entities out."""
+"""Answers `search_entities`: the entities whose names have the words of a query, in the order of their rank."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
 from gateway.engine.schema.subclasses import Subclasses
 from gateway.engine.schema.term_lookup import Chosen
 from gateway.engine.schema.view import SchemaView, names_in_doubt
-from gateway.engine.tools.search_ranking import Ranked, ranked, weighted, weights_of
+from gateway.engine.tools.search_ranking import RankedHit, ordered_by_weight, ranked, weights_of
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -62,7 +62,7 @@ class EntitySearcher:
             Fault: The graph could not be asked.
         """
         terms = _search_terms(arguments.query)
-        known, types = await self._known_types(arguments.node_types or (), call)
+        view, types = await self._requested_types(arguments.node_types or (), call)
         wanted, more = await self._subclasses.widened("node_types", types.iris, call)
         with call.tally.stage("search"):
             hits = await self._hits(terms, wanted, call) if wanted or not arguments.node_types else _NOTHING
@@ -71,14 +71,14 @@ class EntitySearcher:
             more.append(messages.names_left_out(len(hits.hits) - len(sendable)))
         best = ranked(sendable, arguments.query, terms.words)
         if UNTYPED in types.iris:
-            best = await self._of_types(best, wanted, known, call)
+            best = await self._of_types(best, wanted, view, call)
         weights = hits.weights
         if weights is None:
             with call.tally.stage("search"):
                 weights = await weights_of(
                     best, arguments.query, arguments.limit, self._store, self._metadata_builder, call
                 )
-        shown = weighted(best, arguments.query, weights)[: arguments.limit]
+        shown = ordered_by_weight(best, arguments.query, weights)[: arguments.limit]
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
@@ -88,16 +88,16 @@ class EntitySearcher:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(messages.entities_gone(len(gone)))
         labels = await self._labeller.labels(
-            MentionedIds(nodes={known.chooser.shown(facts[one.hit.iri]) for one in shown}), known, call
+            MentionedIds(nodes={view.chooser.shown(facts[one.hit.iri]) for one in shown}), view, call
         )
         if not (types.whole or types.warnings):
             more.append(messages.OTHER_TYPES_MAY_MATCH)
-        more += self._doubts(known)
-        # A filter that lacks a type, or subclasses of one, has passed over entities that were meant.
+        more += self._doubts(view)
+        # A filter that lacks a type, or subclasses of one, misses entities.
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        entries = [self._entry(one, facts[one.hit.iri], known) for one in shown]
+        entries = [self._entry(one, facts[one.hit.iri], view) for one in shown]
         fitting = _fitting(entries, limit - _HEAD, labels)
         answer = SearchResult.model_validate(
             {
@@ -116,26 +116,26 @@ class EntitySearcher:
         limit_listing(answer, limit)
         return answer
 
-    def _doubts(self, known: SchemaView) -> list[str]:
-        """Return why names may be missing whatever was read."""
+    def _doubts(self, view: SchemaView) -> list[str]:
+        """Return why names may be missing although every name that was read was compared."""
         doubts = []
-        if names_in_doubt(known, self._profile):
+        if names_in_doubt(view, self._profile):
             doubts.append(messages.NAMES_MAY_BE_MISSED)
         if not self._profile.endpoint.trusted:
             doubts.append(messages.OTHERS_MAY_MATCH)
         return doubts
 
-    async def _known_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:
-        """Return the schema, and which of its types are asked for; what it does not have, a newer one may."""
-        known = await self._schema_cache.view(call)
+    async def _requested_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:
+        """Return the schema and the requested types; for a type that it lacks, it is read again."""
+        view = await self._schema_cache.view(call)
         try:
-            return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
+            return view, view.types.choose("node_types", asked, dict.fromkeys(view.types.iris_of(asked), ""))
         except InputError:
-            known = await self._schema_cache.view(call, unknown_term=True)
-            return known, known.types.choose("node_types", asked, dict.fromkeys(known.types.iris_of(asked), ""))
+            view = await self._schema_cache.view(call, unknown_term=True)
+            return view, view.types.choose("node_types", asked, dict.fromkeys(view.types.iris_of(asked), ""))
 
     async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
-        # "untyped" is no type that a query could ask for; those who mean it are sorted out afterwards.
+        # No query can ask for "untyped", so a filter with it is applied to the hits.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:
             return _NOTHING
@@ -150,7 +150,7 @@ class EntitySearcher:
         return {node: _completed(facts[node], details.get(node, HitDetails())) for node in nodes}
 
     async def _gone(self, facts: Mapping[Iri, NodeFacts], call: Call) -> set[Iri]:
-        """Return those of the entities that an index of another day knows, and the graph does not."""
+        """Return the entities that an older index lists and the graph does not have any more."""
         bare = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types and not fact.name]
         if not bare:
             return set()
@@ -158,7 +158,7 @@ class EntitySearcher:
         return {iri for iri, existence in there.items() if existence.mark.whole and not existence.exists}
 
     async def _elsewhere(self, facts: Mapping[Iri, NodeFacts], call: Call) -> list[str]:
-        """Warn of entities that exist, and about which this part of a split graph says nothing."""
+        """Return a warning of entities about which this part of a split graph has no triples."""
         where = self._profile.endpoint.other_graph
         silent = [iri for iri, fact in facts.items() if fact.mark.whole and not fact.types]
         if not silent or not where:
@@ -169,22 +169,22 @@ class EntitySearcher:
         return [messages.nothing_said(named, where)] if gone else []
 
     async def _of_types(
-        self, best: Sequence[Ranked], types: frozenset[str], known: SchemaView, call: Call
-    ) -> list[Ranked]:
+        self, best: Sequence[RankedHit], types: frozenset[str], view: SchemaView, call: Call
+    ) -> list[RankedHit]:
         with call.tally.stage("facts"):
             facts = await self._store.nodes([one.hit.iri for one in best], call, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault
-        return [one for one in best if not types.isdisjoint(known.chooser.filterable(facts[one.hit.iri]))]
+        return [one for one in best if not types.isdisjoint(view.chooser.filterable(facts[one.hit.iri]))]
 
-    def _entry(self, one: Ranked, facts: NodeFacts, known: SchemaView) -> dict[str, str | None]:
+    def _entry(self, one: RankedHit, facts: NodeFacts, view: SchemaView) -> dict[str, str | None]:
         hit = one.hit
         name = facts.name or ("" if hit.is_synonym else hit.text)
         shorter = Shortener(_NAME_LENGTH, 1)
         return {
             "id": self._prefixes.shorten(hit.iri),
-            "entity_type": known.chooser.shown(facts),
+            "entity_type": view.chooser.shown(facts),
             "name": shorter(name) or None,
             "description": shorter(_first_sentence(facts.description)) or None,
             "match": one.match,
@@ -210,7 +210,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _fitting(entries: Sequence[_Entry], limit: int, labels: Labels) -> list[_Entry]:
-    """Leave out the last entries of an answer that would be too large; `found` tells how many there are."""
+    """Return as many of the first entries as fit into an answer; `found` has the number of all."""
     fitting = list(entries)
     while len(fitting) > 1 and size_of(fitting) + size_of(labels.of(_types(fitting))) > limit:
         fitting.pop()

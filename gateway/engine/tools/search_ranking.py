@@ -1,7 +1,7 @@
 """The order of hits: how well a name fits first, then how much the entity matters in the graph.
 
-It depends on the names, the query and the graph, and not on the order or the scores of whoever found them, so it is the
-same on every engine.
+It depends on the names, the query and the graph, and on no order or score of an engine, so it is the same
+on every engine.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from gateway.terms.folding import fold, fold_accents
 _ORDER: Mapping[Match, int] = {"label": 0, "alias": 1, "prefix": 2, "all words": 3, "some words": 4, "similar": 5}
 
 _WEIGHED = 50
-"""Entities whose weight is asked for: the best by their names."""
+"""Entities, the best by their names, for which weights are read."""
 
 _HUB = 1_000
-"""Edges that are counted at most; a node that has more matters enough."""
+"""Edges that are counted at most for a weight."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedHit:
     """An entity that was found.
 
     Attributes:
         hit: Its name that fits best.
         match: How that fits.
-        missing: How many words of the query the name has not, and how long they are: a long word says more.
+        missing: The number of words of the query that the name lacks, and their length: a long word means more.
     """
 
     hit: Hit
@@ -41,29 +41,29 @@ class Ranked:
     missing: tuple[int, int]
 
 
-def ranked(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[Ranked]:
-    """Return one hit per entity, the one whose name fits best first, and of equal ones the shorter name."""
+def ranked(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[RankedHit]:
+    """Return one hit for each entity, the best first; of two names that fit equally well, the shorter one."""
     wanted, folded = fold_accents(query), [fold_accents(word) for word in words]
-    best: dict[Iri, Ranked] = {}
+    best: dict[Iri, RankedHit] = {}
     for one in sorted((_ranked(hit, wanted, folded) for hit in hits), key=lambda one: (_fit(one, query), _last(one))):
         best.setdefault(one.hit.iri, one)
     return list(best.values())
 
 
-def weighted(best: Sequence[Ranked], query: str, weights: Mapping[Iri, float]) -> list[Ranked]:
-    """Put those that fit equally well in the order of their weights; behind the last that has one, all stays."""
+def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Iri, float]) -> list[RankedHit]:
+    """Return the hits with those that fit equally well in the order of their weights, as far as they have weights."""
     end = 1 + max((place for place, one in enumerate(best) if one.hit.iri in weights), default=-1)
     first = sorted(best[:end], key=lambda one: (_fit(one, query), -weights.get(one.hit.iri, 0.0), _last(one)))
     return [*first, *best[end:]]
 
 
 async def weights_of(
-    best: Sequence[Ranked], query: str, limit: int, store: GraphStore, metadata_builder: MetadataBuilder, call: Call
+    best: Sequence[RankedHit], query: str, limit: int, store: GraphStore, metadata_builder: MetadataBuilder, call: Call
 ) -> Mapping[Iri, float]:
-    """Return how much entities matter: how often they are mentioned, or how many edges they have.
+    """Return the weights of entities: how often they are mentioned, or how many edges they have.
 
-    Only those are asked about whose order depends on it and is seen. Where it cannot be learnt of all of them it is
-    known of none, so that no order comes from a fault.
+    Only entities whose order depends on it and is visible have a weight. If one of the weights cannot be read, none is
+    returned, because no order should follow from a fault.
     """
     nodes = _tied(best, query, limit)
     if not nodes:
@@ -79,15 +79,15 @@ async def weights_of(
     return {node: float(degrees[node].count) for node in nodes} if whole else {}
 
 
-def _tied(best: Sequence[Ranked], query: str, limit: int) -> list[Iri]:
-    """Return the entities that others fit as well as, so far as one of them would be shown."""
+def _tied(best: Sequence[RankedHit], query: str, limit: int) -> list[Iri]:
+    """Return the entities that share their fit with others, if one of these is shown."""
     groups = [list(group) for _, group in groupby(best[:_WEIGHED], key=lambda one: _fit(one, query))]
     starts = accumulate(map(len, groups), initial=0)
     shown = (group for group, start in zip(groups, starts, strict=False) if start < limit)
     return [one.hit.iri for group in shown if len(group) > 1 for one in group]
 
 
-def _ranked(hit: Hit, wanted: str, words: Sequence[str]) -> Ranked:
+def _ranked(hit: Hit, wanted: str, words: Sequence[str]) -> RankedHit:
     text = fold_accents(hit.text)
     missing = [word for word in words if word not in text]
     match: Match
@@ -99,13 +99,13 @@ def _ranked(hit: Hit, wanted: str, words: Sequence[str]) -> Ranked:
         match = "all words"
     else:
         match = "some words" if len(missing) < len(words) else "similar"
-    return Ranked(hit, match, (len(missing), sum(map(len, missing))))
+    return RankedHit(hit, match, (len(missing), sum(map(len, missing))))
 
 
-def _fit(one: Ranked, query: str) -> tuple[int, tuple[int, int], bool]:
+def _fit(one: RankedHit, query: str) -> tuple[int, tuple[int, int], bool]:
     # Without its accents a name may be another name, so the very text comes before those that only read alike.
     return (_ORDER[one.match], one.missing, one.match in {"label", "alias"} and fold(one.hit.text) != fold(query))
 
 
-def _last(one: Ranked) -> tuple[int, bool, Iri, str]:
+def _last(one: RankedHit) -> tuple[int, bool, Iri, str]:
     return (len(fold(one.hit.text)), one.hit.is_synonym, one.hit.iri, one.hit.text)

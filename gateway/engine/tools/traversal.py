@@ -16,7 +16,7 @@ from gateway.engine.tools.description import expanded
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.redirects import Redirects
 from gateway.engine.traversal.snapshots import Snapshots
-from gateway.engine.traversal.topology import TopologyBuilder
+from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.errors import InputError
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
@@ -27,7 +27,7 @@ from gateway.terms.prefixes import PrefixMap
 
 
 class Traverser:
-    """Answers traversals of one graph, and keeps whole answers for their pages."""
+    """Answers traversals of one graph, and stores their topologies for further pages."""
 
     def __init__(
         self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache, clock: Clock
@@ -42,7 +42,7 @@ class Traverser:
         schema_cache.on_change(self._compare)
 
     def forget(self) -> None:
-        """Forget all answers kept for paging."""
+        """Drop all snapshots."""
         self._snapshots.clear()
 
     async def bfs(self, arguments: BfsQuery, call: Call) -> BfsResult:
@@ -70,17 +70,17 @@ class Traverser:
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         via = isinstance(arguments, IntersectSubgraphs) and arguments.via
         question = (arguments.tool, tuple(seeds), hops, rule.question, via)
-        generation, going_on = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
-        topology = self._snapshots.get(question, going_on=going_on)
+        generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
+        topology = self._snapshots.get(question, continues=continues)
         if topology is None:
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
                     topology = await self._topology_builder.neighbourhood(seeds, hops, rule, call)
                 else:
                     topology = await self._topology_builder.intersection(seeds, hops, rule, call, via=via)
-            topology = followed.doubted(topology)
+            topology = followed.with_gaps(topology)
             self._snapshots.put(question, topology, generation)
-        await call.progress(hops + 1, hops + 1, f"{len(topology.nodes)} nodes, {len(topology.edges)} edges")
+        await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
         warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
         return await self._presenter.present(Traversal(arguments, seeds, topology, warnings), call)
 

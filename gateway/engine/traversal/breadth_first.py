@@ -17,7 +17,7 @@ from gateway.graph.values import Edge, Iri, Neighbourhood
 
 @dataclass(slots=True)
 class Exploration:
-    """What a breadth-first search has seen.
+    """The part of a graph that a breadth-first search has seen.
 
     Attributes:
         distances: For each source, the distance of every node it reaches.
@@ -56,6 +56,11 @@ class Exploration:
         """Triples left out because their other end is a blank node."""
         return sum(neighbourhood.blank_edges for neighbourhood in self.known.values())
 
+    @property
+    def node_count(self) -> int:
+        """How many nodes some source reaches."""
+        return len(set().union(*self.distances))
+
 
 async def explore(
     store: GraphStore,
@@ -67,7 +72,7 @@ async def explore(
 ) -> Exploration:
     """Search from every source up to a number of hops; all sources share one frontier.
 
-    A node at distance < hops is expanded. Where an expansion fails, the search goes on without it and says so.
+    A node at distance < hops is expanded. Where an expansion fails, the search continues without it and adds a gap.
 
     Args:
         store: The graph.
@@ -80,154 +85,154 @@ async def explore(
     Raises:
         Fault: Nothing could be learnt about any seed.
     """
-    found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources])
-    seen: set[Iri] = set()
-    for hop in range(hops):
-        reached = [node for distance in found.distances for node, steps in distance.items() if steps == hop]
-        if not reached:
-            break
-        # What one source has reached, another may have expanded before.
-        frontier = [node for node in dict.fromkeys(reached) if node not in seen]
-        # Seeds are few, and whether they exist has to be known in any case.
-        if hop and _over_budget(found, frontier, call):
-            break
-        seen.update(frontier)
-        await _expand(store, frontier, found, rule, call, on_answers if hop == hops - 1 else None, seeds=hop == 0)
-        if hop == 0:
-            await _settle_seeds(store, found, call)
+    return await _Search(store, sources, hops, rule, call).run(on_answers)
+
+
+class _Search:
+    """One breadth-first search."""
+
+    def __init__(
+        self, store: GraphStore, sources: Sequence[Sequence[Iri]], hops: int, rule: HubRule, call: Call
+    ) -> None:
+        self._store = store
+        self._sources = sources
+        self._hops = hops
+        self._rule = rule
+        self._call = call
+        self._found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources])
+        self._seen: set[Iri] = set()
+
+    async def run(self, on_answers: OnAnswers | None) -> Exploration:
+        found = self._found
+        for hop in range(self._hops):
+            reached = [node for distance in found.distances for node, steps in distance.items() if steps == hop]
+            if not reached:
+                break
+            # What one source has reached, another may have expanded before.
+            frontier = [node for node in dict.fromkeys(reached) if node not in self._seen]
+            # Seeds are few, and whether they exist has to be known in any case.
+            if hop and self._is_over_budget(frontier):
+                break
+            await self._expand(frontier, on_answers if hop == self._hops - 1 else None, seeds=hop == 0)
+            if hop == 0:
+                await self._settle_seeds()
+            for distance in found.distances:
+                _spread(distance, found.known, hop)
+            progress = messages.hop_done(hop + 1, self._hops, found.node_count)
+            await self._call.progress(hop + 1, self._hops + 1, progress)
+        if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
+            self._restore_seeds()
+            await self._follow_shortcuts()
+        return found
+
+    async def _expand(self, frontier: Sequence[Iri], on_answers: OnAnswers | None, *, seeds: bool) -> None:
+        """Read the edges of a frontier, as far as the rule wants them."""
+        self._seen.update(frontier)
+        rule, found = self._rule, self._found
+        whole: list[Iri] = list(frontier)
+        capped: list[Iri] = []
+        if not rule.is_off and not (seeds and rule.max_edges is None):
+            whole, capped = await self._sorted_by_degree(frontier, seeds=seeds)
+        answers: dict[Iri, Neighbourhood] = {}
+        if whole:
+            answers |= await self._store.edges(whole, self._call, on_answers=on_answers)
+        if capped:
+            answers |= await self._store.edges(capped, self._call, per_id=rule.max_edges)
+        found.known.update(answers)
+        for node, neighbourhood in answers.items():
+            if node not in found.capped or not isinstance(neighbourhood.mark.fault, EdgesCapped):
+                found.gaps.add_mark(node, neighbourhood.mark)
+
+    async def _sorted_by_degree(self, frontier: Sequence[Iri], *, seeds: bool) -> tuple[list[Iri], list[Iri]]:
+        """Return the nodes to expand whole, and those to expand in part; add gaps for the others, which are hubs."""
+        rule, found = self._rule, self._found
+        degrees = await self._store.degrees(frontier, rule.counted, self._call) if frontier else {}
+        whole, capped = [], []
+        for node in frontier:
+            degree = degrees[node]
+            if degree.mark.fault is not None:
+                found.gaps.add_mark(node, degree.mark)
+                if seeds:
+                    found.known[node] = Neighbourhood(mark=degree.mark)
+            elif rule.is_hub(degree.count) and not seeds:
+                found.gaps.add_degree("hub_not_expanded", node, degree, messages.hub(rule.max_degree))
+            elif rule.is_capped(degree.count):
+                found.gaps.add_degree("edges_capped", node, degree, messages.edges_capped(rule.max_edges))
+                capped.append(node)
+            else:
+                whole.append(node)
+        found.capped.update(capped)
+        return whole, capped
+
+    async def _settle_seeds(self) -> None:
+        """Separate the seeds that have no edges from those that do not exist, and take the latter out."""
+        found = self._found
+        seeds = list(found.known)
+        without_edges = [seed for seed in seeds if not found.known[seed].edges and not found.known[seed].blank_edges]
+        asked = [seed for seed in without_edges if found.known[seed].mark.answered]
+        existing = await self._store.existing(asked, self._call) if asked else {}
+        for seed in without_edges:
+            mark = existing[seed].mark if seed in existing else found.known[seed].mark
+            if mark.fault is not None:
+                found.unsure[seed] = mark.fault
+                found.gaps.add_mark(seed, mark)
+            elif not existing[seed].exists:
+                found.missing.append(seed)
+        gone = {*found.missing, *found.unsure}
+        if found.unsure and len(gone) == len(seeds):
+            raise next(iter(found.unsure.values()))
         for distance in found.distances:
-            _spread(distance, found.known, hop)
-        await call.progress(hop + 1, hops + 1, f"hop {hop + 1} of {hops}: {_reached(found)} nodes")
-    if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
-        _restore_seeds(found, sources)
-        await _follow_shortcuts(store, found, seen, hops, rule, call)
-    return found
+            for seed in gone:
+                distance.pop(seed, None)
+
+    def _restore_seeds(self) -> None:
+        """Put the seeds that could not be read, but that the edges of other nodes show, back to distance 0."""
+        shown = set().union(*self._found.distances) & self._found.unsure.keys()
+        for seeds, distance in zip(self._sources, self._found.distances, strict=True):
+            distance.update(dict.fromkeys(shown.intersection(seeds), 0))
+
+    async def _follow_shortcuts(self) -> None:
+        """Make distances those in the graph that is shown, and expand the nodes that are nearer than they seemed.
+
+        An edge that the answer about one node lacks, because it was capped, cut or failed, may be in that about its
+        other end, hops later.
+        """
+        while True:
+            neighbours = self._found.neighbours
+            for distance in self._found.distances:
+                _recount(distance, neighbours, self._hops)
+            near = {
+                node for distance in self._found.distances for node, steps in distance.items() if steps < self._hops
+            }
+            frontier = sorted(near - self._seen)
+            if not frontier or self._is_over_budget(frontier):
+                return
+            await self._expand(frontier, None, seeds=False)
+
+    def _is_over_budget(self, frontier: Sequence[Iri]) -> bool:
+        """Return whether too many nodes are reached to expand more; if so, add a gap."""
+        if not frontier or self._found.node_count <= self._call.nodes:
+            return False
+        self._found.gaps.add("budget", frontier, messages.nodes_used_up(self._call.nodes))
+        return True
 
 
-async def _follow_shortcuts(
-    store: GraphStore, found: Exploration, seen: set[Iri], hops: int, rule: HubRule, call: Call
-) -> None:
-    """Make distances those in the graph that is shown, and expand the nodes that are nearer than they seemed.
-
-    An edge that the answer about one node lacks, because it was capped, cut or failed, may be in that about its other
-    end, hops later.
-    """
-    while True:
-        neighbours = found.neighbours
-        for distance in found.distances:
-            _draw_nearer(distance, neighbours, hops)
-        near = {node for distance in found.distances for node, steps in distance.items() if steps < hops}
-        frontier = sorted(near - seen)
-        if not frontier or _over_budget(found, frontier, call):
-            return
-        seen.update(frontier)
-        await _expand(store, frontier, found, rule, call, None, seeds=False)
-
-
-def _restore_seeds(found: Exploration, sources: Sequence[Sequence[Iri]]) -> None:
-    """Put the seeds that could not be read, but that the edges of other nodes show, back to distance 0."""
-    shown = set().union(*found.distances) & found.unsure.keys()
-    for seeds, distance in zip(sources, found.distances, strict=True):
-        distance.update(dict.fromkeys(shown.intersection(seeds), 0))
-
-
-def _draw_nearer(distance: dict[Iri, int], near: Mapping[Iri, set[Iri]], hops: int) -> None:
-    """Count the distances of one source anew."""
-    reached = [node for node, steps in distance.items() if steps == 0]
-    counted = dict.fromkeys(reached, 0)
-    for node in reached:
-        # Not `near[node] - counted.keys()`, which goes over all that was counted.
-        for other in near[node] if node in near and counted[node] < hops else ():
-            if other not in counted:
-                counted[other] = counted[node] + 1
-                reached.append(other)
-    distance.update(counted)
-
-
-async def _expand(
-    store: GraphStore,
-    frontier: Sequence[Iri],
-    found: Exploration,
-    rule: HubRule,
-    call: Call,
-    on_answers: OnAnswers | None,
-    *,
-    seeds: bool,
-) -> None:
-    """Learn the edges of a frontier, as far as the rule wants them."""
-    whole: list[Iri] = list(frontier)
-    capped: list[Iri] = []
-    if not rule.is_off and not (seeds and rule.max_edges is None):
-        whole, capped = await _sorted_by_degree(store, frontier, found, rule, call, seeds=seeds)
-    answers: dict[Iri, Neighbourhood] = {}
-    if whole:
-        answers |= await store.edges(whole, call, on_answers=on_answers)
-    if capped:
-        answers |= await store.edges(capped, call, per_id=rule.max_edges)
-    found.known.update(answers)
-    for node, neighbourhood in answers.items():
-        if node not in found.capped or not isinstance(neighbourhood.mark.fault, EdgesCapped):
-            found.gaps.add_mark(node, neighbourhood.mark)
-
-
-async def _sorted_by_degree(
-    store: GraphStore, frontier: Sequence[Iri], found: Exploration, rule: HubRule, call: Call, *, seeds: bool
-) -> tuple[list[Iri], list[Iri]]:
-    """Return the nodes to expand whole, and those to expand in part; note the others, which are hubs."""
-    degrees = await store.degrees(frontier, rule.counted, call) if frontier else {}
-    whole, capped = [], []
-    for node in frontier:
-        degree = degrees[node]
-        if degree.mark.fault is not None:
-            found.gaps.add_mark(node, degree.mark)
-            if seeds:
-                found.known[node] = Neighbourhood(mark=degree.mark)
-        elif rule.is_hub(degree.count) and not seeds:
-            found.gaps.add_degree("hub_not_expanded", node, degree, messages.hub(rule.max_degree))
-        elif rule.is_capped(degree.count):
-            found.gaps.add_degree("edges_capped", node, degree, messages.edges_capped(rule.max_edges))
-            capped.append(node)
-        else:
-            whole.append(node)
-    found.capped.update(capped)
-    return whole, capped
-
-
-def _reached(found: Exploration) -> int:
-    return len(set().union(*found.distances))
-
-
-def _spread(distance: dict[Iri, int], known: dict[Iri, Neighbourhood], hop: int) -> None:
-    """Give the neighbours of the nodes at this distance theirs."""
+def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:
+    """Add the neighbours of the nodes at this distance, one step farther."""
     for node in [node for node, steps in distance.items() if steps == hop]:
         if node in known:
             for reached in known[node].ends:
                 distance.setdefault(reached, hop + 1)
 
 
-async def _settle_seeds(store: GraphStore, found: Exploration, call: Call) -> None:
-    """Tell the seeds that have no edges from those that do not exist, and take the latter out."""
-    seeds = list(found.known)
-    silent = [seed for seed in seeds if not found.known[seed].edges and not found.known[seed].blank_edges]
-    asked = [seed for seed in silent if found.known[seed].mark.answered]
-    existing = await store.existing(asked, call) if asked else {}
-    for seed in silent:
-        fault = existing[seed].mark.fault if seed in existing else found.known[seed].mark.fault
-        if fault is not None:
-            found.unsure[seed] = fault
-            found.gaps.add_mark(seed, existing[seed].mark if seed in existing else found.known[seed].mark)
-        elif not existing[seed].exists:
-            found.missing.append(seed)
-    gone = {*found.missing, *found.unsure}
-    if found.unsure and len(gone) == len(seeds):
-        raise next(iter(found.unsure.values()))
-    for distance in found.distances:
-        for seed in gone:
-            distance.pop(seed, None)
-
-
-def _over_budget(found: Exploration, frontier: Sequence[Iri], call: Call) -> bool:
-    if not frontier or _reached(found) <= call.nodes:
-        return False
-    found.gaps.add("budget", frontier, messages.nodes_used_up(call.nodes))
-    return True
+def _recount(distance: dict[Iri, int], neighbours: Mapping[Iri, set[Iri]], hops: int) -> None:
+    """Count the distances of one source anew."""
+    reached = [node for node, steps in distance.items() if steps == 0]
+    counted = dict.fromkeys(reached, 0)
+    for node in reached:
+        # Not `neighbours[node] - counted.keys()`, which goes over all that was counted.
+        for other in neighbours[node] if node in neighbours and counted[node] < hops else ():
+            if other not in counted:
+                counted[other] = counted[node] + 1
+                reached.append(other)
+    distance.update(counted)

@@ -1,4 +1,4 @@
-"""Types of nodes, asked for while the last answers about edges are still on their way.
+"""Types of nodes, fetched while the last answers about edges are still on their way.
 
 A far endpoint answers the last hop in several parts. Waiting for all of them before the first question about types
 would leave the connections idle that have answered already.
@@ -17,7 +17,7 @@ Ask = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, NodeFacts]]]
 
 
 class FactsPrefetch:
-    """Asks about nodes as they become known, in batches worth a query; nobody is asked about twice without need."""
+    """Fetches types as nodes become known, in batches worth a query; no node twice without need."""
 
     def __init__(self, ask: Ask, enough: int) -> None:
         self._ask = ask

@@ -22,40 +22,40 @@ _STEPS = 5
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The seeds of a question, after merged ones.
+    """The seeds of a question, merged ones replaced.
 
     Attributes:
-        seeds: The seeds, with what merged ones were merged into; duplicates folded.
+        seeds: The seeds, with the nodes that merged ones were merged into; duplicates folded.
         warnings: One for each merged seed.
-        unread: Those of which nobody knows whether they were merged, or into what, with what went wrong.
-        astray: Those that were merged, in a circle or more often than is followed.
+        unread: Nodes of which it could not be read whether they were merged, with the fault.
+        endless: Nodes that were merged in a circle, or over more steps than are followed.
     """
 
     seeds: list[Iri]
     warnings: list[str]
     unread: Mapping[Iri, Fault]
-    astray: frozenset[Iri]
+    endless: frozenset[Iri]
 
-    def doubted(self, topology: Topology) -> Topology:
+    def with_gaps(self, topology: Topology) -> Topology:
         """Return the topology with a gap for each seed that was merged, or perhaps was: without outgoing edges."""
-        speaking = _speaking(topology)
+        subjects = _subjects(topology)
         gaps = tuple(
             Gap(cause_of(fault), frozenset({seed}), fault.wrong)
             for seed, fault in self.unread.items()
-            if seed not in speaking
+            if seed not in subjects
         )
-        if self.astray:
-            gaps += (Gap("endpoint_failed", self.astray, messages.REDIRECTED_TOO_FAR),)
+        if self.endless:
+            gaps += (Gap("endpoint_failed", self.endless, messages.REDIRECTED_TOO_FAR),)
         return replace(topology, gaps=topology.gaps + gaps)
 
 
-def _speaking(topology: Topology) -> set[Iri]:
+def _subjects(topology: Topology) -> set[Iri]:
     """Return the nodes with outgoing edges: a merged node may still be linked to, but has mostly none itself."""
     return {edge.subject for edge in topology.edges}
 
 
 class Redirects:
-    """Knows where merged nodes went, by the predicates that the profile names for it."""
+    """Follows merged nodes, by the predicates that the profile names for it."""
 
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
         self._store = store
@@ -63,48 +63,49 @@ class Redirects:
         self._prefixes = prefixes
 
     async def followed(self, seeds: Sequence[Iri], call: Call) -> Followed:
-        """Return the seeds with what merged ones were merged into.
+        """Return the seeds, merged ones replaced.
 
         Args:
             seeds: The seeds of a question.
             call: The call that asks.
         """
-        ways: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
-        forks: list[str] = []
+        chains: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
+        also_merged: dict[str, None] = {}
         unread: dict[Iri, Fault] = {}
-        astray: set[Iri] = set()
-        going_on = list(seeds) if self._predicates else []
-        while going_on:
-            ends = list(dict.fromkeys(ways[seed][-1] for seed in going_on))
+        endless: set[Iri] = set()
+        unfinished = list(seeds) if self._predicates else []
+        while unfinished:
+            ends = list(dict.fromkeys(chains[seed][-1] for seed in unfinished))
             with call.tally.stage("metadata"):
                 described = await self._store.node_metadata(ends, call, blank_nodes=False, precise=False)
             moved = []
-            for seed in going_on:
-                way, description = ways[seed], described[ways[seed][-1]]
+            for seed in unfinished:
+                chain, description = chains[seed], described[chains[seed][-1]]
                 targets = self._targets(description.properties)
                 target = targets[0] if targets else None
                 if len(targets) > 1:
-                    forks.append(messages.seed_also_merged(self._fork(way[-1], targets[1:])))
+                    also_merged[messages.seed_also_merged(self._also_merged(chain[-1], targets[1:]))] = None
                 if target is None and description.mark.fault is not None:
-                    unread[way[-1]] = description.mark.fault
-                elif target in way or (target is not None and len(way) > _STEPS):
-                    astray.add(way[-1])
+                    unread[chain[-1]] = description.mark.fault
+                elif target in chain or (target is not None and len(chain) > _STEPS):
+                    endless.add(chain[-1])
                 elif target is not None:
-                    way.append(target)
+                    chain.append(target)
                     moved.append(seed)
-            going_on = moved
-        warnings = [
-            messages.seed_merged(self._sentence(seed, way[-1])) for seed, way in ways.items() if len(way) > 1
-        ] + list(dict.fromkeys(forks))
-        return Followed(list(dict.fromkeys(way[-1] for way in ways.values())), warnings, unread, frozenset(astray))
+            unfinished = moved
+        merged = [
+            messages.seed_merged(self._merged(seed, chain[-1])) for seed, chain in chains.items() if len(chain) > 1
+        ]
+        ends = list(dict.fromkeys(chain[-1] for chain in chains.values()))
+        return Followed(ends, [*merged, *also_merged], unread, frozenset(endless))
 
     def doubts(self, followed: Followed, topology: Topology) -> list[str]:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
-        speaking = _speaking(topology)
+        subjects = _subjects(topology)
         return [
             messages.seed_perhaps_merged(self._prefixes.in_prose(seed), fault.wrong)
             for seed, fault in followed.unread.items()
-            if seed in speaking
+            if seed in subjects
         ]
 
     def _targets(self, properties: Properties) -> list[Iri]:
@@ -113,15 +114,15 @@ class Redirects:
         return sorted({value.iri for value in targets if isinstance(value, Resource) and is_sendable(value.iri)})
 
     def advice(self, node: Iri, properties: Properties) -> str:
-        """Return what to report of a node that was merged into others; nothing where it was not."""
+        """Return a warning about a node that was merged into others; empty where it was not."""
         targets = self._targets(properties)
         if not targets:
             return ""
-        fork = self._fork(node, targets[1:]) if len(targets) > 1 else ""
-        return messages.describe_merged(self._sentence(node, targets[0]), fork)
+        further = self._also_merged(node, targets[1:]) if len(targets) > 1 else ""
+        return messages.describe_merged(self._merged(node, targets[0]), further)
 
-    def _fork(self, node: Iri, others: Sequence[Iri]) -> str:
+    def _also_merged(self, node: Iri, others: Sequence[Iri]) -> str:
         return messages.also_merged(self._prefixes.in_prose(node), self._prefixes.listed(others))
 
-    def _sentence(self, node: Iri, target: Iri) -> str:
+    def _merged(self, node: Iri, target: Iri) -> str:
         return messages.merged(self._prefixes.in_prose(node), self._prefixes.in_prose(target))

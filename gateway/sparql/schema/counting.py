@@ -1,4 +1,4 @@
-"""Counting every type and every predicate, in queries none of which reads too much."""
+"""Counts every type and every predicate, in queries none of which reads too much."""
 
 from __future__ import annotations
 
@@ -27,6 +27,40 @@ _TERMS = 200
 _COUNT = integer("count")
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What one counting query returned.
+
+    Attributes:
+        counts: Counts by IRI.
+        limit: Triples that the query could read.
+        is_whole: Whether it read everything.
+    """
+
+    counts: Mapping[Iri, int]
+    limit: int
+    is_whole: bool
+
+    @property
+    def triples(self) -> int:
+        """Triples that were counted."""
+        return sum(self.counts.values())
+
+    @property
+    def has_cut_terms(self) -> bool:
+        """Whether there are more terms than one query may return, rather than more triples than it may read."""
+        return not self.is_whole and self.triples <= self.limit
+
+    @property
+    def reason(self) -> str:
+        """Why it did not read everything; empty if it did."""
+        if self.is_whole:
+            return ""
+        if self.has_cut_terms:
+            return f"the graph has more types or predicates than one query may return ({len(self.counts):,})"
+        return f"the enumeration stopped after {self.limit:,} triples"
+
+
 @dataclass(slots=True)
 class Counts:
     """How often types and predicates occur.
@@ -34,7 +68,7 @@ class Counts:
     Attributes:
         types: Nodes by type.
         predicates: Edges by predicate.
-        missing: Why these are not all; empty where they are.
+        reason: Why these are not all; empty if they are.
         left_out: Types and predicates that are left out because they are not sendable.
         is_part: Whether a scan failed or was cut, so that not all triples were counted.
         is_cut: Whether terms are known to be missing for another reason than the number of triples.
@@ -42,17 +76,22 @@ class Counts:
 
     types: dict[Iri, int] = field(default_factory=dict)
     predicates: dict[Iri, int] = field(default_factory=dict)
-    missing: str = ""
+    reason: str = ""
     left_out: int = 0
     is_part: bool = False
     is_cut: bool = False
 
-    def cut(self, limit: int, found: Mapping[Iri, int], *, whole: bool) -> None:
-        """Note that a scan did not read everything, unless it did."""
-        if not whole:
-            self.missing = self.missing or stopped(limit, found)
-            self.is_part = True
-            self.is_cut = self.is_cut or not is_at(limit, found)
+    def note(self, scan: Scan) -> None:
+        """Take over from a scan why the counts are not all."""
+        self.reason = self.reason or scan.reason
+        self.is_part = self.is_part or not scan.is_whole
+        self.is_cut = self.is_cut or scan.has_cut_terms
+
+    def sendable(self, found: Mapping[Iri, int]) -> dict[Iri, int]:
+        """Return the terms that are sendable, and count the others."""
+        sendable = {iri: count for iri, count in found.items() if iris.is_sendable(iri)}
+        self.left_out += len(found) - len(sendable)
+        return sendable
 
 
 class Counter:
@@ -63,8 +102,8 @@ class Counter:
         self._rule = rule
         self._types = profile.edges.types
 
-    async def totals(self, limit: int, call: Call) -> tuple[Mapping[Iri, int], bool]:
-        """Return how many triples each predicate has, whatever stands at their ends, and whether that is all of them.
+    async def totals(self, limit: int, call: Call) -> Scan:
+        """Return how many triples each predicate has, whatever their ends are.
 
         Args:
             limit: Triples that may be read.
@@ -75,75 +114,74 @@ class Counter:
         """
         return await self._scan("schema/totals", "p", limit, call, {})
 
-    async def count(self, totals: Mapping[Iri, int], limit: int, call: Call, *, partly: bool) -> Counts:
+    async def count(self, totals: Scan, call: Call, *, partly: bool) -> Counts:
         """Count the nodes of each type and the edges of each predicate.
 
         Args:
-            totals: All predicates of the graph, with how many triples each has.
-            limit: Triples that one query may read at most.
+            totals: All predicates of the graph with their triples; each query reads as many triples as theirs could.
             call: Pays for it.
-            partly: Whether some counts are better than none: where the others cost minutes.
+            partly: Whether some counts are better than none, because the others cost minutes.
 
         Returns:
-            The counts; where some could not be had, the others, and why.
+            The counts; if some could not be had, the others and the reason.
 
         Raises:
             Fault: Some could not be had, and only all of them are of use.
         """
         counts = Counts()
         try:
-            await self._count_types(counts, sum(totals.get(iri, 0) for iri in self._types), limit, call)
-            await self._count_predicates(counts, totals, limit, call)
+            await self._count_types(counts, totals, call)
+            await self._count_predicates(counts, totals, call)
         except Fault as fault:
             if not partly:
                 raise
-            counts.missing = fault.wrong
+            counts.reason = fault.wrong
             counts.is_part = counts.is_cut = True
         return counts
 
-    async def _count_types(self, counts: Counts, triples: int, limit: int, call: Call) -> None:
-        given: dict[str, Parameter] = {"types": self._types, **_only_nodes(self._rule)}
-        if triples <= _TRIPLES:
-            found, whole = await self._scan("schema/types", "t", limit, call, given)
-            counts.types = _sendable(counts, _entity_types(found))
-            counts.cut(limit, found, whole=whole)
+    async def _count_types(self, counts: Counts, totals: Scan, call: Call) -> None:
+        limit = totals.limit
+        given: dict[str, Parameter] = {"types": self._types, **_evidence_nodes(self._rule)}
+        if sum(totals.counts.get(iri, 0) for iri in self._types) <= _TRIPLES:
+            scan = await self._scan("schema/types", "t", limit, call, given)
+            counts.types = counts.sendable(_entity_types(scan.counts))
+            counts.note(scan)
             return
-        totals, whole = await self._scan("schema/type_totals", "t", limit, call, {"types": self._types})
-        counts.cut(limit, totals, whole=whole)
-        for wanted in _batches(await self._askable(counts, _entity_types(totals), call)):
-            found, whole = await self._scan("schema/nodes_of", "t", limit, call, {**given, "wanted": wanted})
-            counts.types |= found
-            counts.cut(limit, found, whole=whole)
+        type_totals = await self._scan("schema/type_totals", "t", limit, call, {"types": self._types})
+        counts.note(type_totals)
+        for wanted in _batches(await self._askable(counts, _entity_types(type_totals.counts), call)):
+            scan = await self._scan("schema/nodes_of", "t", limit, call, {**given, "wanted": wanted})
+            counts.types |= scan.counts
+            counts.note(scan)
 
-    async def _count_predicates(self, counts: Counts, totals: Mapping[Iri, int], limit: int, call: Call) -> None:
+    async def _count_predicates(self, counts: Counts, totals: Scan, call: Call) -> None:
         excepted = set(self._rule.excepted)
-        wanted = {iri: total for iri, total in totals.items() if iri not in excepted and self._rule.allows(iri)}
+        wanted = {iri: total for iri, total in totals.counts.items() if iri not in excepted and self._rule.allows(iri)}
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
             **self._rule.evidence,
             **self._rule.ends,
         }
         for predicates in _batches(await self._askable(counts, wanted, call)):
-            found, whole = await self._scan("schema/edges", "p", limit, call, {**given, "predicates": predicates})
-            counts.predicates |= found
-            counts.cut(limit, found, whole=whole)
+            scan = await self._scan("schema/edges", "p", totals.limit, call, {**given, "predicates": predicates})
+            counts.predicates |= scan.counts
+            counts.note(scan)
 
     async def _askable(self, counts: Counts, totals: Mapping[Iri, int], call: Call) -> Mapping[Iri, int]:
-        """Return those terms that a query can name; where there are others, the counts are not all."""
-        legal = _sendable(counts, totals)
+        """Return those terms that a query can name; if there are others, the counts are not all."""
+        legal = counts.sendable(totals)
         rewritten = await self._client.rewritten(legal, call)
         if rewritten:
             counts.is_cut = True
-            counts.missing = counts.missing or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
+            counts.reason = counts.reason or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
         return {iri: total for iri, total in legal.items() if iri not in rewritten}
 
     async def _scan(
         self, template: str, variable: str, limit: int, call: Call, parameters: Mapping[str, Parameter]
-    ) -> tuple[dict[Iri, int], bool]:
-        """Run one scan and return counts by IRI, and whether it read everything."""
+    ) -> Scan:
         rows, is_cut = (await self._client.rows(template, call, {**parameters, "scan": limit + 1})).part()
         counts = counts_in(rows, variable)
-        return counts, not is_cut and sum(_COUNT(rows)) <= limit
+        return Scan(counts, limit, not is_cut and sum(_COUNT(rows)) <= limit)
 
 
 def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
@@ -162,30 +200,6 @@ def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
     return {iri: count for iri, count in counts.items() if is_entity_type(iri)}
 
 
-def _sendable(counts: Counts, found: Mapping[Iri, int]) -> dict[Iri, int]:
-    """Return the terms that are sendable, and count the others."""
-    kept = {iri: count for iri, count in found.items() if iris.is_sendable(iri)}
-    counts.left_out += len(found) - len(kept)
-    return kept
-
-
-def is_at(limit: int, found: Mapping[Iri, int]) -> bool:
-    """Tell whether a scan that did not read everything ended at the triples that it could read; see `stopped`."""
-    return sum(found.values()) > limit
-
-
-def stopped(limit: int, found: Mapping[Iri, int]) -> str:
-    """Return why a scan did not read everything, by what it found.
-
-    Args:
-        limit: Triples that it could read.
-        found: The counts of the terms that it returned.
-    """
-    if is_at(limit, found):
-        return f"the enumeration stopped after {limit:,} triples"
-    return f"the graph has more types or predicates than one query may return ({len(found):,})"
-
-
 def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
     """Put terms together so that no query reads too many triples; a term that has more has a query of its own."""
     batches: list[list[Iri]] = []
@@ -199,6 +213,6 @@ def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
     return batches
 
 
-def _only_nodes(rule: EdgeRule) -> Mapping[str, Parameter]:
-    """Return what makes nodes evidence."""
+def _evidence_nodes(rule: EdgeRule) -> Mapping[str, Parameter]:
+    """Return the parameters by which a query leaves out nodes that are evidence."""
     return {name: value for name, value in rule.evidence.items() if name != "singletons"}

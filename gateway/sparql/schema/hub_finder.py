@@ -16,7 +16,7 @@ from gateway.terms.iri import is_sendable
 from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 _LEAST = 100
-"""Edges, of those that were looked at, that make a node a hub: `max_degree` as the tools advise it."""
+"""Edges, of those that were read, that make a node a hub: the `max_degree` that the tools advise."""
 
 _HUBS = 20
 _TYPES = 5
@@ -31,13 +31,13 @@ class HubFinder:
         self._nodes = nodes
 
     async def find(self, triples: int, call: Call) -> tuple[Iri, ...]:
-        """Return the types of the largest hubs, those of the largest first; none where it cannot be told.
+        """Return the types of the largest hubs, those of the largest first; none if they could not be read.
 
         Args:
-            triples: Edges that are looked at.
+            triples: Edges that are read.
             call: Pays for it.
         """
-        # Whether an edge is of an evidence node does not matter to what is a hub, and costs a look at every triple.
+        # Leaving out the edges of evidence nodes would cost a look at every triple, and changes no hub.
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
             "markers": (),

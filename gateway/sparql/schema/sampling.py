@@ -1,4 +1,4 @@
-"""Samples of a graph that is too large to be read while somebody waits."""
+"""Samples of a graph that is too large to be counted during a call."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _TRIPLES = 2_000
 """Triples of one sample."""
 
 FIRST_TRIPLES = 1_000
-"""Triples of the first one, which must come even from a server that has just begun."""
+"""Triples of the first sample, which even a server that has just started must return in time."""
 
 _PLACES = (20_000, 200_000, 2_000_000)
-"""Triples before each further sample. Engines walk there, so the farthest takes the better part of a second."""
+"""Triples before each further sample. Engines skip them one by one, so the last one takes most of a second."""
 
 _CLASSES = 10
 _NODES = 50
-"""Nodes of each of the most frequent classes whose predicates are looked at."""
+"""Nodes of each of the most frequent classes whose predicates are read."""
 
 
 @dataclass(slots=True)
 class Sample:
-    """What some triples of a graph have.
+    """The types and predicates of some triples.
 
     Attributes:
         types: How often each type was seen.
@@ -54,7 +54,7 @@ class Sample:
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> Self:
-        """Return what several samples have together."""
+        """Return several samples as one."""
         return cls(
             sum((sample.types for sample in samples), Counter()),
             sum((sample.predicates for sample in samples), Counter()),
@@ -64,7 +64,7 @@ class Sample:
 
 
 class Sampler:
-    """Reads a few triples here and there."""
+    """Reads samples."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
         self._client = client
@@ -72,19 +72,19 @@ class Sampler:
         self._types = profile.edges.types
 
     @asynccontextmanager
-    async def drawing(self, call: Call) -> AsyncIterator[Drawing]:
-        """Begin to draw: one small sample is under way from here on, and nothing is any more at the end.
+    async def started(self, call: Call) -> AsyncIterator[StartedSamples]:
+        """Start a small sample in the background, and stop at the end whatever is still under way.
 
-        It comes early even from a cold server, so that a graph that turns out to be large has an answer in time.
+        It comes early even from a cold server, so a graph that turns out to be large has an answer in time.
         """
-        drawing = Drawing(self, call)
+        samples = StartedSamples(self, call)
         try:
-            yield drawing
+            yield samples
         finally:
-            await drawing.stop()
+            await samples.stop()
 
     async def of_classes(self, classes: Sequence[Iri], call: Call) -> Counter[Iri]:
-        """Return the predicates that a few nodes of each of the first classes have; none where that takes too long."""
+        """Return the predicates of a few nodes of each of the first classes; none if that fails."""
         first = list(islice(filter(is_iri, classes), _CLASSES))
         if not first:
             return Counter()
@@ -96,24 +96,24 @@ class Sampler:
             return Counter()
 
     async def at(self, place: int, triples: int, call: Call) -> Sample:
-        """Return what so many triples after a place have.
+        """Return a sample of so many triples after a place.
 
         Raises:
             Fault: The graph could not be asked.
         """
-        return await self._drawn("schema/sample", {"skip": place}, triples, call)
+        return await self._sample("schema/sample", {"skip": place}, triples, call)
 
     async def at_random(self, call: Call) -> Sample:
-        """Return what triples have that the engine draws; nothing where it cannot.
+        """Return a sample of triples that the engine draws at random; an empty one if it cannot.
 
         Raises:
             Fault: The graph could not be asked.
         """
         if await self._client.engine(call) != "blazegraph":
             return Sample()
-        return await self._drawn("schema/random_blazegraph", {}, _TRIPLES, call)
+        return await self._sample("schema/random_blazegraph", {}, _TRIPLES, call)
 
-    async def _drawn(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
+    async def _sample(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
         given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
         rows, is_cut = (await self._client.rows(template, call, given)).part()
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
@@ -130,8 +130,8 @@ class Sampler:
         return Counter({iri: count for iri, count in counts.items() if iri not in excepted and self._rule.allows(iri)})
 
 
-class Drawing:
-    """Samples that are being drawn."""
+class StartedSamples:
+    """Samples that are read in the background."""
 
     def __init__(self, sampler: Sampler, call: Call) -> None:
         self._sampler = sampler
@@ -139,13 +139,13 @@ class Drawing:
         self._tasks = [asyncio.create_task(sampler.at(0, FIRST_TRIPLES, call))]
 
     async def finish(self, seconds: float) -> Sample:
-        """Draw further samples at several places, and return what came in time.
+        """Read further samples at several places, and return as one those that came in time.
 
         A graph lies in its engine in the order of its load or of an index, so neighbours are alike: a sample of one
-        place would know one file.
+        place would have the types of one file.
 
         Args:
-            seconds: How long all of them are waited for; after that, the first one that comes is enough.
+            seconds: Time for all of them; after that, the first one that comes is enough.
 
         Raises:
             Fault: None came.
@@ -154,24 +154,24 @@ class Drawing:
         self._tasks.append(asyncio.create_task(self._sampler.at_random(self._call)))
         await asyncio.wait(self._tasks, timeout=seconds)
         pending = {task for task in self._tasks if not task.done()}
-        while pending and not any(map(_came, self._tasks)):
+        while pending and not any(map(_has_triples, self._tasks)):
             _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-        samples = [task.result() for task in self._tasks if _came(task)]
-        if not any(sample.triples for sample in samples):
+        samples = [task.result() for task in self._tasks if _has_triples(task)]
+        if not samples:
             faults = (error for task in self._tasks if task.done() and (error := task.exception()) is not None)
             raise next(faults, DeadlinePassed("The graph could not be sampled in time.", next_step="Try again later."))
         return Sample.of(samples)
 
     async def stop(self) -> None:
-        """Give up what is still under way."""
+        """Cancel what is still under way."""
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
         for task in self._tasks:
-            # Its fault, if it has one, was told to whoever waited for it.
+            # A fault of a sample that nobody waited for must not be logged as never retrieved.
             if not task.cancelled():
                 task.exception()
 
 
-def _came(task: asyncio.Task[Sample]) -> bool:
+def _has_triples(task: asyncio.Task[Sample]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None and task.result().triples > 0

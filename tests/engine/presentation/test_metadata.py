@@ -261,8 +261,8 @@ async def test_what_is_below_two_levels_is_marked() -> None:
 
 async def test_a_skolem_iri_is_an_unknown_value_and_no_id() -> None:
     skolem = "<http://x.example/.well-known/genid/0a1b>"
-    told = Profile(size=ROOM, edges=EdgeSettings(also_excepted=(f"{X}has", f"{X}source")))
-    assert await described(f"x:a x:has {skolem} ; x:source {skolem} .", told) == {
+    profile = Profile(size=ROOM, edges=EdgeSettings(also_excepted=(f"{X}has", f"{X}source")))
+    assert await described(f"x:a x:has {skolem} ; x:source {skolem} .", profile) == {
         "x:has": UNKNOWN,
         "x:source": UNKNOWN,
     }

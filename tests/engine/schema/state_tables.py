@@ -1,18 +1,12 @@
-"""The tables of `docs/schema-states.md`, made from the transitions of the code.
-
-`python -m tests.engine.schema.state_tables` writes them into the page.
-"""
+"""The tables of `docs/schema-states.md`, made from the transitions of the code; `make docs` writes them."""
 
 import itertools
-import re
 from collections.abc import Callable, Sequence
 from enum import Enum
-from pathlib import Path
 from typing import Final
 
 from gateway.engine.schema.states import Action, Enumeration, Event, Lists, Reading, State, next_state
 
-PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "schema-states.md"
 ALL_STATES: Final = [State(*parts) for parts in itertools.product(Lists, Reading, Enumeration)]
 
 _OF_LISTS = (
@@ -33,26 +27,24 @@ _OF_ENUMERATION = (Event.STARTED, Event.ENUMERATION_REQUESTED, Event.ENUMERATION
 _UNCHANGED = "-"
 
 
-def page_with_tables(page: str) -> str:
-    """Return the page with the tables that the code says, each after the comment that names it."""
-    for name, table in _tables().items():
-        page = re.sub(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*", table, page)
-    return page
-
-
 def shown_events() -> set[Event]:
     """Return the events that the tables show."""
     return {*_OF_LISTS, *_OF_BEGINNING, *_OF_READING, *_OF_ENUMERATION}
 
 
-def _tables() -> dict[str, str]:
-    under_way = [reading for reading in Reading if reading is not Reading.IDLE]
-    return {
-        "lists": _table(_OF_LISTS, list(Lists), _lists_cell),
-        "beginning": _table(_OF_BEGINNING, list(Lists), _beginning_cell),
-        "reading": _table(_OF_READING, under_way, _reading_cell),
-        "enumeration": _table(_OF_ENUMERATION, list(Enumeration), _enumeration_cell),
-    }
+def state_table(name: str) -> str:
+    """Return a table as Markdown: `lists`, `beginning`, `reading` or `enumeration`."""
+    match name:
+        case "lists":
+            return _table(_OF_LISTS, list(Lists), _lists_cell)
+        case "beginning":
+            return _table(_OF_BEGINNING, list(Lists), _beginning_cell)
+        case "reading":
+            return _table(_OF_READING, [one for one in Reading if one is not Reading.IDLE], _reading_cell)
+        case "enumeration":
+            return _table(_OF_ENUMERATION, list(Enumeration), _enumeration_cell)
+        case _:
+            raise KeyError(name)
 
 
 def _table(events: Sequence[Event], columns: Sequence[Enum], cell: Callable[[Enum, Event], str]) -> str:
@@ -99,7 +91,3 @@ def _enumeration_cell(enumeration: Enum, event: Event) -> str:
 
 def _results(event: Event, chosen: Callable[[State], bool]) -> list[tuple[State, Action]]:
     return [next_state(state, event) for state in filter(chosen, ALL_STATES)]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.engine.schema.states import Action, Enumeration, Event, Lists, Reading, State, next_state
-from tests.engine.schema.state_tables import ALL_STATES, PAGE, page_with_tables, shown_events
+from tests.engine.schema.state_tables import ALL_STATES, shown_events
+from tests.generated_docs import ROOT
 
 STARTS = [State(enumeration=one) for one in (Enumeration.FORBIDDEN, Enumeration.UNREQUESTED, Enumeration.REQUESTED)]
 LOADED = {Event.LOADED_SAMPLE, Event.LOADED_ENUMERATION}
@@ -32,12 +33,11 @@ def reachable() -> set[State]:
     return found
 
 
-def test_the_page_shows_the_transitions_of_the_code() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == page_with_tables(page)
+def test_the_page_shows_every_event_and_says_what_each_value_means() -> None:
+    page = (ROOT / "docs" / "schema-states.md").read_text(encoding="utf-8")
     assert shown_events() == set(Event)
     for one in (*Lists, *Reading, *Enumeration, *Event):
-        assert f"\n| `{one.value}` |" in page, f"docs/schema-states.md does not say what {one.value!r} means"
+        assert f"\n| `{one.value}` |" in page, one
 
 
 @pytest.mark.parametrize("event", Event)

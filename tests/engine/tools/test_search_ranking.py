@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.engine.answers import SearchResult
-from gateway.engine.tools.search_ranking import Ranked, ranked, weighted
+from gateway.engine.tools.search_ranking import RankedHit, ordered_by_weight, ranked
 from gateway.errors import GaveUp
 from gateway.graph.values import Hit
 from gateway.terms.words import words_of
@@ -107,10 +107,10 @@ def test_weights_order_those_that_fit_equally_well_and_nothing_else(
     best = ranked(hits, "ada", ["ada"])
     some = data.draw(st.sets(st.sampled_from([one.hit.iri for one in best]))) if best else set()
     weights = {iri: float(len(iri) % 4) for iri in some}
-    groups: dict[tuple[str, tuple[int, int]], list[Ranked]] = {}
+    groups: dict[tuple[str, tuple[int, int]], list[RankedHit]] = {}
     for one in best:
         groups.setdefault((one.match, one.missing), []).append(one)
     expected = [
         one for group in groups.values() for one in sorted(group, key=lambda one: -weights.get(one.hit.iri, 0.0))
     ]
-    assert weighted(best, "ada", weights) == expected
+    assert ordered_by_weight(best, "ada", weights) == expected

@@ -1,4 +1,4 @@
-"""What is kept between the pages of one answer (docs/contract.md, "Pages")."""
+"""What is stored between the pages of one answer (docs/contract.md, "Pages")."""
 
 import asyncio
 import itertools
@@ -26,23 +26,23 @@ def topology(nodes: int, iri: str = "urn:n:") -> Topology:
     return Topology((names[0],), dict.fromkeys(names, 1), edges, dict.fromkeys(names, NodeFacts()), (), (), 0)
 
 
-def test_what_is_kept_is_bounded_and_the_oldest_go_first() -> None:
-    kept = Snapshots(1, 60.0, lambda: 0.0)
+def test_snapshots_are_bounded_and_the_oldest_go_first() -> None:
+    snapshots = Snapshots(1, 60.0, lambda: 0.0)
     answers = {question: topology(400) for question in range(10)}
     for question, answer in answers.items():
-        kept.put(question, answer, kept.generation)
-    left = [question for question in answers if kept.get(question, going_on=False) is not None]
+        snapshots.put(question, answer, snapshots.generation)
+    left = [question for question in answers if snapshots.get(question, continues=False) is not None]
     assert 0 < len(left) < 10
     assert left == list(range(10 - len(left), 10))
     assert sum(answers[question].size_bytes for question in left) <= MEGABYTE
 
 
-def test_an_answer_that_is_larger_than_all_that_may_be_kept_is_not_kept_and_displaces_none() -> None:
-    kept = Snapshots(1, 60.0, lambda: 0.0)
-    kept.put("small", topology(2), kept.generation)
-    kept.put("large", topology(10_000), kept.generation)
-    assert kept.get("large", going_on=True) is None
-    assert kept.get("small", going_on=True) is not None
+def test_an_answer_that_is_larger_than_the_bound_is_not_stored_and_displaces_none() -> None:
+    snapshots = Snapshots(1, 60.0, lambda: 0.0)
+    snapshots.put("small", topology(2), snapshots.generation)
+    snapshots.put("large", topology(10_000), snapshots.generation)
+    assert snapshots.get("large", continues=True) is None
+    assert snapshots.get("small", continues=True) is not None
 
 
 def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_own_iris_take() -> None:
@@ -59,49 +59,49 @@ def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> N
 
 def test_an_answer_lives_for_its_time_and_no_longer() -> None:
     now = 0.0
-    kept = Snapshots(1, 60.0, lambda: now)
-    kept.put("question", topology(2), kept.generation)
+    snapshots = Snapshots(1, 60.0, lambda: now)
+    snapshots.put("question", topology(2), snapshots.generation)
     now = 59.0
-    assert kept.get("question", going_on=False) is not None
+    assert snapshots.get("question", continues=False) is not None
     now = 61.0
-    assert kept.get("question", going_on=True) is None
+    assert snapshots.get("question", continues=True) is None
 
 
-def test_forgetting_forgets_all() -> None:
-    kept = Snapshots(1, 60.0, lambda: 0.0)
-    kept.put("question", topology(2), kept.generation)
-    kept.clear()
-    assert kept.get("question", going_on=True) is None
+def test_clearing_drops_all() -> None:
+    snapshots = Snapshots(1, 60.0, lambda: 0.0)
+    snapshots.put("question", topology(2), snapshots.generation)
+    snapshots.clear()
+    assert snapshots.get("question", continues=True) is None
 
 
-def test_an_answer_that_was_begun_before_all_was_forgotten_is_not_kept() -> None:
-    kept = Snapshots(1, 60.0, lambda: 0.0)
-    began = kept.generation
-    kept.clear()
-    kept.put("question", topology(2), began)
-    assert kept.get("question", going_on=True) is None
+def test_an_answer_that_was_begun_before_all_were_dropped_is_not_stored() -> None:
+    snapshots = Snapshots(1, 60.0, lambda: 0.0)
+    began = snapshots.generation
+    snapshots.clear()
+    snapshots.put("question", topology(2), began)
+    assert snapshots.get("question", continues=True) is None
 
 
 @pytest.mark.parametrize(
     "later", [Schema(exact=True, version="2", names=("urn:n",)), Schema(exact=True, version="1", names=("urn:m",))]
 )
 def test_an_answer_from_before_another_schema_only_serves_its_next_pages(later: Schema) -> None:
-    kept = Snapshots(1, 60.0, lambda: 0.0)
+    snapshots = Snapshots(1, 60.0, lambda: 0.0)
     first = Schema(exact=True, version="1", names=("urn:n",))
-    kept.compare(first)
-    began = kept.generation
-    kept.put("question", topology(2), began)
-    kept.compare(first)
+    snapshots.compare(first)
+    began = snapshots.generation
+    snapshots.put("question", topology(2), began)
+    snapshots.compare(first)
     # A sample has another version each time, and a schema without names does not say that there are none.
-    kept.compare(Schema(exact=False, version="3"))
-    assert kept.get("question", going_on=False) is not None
-    kept.compare(later)
-    assert kept.get("question", going_on=False) is None
-    assert kept.get("question", going_on=True) is not None
-    kept.put("other", topology(2), began)
-    assert kept.get("other", going_on=True) is None
-    kept.put("question", topology(2), kept.generation)
-    assert kept.get("question", going_on=False) is not None
+    snapshots.compare(Schema(exact=False, version="3"))
+    assert snapshots.get("question", continues=False) is not None
+    snapshots.compare(later)
+    assert snapshots.get("question", continues=False) is None
+    assert snapshots.get("question", continues=True) is not None
+    snapshots.put("other", topology(2), began)
+    assert snapshots.get("other", continues=True) is None
+    snapshots.put("question", topology(2), snapshots.generation)
+    assert snapshots.get("question", continues=False) is not None
 
 
 async def test_what_is_being_traversed_when_all_is_forgotten_does_not_answer_the_next_question() -> None:

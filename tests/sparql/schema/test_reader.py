@@ -336,16 +336,15 @@ async def test_a_list_without_a_predicate_that_the_engine_reads_as_another_is_no
     assert not schema.exact
 
 
-async def test_a_list_is_of_the_time_when_the_reading_began(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_is_of_the_time_when_the_reading_began() -> None:
     now = [1_700_000_000.0]
-    monkeypatch.setattr("gateway.sparql.schema.reader.time.time", lambda: now[0])
 
     async def hook(_: str) -> None:
         now[0] += 60
 
     # To look for evidence first is no part of reading the schema.
     profile = Profile(evidence=EvidenceSettings(ways=()))
-    read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), profile)
+    read = SparqlStore(Watched(engine("x:a a x:T ; x:p x:b ."), hook), profile, wall_clock=lambda: now[0])
     assert (await read.quick_schema(call())).basis.read_at == 1_700_000_000.0
     now[0] = 1_800_000_000.0
     assert (await read.schema(call())).basis.read_at == 1_800_000_000.0

@@ -24,6 +24,7 @@ from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.stored_graph import folder_of, open_stored
 from tests.examples import examples
 from tests.shared_data import shared_data
+from tests.wall_clock import fixed_wall_clock
 
 EX = "http://example.org/"
 TURTLE = f"""@prefix ex: <{EX}> .
@@ -418,7 +419,7 @@ def test_a_disk_that_is_full_is_a_clear_error(directory: Path, tmp_path: Path) -
 
 async def answers(paths: Sequence[Path], seeds: Sequence[str], store: Path | None) -> list[bytes]:
     """Ask each of the six questions, and return the answers as they are written."""
-    async with open_gateway(paths, store=store) as gateway:
+    async with open_gateway(paths, store=store, wall_clock=fixed_wall_clock) as gateway:
         given = [
             await gateway.describe_schema(),
             await gateway.search_entities("a", limit=100),

@@ -1,10 +1,9 @@
-"""What a graph, or its publisher, says about its own types and predicates; each is looked for in the graph."""
+"""Reads which types and predicates a graph or its publisher lists, and looks for each of them in the graph."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import pyoxigraph
 
@@ -19,6 +18,7 @@ from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row
 from gateway.sparql.results.terms import LiteralTerm
+from gateway.sparql.schema.term_counts import TermCounts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import OWL, is_entity_type
@@ -36,25 +36,6 @@ _PUBLISHED_CLASS = f"{VOID}class"
 _DECLARED_PREDICATE = f"{OWL}ObjectProperty"
 
 
-@dataclass(slots=True)
-class Described:
-    """Types and predicates in the order they are listed, with how often each occurs where that is known.
-
-    Attributes:
-        types: Types.
-        predicates: Predicates.
-        is_cut: Whether there are more than are read here, or some could not be read.
-    """
-
-    types: dict[Iri, int | None] = field(default_factory=dict)
-    predicates: dict[Iri, int | None] = field(default_factory=dict)
-    is_cut: bool = False
-
-    def __bool__(self) -> bool:
-        """Tell whether anything is described."""
-        return bool(self.types or self.predicates)
-
-
 class DescriptionReader:
     """Reads VoID descriptions and declarations."""
 
@@ -63,8 +44,8 @@ class DescriptionReader:
         self._rule = rule
         self._types = profile.edges.types
 
-    async def published(self, service_description: str, call: Call) -> Described:
-        """Return what VoID lists, in the graph or in the endpoint's service description; nothing where there is none.
+    async def published(self, service_description: str, call: Call) -> TermCounts:
+        """Return the terms that VoID lists, in the graph or in the endpoint's service description.
 
         Args:
             service_description: Turtle that the endpoint answers to a request without a query; empty for none.
@@ -72,7 +53,7 @@ class DescriptionReader:
         """
         in_graph, is_cut = await self._rows("schema/published", call)
         rows = [*in_graph, *_in_description(service_description)]
-        found = Described(is_cut=is_cut)
+        found = TermCounts(is_cut=is_cut)
         for kind, listed, counted in read(rows, iri("kind"), iri("term"), optional("count")):
             count = int(counted.value) if isinstance(counted, LiteralTerm) and counted.value.isdecimal() else None
             terms = found.types if kind == _PUBLISHED_CLASS else found.predicates
@@ -80,24 +61,24 @@ class DescriptionReader:
             terms[listed] = max(count, terms.get(listed) or 0) if count is not None else None
         return self._allowed(found)
 
-    async def declared(self, call: Call) -> Described:
+    async def declared(self, call: Call) -> TermCounts:
         """Return the classes and object properties that the graph declares."""
         rows, is_cut = await self._rows("schema/declared", call)
-        found = Described(is_cut=is_cut)
+        found = TermCounts(is_cut=is_cut)
         for kind, declared in read(rows, iri("kind"), iri("term")):
             terms = found.predicates if kind == _DECLARED_PREDICATE else found.types
             terms[declared] = None
         return self._allowed(found)
 
-    async def used(self, described: Described, call: Call) -> Described:
+    async def used(self, listed: TermCounts, call: Call) -> TermCounts:
         """Return those of the terms of which the graph has a node or an edge."""
         (types, cut_types), (predicates, cut_predicates) = await asyncio.gather(
-            self._used(list(described.types), "used_types", "t", call),
-            self._used(list(described.predicates), "used_predicates", "p", call),
+            self._used(list(listed.types), "used_types", "t", call),
+            self._used(list(listed.predicates), "used_predicates", "p", call),
         )
-        return Described(
-            {iri: described.types[iri] for iri in described.types if iri in types},
-            {iri: described.predicates[iri] for iri in described.predicates if iri in predicates},
+        return TermCounts(
+            {iri: listed.types[iri] for iri in listed.types if iri in types},
+            {iri: listed.predicates[iri] for iri in listed.predicates if iri in predicates},
             cut_types or cut_predicates,
         )
 
@@ -118,13 +99,13 @@ class DescriptionReader:
     async def _rows(
         self, name: str, call: Call, given: Mapping[str, Parameter] | None = None
     ) -> tuple[Sequence[Row], bool]:
-        """Ask, and make do with less where the endpoint cannot answer; tell whether the rows are not all."""
+        """Return the rows that the endpoint could return, and whether these are not all."""
         try:
             return (await self._client.rows(name, call, given or {}, at_most=_MOST)).part()
         except Fault:
             return (), True
 
-    def _allowed(self, found: Described) -> Described:
+    def _allowed(self, found: TermCounts) -> TermCounts:
         # What no query can name cannot be looked for.
         types = {iri: count for iri, count in found.types.items() if is_iri(iri) and is_entity_type(iri)}
         excepted = self._rule.excepted
@@ -133,11 +114,11 @@ class DescriptionReader:
             for iri, count in found.predicates.items()
             if is_iri(iri) and iri not in excepted and self._rule.allows(iri)
         }
-        return Described(types, predicates, found.is_cut)
+        return TermCounts(types, predicates, found.is_cut)
 
 
 def _in_description(turtle: str) -> Sequence[Row]:
-    """Ask a service description what it publishes, as the graph is asked; what is no Turtle publishes nothing."""
+    """Return the rows of a service description, as the graph would return them; none if it is not Turtle."""
     if VOID not in turtle:
         return ()
     store = pyoxigraph.Store()

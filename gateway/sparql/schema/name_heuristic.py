@@ -1,4 +1,4 @@
-"""Which predicates carry the names of a graph's nodes: the usual ones, or one of its own, judged by its values."""
+"""Finds the predicate by which a graph names its nodes, if it is not a usual one, by the values of its literals."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gateway.terms.folding import compact
 from gateway.terms.iri import local_name
 from gateway.terms.literals import Literal
 
-_SPEAKS_OF_NAMES = re.compile(r"(name|title|label|term|caption|heading)$|^(name|title|label)")
-"""Local names, folded, that say what the values are. Other languages are judged by the values alone."""
+_NAME_WORDS = re.compile(r"(name|title|label|term|caption|heading)$|^(name|title|label)")
+"""Folded local names of predicates for names. For other languages, only the values count."""
 
 _SHORTEST, _LONGEST = 2, 120
-_NO_NAME = re.compile(r"\w+://\S+|\S+@\S+|[\d\W_]+|[0-9a-fA-F-]{16,}")
-"""An address, a number or a date, a hash."""
+_NOT_A_NAME = re.compile(r"\w+://\S+|\S+@\S+|[\d\W_]+|[0-9a-fA-F-]{16,}")
+"""An address, a number, a date or a hash."""
 
 _NAMED = 0.2
 """Share of the nodes that must have a name for a predicate to be the one that names them."""
@@ -25,14 +25,14 @@ _DISTINCT = 0.5
 """Share of the values that must differ; a status or a category is the same for many nodes."""
 
 _HINT = 2.0
-"""How much more a predicate counts whose own name says that it names."""
+"""How much more a predicate counts whose local name has such a word."""
 
 Text = tuple[Iri, Iri, Literal]
 """A node, a predicate and a literal."""
 
 
-def own_names(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Iri]) -> tuple[Iri, ...]:
-    """Return the predicate of the graph's own that names its nodes, where the usual ones name hardly any.
+def likely_name_predicate(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Iri]) -> tuple[Iri, ...]:
+    """Return the predicate that names the nodes of a graph whose usual ones name hardly any; else nothing.
 
     Args:
         texts: Literals of some nodes, all that each of them has.
@@ -56,14 +56,14 @@ def own_names(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Ir
 
 
 def _score(predicate: Iri, by_node: Mapping[Iri, Literal], nodes: int) -> float:
-    """Return how well a predicate does as the one that names; 0 where it does not."""
+    """Return how well a predicate names nodes; 0 if it does not."""
     named = len(by_node) / nodes
     likely = [literal for literal in by_node.values() if _may_be_name(literal)]
     distinct = len({literal.value for literal in likely})
-    speaks = bool(_SPEAKS_OF_NAMES.search(compact(local_name(predicate))))
-    if named < _NAMED or distinct < _DISTINCT * len(by_node) or len(by_node) < (1 if speaks else 3):
+    has_name_word = bool(_NAME_WORDS.search(compact(local_name(predicate))))
+    if named < _NAMED or distinct < _DISTINCT * len(by_node) or len(by_node) < (1 if has_name_word else 3):
         return 0.0
-    return named * distinct / len(by_node) * (_HINT if speaks else 1.0)
+    return named * distinct / len(by_node) * (_HINT if has_name_word else 1.0)
 
 
 def _may_be_name(literal: Literal) -> bool:
@@ -71,6 +71,6 @@ def _may_be_name(literal: Literal) -> bool:
     return (
         not literal.datatype
         and _SHORTEST <= len(text) <= _LONGEST
-        and _NO_NAME.fullmatch(text) is None
+        and _NOT_A_NAME.fullmatch(text) is None
         and any(map(str.isalpha, text))
     )

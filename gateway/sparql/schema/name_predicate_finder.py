@@ -1,4 +1,4 @@
-"""Finds out which predicates name a graph's nodes, and has them used from then on."""
+"""Finds the predicates that name the nodes of a graph, and makes the store use them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.results.columns import iri
-from gateway.sparql.schema.own_names import Text, own_names
+from gateway.sparql.schema.name_heuristic import Text, likely_name_predicate
 from gateway.terms.iri import is_sendable
 from gateway.terms.literals import Literal
 
 _TRIPLES = 2_000
-"""Neighbouring triples whose subjects are looked at."""
+"""Neighbouring triples whose subjects are taken."""
 
 _NODES = 100
 """Subjects of one place whose literals are read."""
@@ -31,8 +31,8 @@ _FARTHEST = 500_000
 """Triples before a place at most: engines walk there."""
 
 
-class NameFinder:
-    """Looks for names among the literals of a graph's nodes."""
+class NamePredicateFinder:
+    """Finds the name predicates of a graph."""
 
     def __init__(
         self, client: SparqlClient, nodes: NodeReader, name_predicates: NamePredicates, profile: Profile
@@ -44,16 +44,16 @@ class NameFinder:
         self._is_pinned = "name" in profile.roles.model_fields_set
 
     async def find(self, call: Call, triples: int | None = None) -> tuple[Iri, ...] | None:
-        """Return the predicates that carry names here, the best first; None where that could not be found out.
+        """Return the name predicates of the graph, the best first; None if they could not be found.
 
-        Where the usual ones name hardly any node, one of the graph's own may; the profile's word goes before both.
-        An engine may store its triples by predicate, so neighbouring triples choose the nodes and prove nothing else:
-        a predicate is judged by all literals of these nodes. A usual name of a node goes before one of the graph's
-        own, so that no sample decides between the two.
+        If the usual ones name hardly any node, another one may; a name predicate in the profile overrides both. An
+        engine may store its triples by predicate, so neighbouring triples only choose the nodes; a predicate is judged
+        by all literals of these nodes. A usual name of a node comes before another one, so no sample decides between
+        the two.
 
         Args:
             call: Pays for it.
-            triples: How many triples the graph has, where that is known: there is nothing to see behind the last one.
+            triples: Triples of the graph, if that is known; no place is chosen behind the last one.
         """
         usual = self._roles.name
         if self._is_pinned:
@@ -61,9 +61,9 @@ class NameFinder:
         used, texts = await asyncio.gather(self._used(usual, call), self._texts(triples, call))
         if used is None or texts is None:
             return None
-        own = own_names(texts, usual, (*self._roles.synonym, *self._roles.description))
-        self._name_predicates.use((*usual, *own))
-        return (*used, *own)
+        other = likely_name_predicate(texts, usual, (*self._roles.synonym, *self._roles.description))
+        self._name_predicates.use((*usual, *other))
+        return (*used, *other)
 
     async def _used(self, predicates: tuple[Iri, ...], call: Call) -> tuple[Iri, ...] | None:
         try:
@@ -74,10 +74,10 @@ class NameFinder:
         return tuple(iri for iri in predicates if iri in used)
 
     async def _texts(self, triples: int | None, call: Call) -> list[Text] | None:
-        """Return all literals of some nodes; None where not all could be asked for."""
+        """Return all literals of some nodes; None if they could not be read."""
         try:
-            drawn = await asyncio.gather(*(self._drawn(place, call) for place in _places(triples)))
-            nodes = list(dict.fromkeys(chain.from_iterable(drawn)))
+            subjects = await asyncio.gather(*(self._subjects_after(place, call) for place in _places(triples)))
+            nodes = list(dict.fromkeys(chain.from_iterable(subjects)))
             described = await self._nodes.metadata(nodes, call, blank_nodes=False, precise=False) if nodes else {}
         except Fault:
             return None
@@ -92,7 +92,7 @@ class NameFinder:
             if isinstance(value, Literal) and is_sendable(predicate)
         ]
 
-    async def _drawn(self, place: int, call: Call) -> Sequence[Iri]:
+    async def _subjects_after(self, place: int, call: Call) -> Sequence[Iri]:
         """Return some subjects of the triples after a place, as far apart as possible."""
         # Any subjects will do.
         rows, _ = (await self._client.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})).part()
@@ -101,7 +101,7 @@ class NameFinder:
 
 
 def _places(triples: int | None) -> list[int]:
-    """Return how many triples stand before each place: the quarters of a graph whose size is known."""
+    """Return the number of triples before each place: the quarters of a graph whose size is known."""
     if triples is None:
         return [0, _SECOND_PLACE]
     if triples <= _TRIPLES:

@@ -11,7 +11,7 @@ from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.flow.quota_file import QuotaFile
 from gateway.flow.quota_state import QuotaState
-from gateway.settings.storage import check_private, make
+from gateway.settings.private_folder import check_private, make_folder, write_file
 from gateway.transport.files.stored_graph import folder_of, open_stored
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -43,7 +43,7 @@ def modes(folder: Path) -> set[int]:
 
 
 def test_every_folder_that_is_made_is_for_its_owner_alone(tmp_path: Path, graph: Path) -> None:
-    make(tmp_path / "a" / "b" / "c")
+    make_folder(tmp_path / "a" / "b" / "c")
     assert modes(tmp_path / "a") == {0o700}
     open_stored([graph], tmp_path / "kept")
     assert modes(tmp_path / "kept") - modes(next((tmp_path / "kept").glob("*/graph/store-*[!k]"))) == {0o700}
@@ -136,3 +136,19 @@ def test_a_quota_that_others_may_have_written_is_neither_read_nor_written(
     assert ours.read().errors == 3.0
     assert (folder / "quota.json").read_bytes() == content
     assert caplog.text.count("counts what it asks by itself") == 1
+
+
+def test_a_file_is_written_whole_and_leaves_nothing_else_behind(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "about.json"
+    write_file(path, "old")
+    write_file(path, "new")
+    assert path.read_text(encoding="utf-8") == "new"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="--store"):
+        make_folder(tmp_path / "file" / "below")
+    with pytest.raises(ConfigurationError, match="--store"):
+        write_file(tmp_path / "file" / "below" / "about.json", "")

@@ -1,0 +1,99 @@
+"""Identifies a graph that something is stored for between runs, and names its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import platformdirs
+
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile
+from gateway.settings.urls import is_secret_name
+
+_PROGRAM = "bfsql-gateway"
+
+_DIGITS = 16
+"""Of the hash that names a folder: nobody has so many graphs that two would have the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphIdentity:
+    """What identifies a stored graph: another graph, or another way to read it, has another folder.
+
+    Attributes:
+        url: The endpoint, without what could be a secret.
+        graphs: The named graphs that together are the graph; empty for the default graph.
+        edges: The profile's edge rule.
+        names: The predicates of names and of synonyms.
+        ways: The evidence models in use; nodes of evidence are no nodes of the graph.
+        labels: What else decides on names: predicates of descriptions, languages, and entities of predicates.
+        access: A hash of the user, without secrets: another user may see another graph.
+    """
+
+    url: str
+    graphs: tuple[str, ...]
+    edges: Mapping[str, Any]
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    ways: str | tuple[str, ...]
+    labels: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    access: str
+
+    @classmethod
+    def of(cls, url: str, profile: Profile) -> GraphIdentity:
+        """Return the identity of the graph behind a URL, as a profile reads it."""
+        names = (profile.roles.name, profile.roles.synonym)
+        labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
+        ways = profile.evidence.ways
+        return cls(
+            _without_secrets(url),
+            tuple(sorted(profile.endpoint.named_graphs)),
+            profile.edges.model_dump(mode="json"),
+            names,
+            ways if isinstance(ways, str) else tuple(sorted(ways)),
+            labels,
+            _access(profile.endpoint),
+        )
+
+    @property
+    def readable(self) -> dict[str, Any]:
+        """The identity as JSON, for a person to read."""
+        content: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return content
+
+    @property
+    def digest(self) -> str:
+        """A hash that names the folder."""
+        return hashlib.sha256(json.dumps(self.readable, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def graph_folder(identity: GraphIdentity, store: Path | None = None) -> Path:
+    """Return the folder for what is stored of a graph; it need not exist.
+
+    Args:
+        identity: The graph.
+        store: The operator's choice of a folder for all graphs; by default, the user's cache directory.
+    """
+    return (store or default_store()) / identity.digest
+
+
+def default_store() -> Path:
+    """Return the user's cache directory for this program; it need not exist."""
+    return Path(platformdirs.user_cache_dir(_PROGRAM, appauthor=False))
+
+
+def _access(endpoint: EndpointSettings) -> str:
+    """Return a hash of the settings that name the user; they name secrets but hold none."""
+    who = endpoint.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
+    return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def _without_secrets(url: str) -> str:
+    parts = urlsplit(url)
+    query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not is_secret_name(pair[0])]
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query), fragment="").geturl()

@@ -1,0 +1,107 @@
+"""Folders and files that only the user of this program may change."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from gateway.errors import ConfigurationError
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_ANOTHER = "Give another folder with --store; it is created if it does not exist."
+
+
+def check_private(folder: Path, *further: Path) -> None:
+    """Raise if another user made a folder or may write to it, because the program trusts its content.
+
+    Args:
+        folder: The operator's choice, which may be the operator's own link. It need not exist.
+        further: Folders inside it, which must not be links.
+
+    Raises:
+        ConfigurationError: One of them is another user's, may be written by others, or is a link; not on Windows.
+    """
+    if sys.platform == "win32":
+        return
+    try:
+        if folder.is_symlink():
+            _check_owner(folder, folder.lstat())
+        for each in (folder.resolve(), *further):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                _check_private(each)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The folder {folder} cannot be used: {error.strerror or error}.", next_step=_ANOTHER
+        ) from error
+
+
+def _check_private(folder: Path) -> None:
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise ConfigurationError(f"{folder} is a symbolic link; this program creates none.", next_step=_ANOTHER)
+    _check_owner(folder, found)
+    if found.st_mode & _OTHERS_WRITE:
+        mode = f"{stat.S_IMODE(found.st_mode):04o}"
+        raise ConfigurationError(
+            f"Other users may write to {folder} (mode {mode}), so what it holds is not used.",
+            next_step=f"If you trust what it holds: chmod go-w {folder}. Otherwise give another folder with --store.",
+        )
+
+
+def _check_owner(folder: Path, found: os.stat_result) -> None:
+    if sys.platform != "win32" and found.st_uid != os.geteuid():
+        raise ConfigurationError(
+            f"{folder} belongs to another user (uid {found.st_uid}), so what it holds is not used.",
+            next_step=_ANOTHER,
+        )
+
+
+def make_private(place: Path) -> None:
+    """Make a folder and its missing parents, readable for the user alone.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    if not place.parent.exists():
+        make_private(place.parent)
+    place.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_folder(place: Path) -> None:
+    """Make a folder that only the user may read, because the graph may be confidential.
+
+    Raises:
+        ConfigurationError: It cannot be made.
+    """
+    try:
+        make_private(place)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The folder {place} cannot be made: {error.strerror or error}.",
+            next_step="Give another one with --store.",
+        ) from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a whole file or nothing; readers meanwhile read the old one.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+    """
+    make_folder(path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be written: {error.strerror or error}.", next_step="Give another folder with --store."
+        ) from error

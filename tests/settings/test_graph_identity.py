@@ -1,0 +1,55 @@
+"""The folder in which things of a graph are stored."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.evidence import EvidenceSettings
+from gateway.settings.graph_identity import GraphIdentity, graph_folder
+from gateway.settings.profile import EdgeSettings, NameSettings, Profile, RoleSettings
+
+URL = "https://graph.example.org/sparql"
+
+
+def test_a_graph_has_the_same_folder_every_time() -> None:
+    assert graph_folder(GraphIdentity.of(URL, Profile())) == graph_folder(GraphIdentity.of(URL, Profile()))
+
+
+@pytest.mark.parametrize(
+    ("url", "profile"),
+    [
+        ("https://graph.example.org/other", Profile()),
+        (URL, Profile(endpoint=EndpointSettings(graphs=("urn:graph:a",)))),
+        (URL, Profile(endpoint=EndpointSettings(graphs="union"))),
+        (URL, Profile(edges=EdgeSettings(allowed=("http://example.org/p",)))),
+        (URL, Profile(edges=EdgeSettings(types=("http://example.org/kind",)))),
+        (URL, Profile(roles=RoleSettings(name=("http://example.org/name",)))),
+        (URL, Profile(roles=RoleSettings(synonym=("http://example.org/name",)))),
+        (URL, Profile(roles=RoleSettings(description=("http://example.org/note",)))),
+        (URL, Profile(evidence=EvidenceSettings(ways=("statements",)))),
+        (URL, Profile(names=NameSettings(languages=("de",)))),
+        (URL, Profile(names=NameSettings(predicate_entity=("http://example.org/claim",)))),
+    ],
+)
+def test_another_graph_or_another_way_to_read_it_has_another_folder(url: str, profile: Profile) -> None:
+    assert graph_folder(GraphIdentity.of(url, profile)) != graph_folder(GraphIdentity.of(URL, Profile()))
+
+
+def test_what_does_not_change_what_is_read_does_not_change_the_folder() -> None:
+    slow = Profile(endpoint=EndpointSettings(delay_seconds=1, url=URL), description="a graph")
+    assert graph_folder(GraphIdentity.of(URL, slow)) == graph_folder(GraphIdentity.of(URL, Profile()))
+
+
+def test_no_secret_of_a_url_is_stored() -> None:
+    identity = GraphIdentity.of("https://ann:hush@graph.example.org/sparql?api_key=hush&db=films#hush", Profile())
+    assert identity.url == "https://graph.example.org/sparql?db=films"
+    assert "hush" not in json.dumps(identity.readable)
+
+
+def test_the_operators_folder_wins_over_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    identity = GraphIdentity.of(URL, Profile())
+    assert graph_folder(identity).is_relative_to(tmp_path / "cache")
+    assert graph_folder(identity, tmp_path / "mine").parent == tmp_path / "mine"
