@@ -104,22 +104,6 @@ def binding(rows: Sequence[Row], *variables: str) -> Sequence[Row]:
     return [row for row in rows if row.keys() >= wanted]
 
 
-def _literals(rows: Sequence[Row], variable: str) -> Iterable[LiteralTerm]:
-    return _terms(rows, variable, _LITERALS)
-
-
-def _terms(rows: Sequence[Row], variable: str, kinds: frozenset[type] | None = None) -> Iterable[Any]:
-    """Return what a variable is bound to; of the given kinds only, where some are given."""
-    bound = itemgetter(variable)
-    try:
-        terms = list(map(bound, rows))
-    except KeyError as error:
-        raise UnexpectedRows from error
-    if kinds is not None and not kinds.issuperset(map(type, terms)):
-        raise UnexpectedRows
-    return terms
-
-
 def triples(rows: Iterable[Row]) -> Iterator[tuple[Term, Iri, Term]]:
     """Yield what ?s, ?p and ?o of each row are bound to; as `read`, in half the time.
 
@@ -150,3 +134,19 @@ def node_values(rows: Iterable[Row]) -> Iterator[tuple[Iri, Iri, Term]]:
             yield node.value, predicate.value, row["v"]
     except KeyError as error:
         raise UnexpectedRows from error
+
+
+def _literals(rows: Sequence[Row], variable: str) -> Iterable[LiteralTerm]:
+    return _terms(rows, variable, _LITERALS)
+
+
+def _terms(rows: Sequence[Row], variable: str, kinds: frozenset[type] | None = None) -> Iterable[Any]:
+    """Return what a variable is bound to; of the given kinds only, where some are given."""
+    bound = itemgetter(variable)
+    try:
+        terms = list(map(bound, rows))
+    except KeyError as error:
+        raise UnexpectedRows from error
+    if kinds is not None and not kinds.issuperset(map(type, terms)):
+        raise UnexpectedRows
+    return terms

@@ -66,6 +66,7 @@ class HitReader:
         """
         parameters: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": most}
         found: dict[Iri, list[tuple[Iri, str]]] = {}
+        # A part of the names is a sample as well.
         rows, _ = await self._rows("search/sample", parameters, _CANDIDATES, call)
         for entity, predicate, name in read(binding(rows, "n", "p", "v"), iri("n"), iri("p"), literal("v")):
             found.setdefault(predicate, []).append((entity, name.value))
