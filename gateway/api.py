@@ -22,15 +22,16 @@ import rdflib
 from gateway import resources
 from gateway.cache.store import CachedStore
 from gateway.cache.stored_schema import FixedContentStore, StoredSchema
-from gateway.engine.gateway import Gateway, NamesRead, OnRecord, drop_record, no_names
+from gateway.engine.gateway import Gateway, OnRecord, drop_record
 from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
+from gateway.graph.name_reader import OnProgress
 from gateway.graph.store import GraphStore
-from gateway.labels.building import OnProgress, allowance_of, no_progress
+from gateway.labels.building import allowance_of, no_progress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
@@ -42,7 +43,6 @@ from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import CacheSettings, Profile
-from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
@@ -136,7 +136,6 @@ def open_gateway(
         clock or time.monotonic,
         on_record=on_record,
         storage=graph.storage,
-        names_read=graph.names_read,
     )
 
 
@@ -149,14 +148,12 @@ class _Graph:
         store: Answers the gateway's questions.
         prefixes: The prefixes that files declare, with the name of each file.
         storage: Where the schema is stored between runs, if the gateway stores it.
-        names_read: Waits until the label index is built.
     """
 
     profile: Profile
     store: GraphStore
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
-    names_read: NamesRead = no_names
 
 
 def _endpoint_graph(
@@ -168,7 +165,7 @@ def _endpoint_graph(
     *,
     keep_schema: bool,
 ) -> _Graph:
-    transport = transport_to(url, profile, clock)
+    transport = connect(url, profile, clock)
     profile = profile_for_endpoint(profile, url)
     below = store_over(transport, profile, clock or time.monotonic, wall_clock)
     stored = _stored_index(url, profile, store)
@@ -187,12 +184,11 @@ def _loaded_graph(
     graph = _loaded(source, progress, store, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
-    over, names_read = store_in_process(below, profile, folder)
-    return _Graph(profile, over, graph.prefixes, names_read=names_read)
+    return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes)
 
 
-def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> tuple[GraphStore, NamesRead]:
-    """Return the store that `open_gateway` puts over a graph in this process, and what waits for its label index.
+def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> GraphStore:
+    """Return the store that `open_gateway` puts over a graph in this process.
 
     Args:
         below: The graph; it need not speak SPARQL. It has no label index if it lists no names.
@@ -204,9 +200,8 @@ def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -
     over = _cached(over, profile.cache.model_copy(update={"ttl_seconds": math.inf}), 0)
     names = below.name_reader()
     if names is None:
-        return over, no_names
-    labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
-    return IndexedStore(over, labels), labels.built
+        return over
+    return IndexedStore(over, InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder))
 
 
 def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:
@@ -237,7 +232,7 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
-    graph = store_over(transport_to(endpoint, profile), without_search_api(profile))
+    graph = store_over(connect(endpoint, profile), without_search_api(profile))
     stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
@@ -267,15 +262,6 @@ def load(
     """
     graph = _loaded(source, progress, store, profile.files)
     return _in_process(graph, profile), graph.prefixes
-
-
-def transport_to(url: str, profile: Profile, clock: Clock | None = None) -> Transport:
-    """Return the transport to an endpoint that `open_gateway` uses, for callers that wrap it.
-
-    Raises:
-        ConfigurationError: The URL is wrong, or the profile's credentials are not for it.
-    """
-    return EndpointDiscovery(connect(url, profile, clock))
 
 
 def store_over(

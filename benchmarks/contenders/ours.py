@@ -12,7 +12,7 @@ from mcp import Client
 from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
-from gateway.api import store_over, transport_to
+from gateway.api import connect, store_over
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.topology import Topology
@@ -43,7 +43,7 @@ class Ours:
     def at(cls, url: str, profile: str) -> Self:
         """Open an endpoint under a built-in profile."""
         settings = load_profile(profile)
-        wire = RecordingTransport(transport_to(url, settings))
+        wire = RecordingTransport(connect(url, settings))
         return cls(settings, wire, store_over(wire, settings))
 
     def forget(self) -> None:

@@ -10,10 +10,11 @@ import pyoxigraph
 from gateway.checking import probes
 from gateway.checking.claims import Claim, Claims, Report, not_determined
 from gateway.checking.comparison import Comparer
+from gateway.checking.endpoint_discovery import find_query_endpoint
 from gateway.checking.prober import SECONDS_EACH, Prober
 from gateway.checking.probes import determined
 from gateway.checking.second_client import SecondClient
-from gateway.checking.self_description import SelfDescription, gather
+from gateway.checking.self_description import SelfDescription, read_self_description
 from gateway.checking.suggested_profile import settings_for
 from gateway.checking.text_search import text_search
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
@@ -21,7 +22,6 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName, Graphs
 from gateway.settings.profile import Profile
 from gateway.settings.urls import without_query
-from gateway.sparql.endpoint_discovery import find_query_endpoint
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.transport.advice import OPERATOR
@@ -44,14 +44,14 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     """
     prober = Prober.of(http, profile.endpoint, seconds_each)
     await _check_reachable(http, prober)
-    description = await gather(http, prober)
+    description = await read_self_description(http, prober)
     http.timeout_policy = timeout_policy(profile.endpoint, _asked_as(profile.endpoint, description))
     claims = await _claims(http, prober, profile, description)
     graphs = await _graphs(prober, profile, description, claims)
     return Report(
         place=without_query(http.url),
         claims=claims,
-        comparisons=await _comparer(http, prober, profile, description, claims).compared(
+        comparisons=await _comparer(http, prober, profile, description, claims).comparisons(
             claims.triples, several=_several(profile.endpoint, claims.named_graphs, claims.union_default_graph)
         ),
         warnings=tuple(_warnings(profile, description, claims)),
@@ -75,7 +75,7 @@ async def _check_reachable(http: Http, prober: Prober) -> None:
         found = await find_query_endpoint(http, Deadline.after(prober.seconds_each))
         if found is not None and found != http.url:
             raise NoQueryEndpoint(fault.wrong, next_step=f"The query endpoint is {found}") from None
-        raise
+        raise NoQueryEndpoint(fault.wrong, next_step=OPERATOR) from None
 
 
 async def check_graph(transport: InProcess, place: str, profile: Profile) -> Report:
@@ -110,7 +110,7 @@ async def _claims(http: Http, prober: Prober, profile: Profile, description: Sel
     engine = description.recognised.engine
     everything = http.over_all_graphs()
     try:
-        bare = prober.through(everything)
+        bare = prober.with_transport(everything)
         graphs = await determined(probes.named_graphs(bare))
         union = _with_described_union(await determined(probes.union_default_graph(bare, graphs)), description)
     finally:
@@ -152,7 +152,7 @@ async def _version(prober: Prober, description: SelfDescription) -> Claim:
 async def _takes(http: Http, prober: Prober, method: str) -> Claim:
     other = http.by("post" if method == "POST" else "get")
     try:
-        return await determined(probes.takes(prober.through(other), method))
+        return await determined(probes.takes(prober.with_transport(other), method))
     finally:
         await other.close()
 
@@ -165,7 +165,7 @@ def _deadline(http: Http, endpoint: EndpointSettings, description: SelfDescripti
     """Return how the endpoint receives the time limit of a query; to test it would take a heavy query."""
     engine = _asked_as(endpoint, description)
     traits, policy = TRAITS[engine], http.timeout_policy
-    if policy.tells_time:
+    if policy.sends_time:
         way = (
             f"header {policy.timeout_header}" if policy.timeout_header else f"form parameter {policy.timeout_parameter}"
         )

@@ -51,27 +51,27 @@ class Comparer:
     prober: Prober
     profile: Profile
 
-    async def compared(self, triples: Claim, *, several: bool) -> tuple[Comparison, ...]:
+    async def comparisons(self, triples: Claim, *, several: bool) -> tuple[Comparison, ...]:
         """Return comparisons of the edges and types of a few nodes, and of the number of triples if that is exact.
 
         Args:
             triples: The number of triples.
             several: Whether the graph is the union of several graphs.
         """
-        comparisons = []
+        results = []
         try:
             nodes = await self._nodes()
         except Fault as fault:
             nodes = []
-            comparisons.append(Comparison("edges and types", not_compared=f"no node could be had: {fault.wrong}"))
+            results.append(Comparison("edges and types", not_compared=f"no node could be had: {fault.wrong}"))
         else:
             if not nodes:
-                comparisons.append(Comparison("edges and types", not_compared="no node with a few edges was found"))
+                results.append(Comparison("edges and types", not_compared="no node with a few edges was found"))
         for node in nodes:
-            comparisons.append(await _compare(f"edges of {node}", self._our_edges(node), self._their_edges(node)))
-            comparisons.append(await _compare(f"types of {node}", self._our_types(node), self._their_types(node)))
-        comparisons.append(await self._counts(triples, "check/count_distinct" if several else "check/count"))
-        return tuple(comparisons)
+            results.append(await _compare(f"edges of {node}", self._our_edges(node), self._their_edges(node)))
+            results.append(await _compare(f"types of {node}", self._our_types(node), self._their_types(node)))
+        results.append(await self._counts(triples, "check/count_distinct" if several else "check/count"))
+        return tuple(results)
 
     async def _nodes(self) -> list[Iri]:
         rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence))

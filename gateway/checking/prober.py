@@ -41,12 +41,12 @@ class Prober:
         flow = transport.flow if isinstance(transport, Remote) else FlowControl(endpoint)
         return cls(transport, flow, Deadline.after(_TOGETHER * seconds_each), seconds_each)
 
-    def through(self, transport: Transport) -> Prober:
+    def with_transport(self, transport: Transport) -> Prober:
         """Return a prober for another transport, with the same flow control and deadline."""
         return Prober(transport, self._flow, self.deadline, self.seconds_each)
 
     @property
-    def soon(self) -> Deadline:
+    def probe_deadline(self) -> Deadline:
         """The deadline of one probe that begins now."""
         return self.deadline.within(self.seconds_each)
 
@@ -56,7 +56,7 @@ class Prober:
         Raises:
             Fault: There was none.
         """
-        deadline = self.soon
+        deadline = self.probe_deadline
         async with self._flow.turn(deadline):
             return await remote.look(accept, deadline)
 
@@ -72,7 +72,7 @@ class Prober:
             Fault: There was no complete answer.
         """
         text = template.load(name)
-        deadline = self.soon
+        deadline = self.probe_deadline
         async with self._flow.turn(deadline):
             body = await self._transport.select(text.render({**parameters, "rows": rows}), deadline)
         return decode(body, text.variables, rows)

@@ -42,7 +42,7 @@ class SelfDescription:
     is_union: bool = False
 
 
-async def gather(http: Http, prober: Prober) -> SelfDescription:
+async def read_self_description(http: Http, prober: Prober) -> SelfDescription:
     """Return what an endpoint publishes; further pages of its server are read only for some engines."""
     description = await _look(http, http.url, DESCRIPTION, prober)
     seen = [description] if description is not None else []

@@ -8,7 +8,7 @@ from gateway.cli.commands import CheckRequest, DemoRequest, IndexRequest, ToolRe
 from gateway.cli.common_options import CommonOptions
 from gateway.cli.log import lower_level
 from gateway.cli.screen import Screen
-from gateway.errors import ConfigurationError, GatewayError, InputError, NoQueryEndpoint
+from gateway.errors import ConfigurationError, GatewayError, InputError
 from gateway.settings.load import load_profile
 from gateway.settings.urls import without_query
 
@@ -27,9 +27,7 @@ def run(request: RunRequest) -> int:
     except (InputError, ConfigurationError):
         raise
     except GatewayError as error:
-        # The log has named the query endpoint that was found instead; `check` names it in its error.
-        is_logged = isinstance(error, NoQueryEndpoint) and not isinstance(request, CheckRequest)
-        url = "" if is_logged or isinstance(request, DemoRequest) else _configured_url(request.options)
+        url = "" if isinstance(request, DemoRequest) else _configured_url(request.options)
         if not url:
             raise
         raise GatewayError(str(error), valid=f"The configured URL is {without_query(url)}") from error

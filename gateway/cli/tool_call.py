@@ -58,7 +58,7 @@ async def _answer(gateway: Gateway, request: ToolRequest, progress: Progress) ->
     async with gateway:
         # Stored, so that the next run finds names and schema ready.
         if request.tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
-            await gateway.prepared(progress)
+            await gateway.wait_until_ready(progress)
         if request.tool == DescribeSchema.tool:
             return await known_schema(gateway, explain=options.explain, whole=request.whole)
         arguments = {**request.arguments, "explain": options.explain}
@@ -78,7 +78,7 @@ async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> Schem
     """
     answer = await gateway.describe_schema(explain=explain)
     if whole and not answer.comprehensive:
-        await gateway.oriented()
+        await gateway.wait_for_schema()
         answer = await gateway.describe_schema(explain=explain)
     if not (answer.comprehensive or answer.entity_types or answer.predicates):
         raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))

@@ -58,14 +58,6 @@ def drop_record(_: Record) -> None:
     """Do nothing with the record of a call."""
 
 
-NamesRead = Callable[[Callable[[int, int], Awaitable[None]]], Awaitable[None]]
-"""Waits until the label index is complete; calls its argument with the entities read and the entities in all."""
-
-
-async def no_names(_: Callable[[int, int], Awaitable[None]]) -> None:
-    """Return at once: there is no label index to wait for."""
-
-
 class Gateway:
     """One graph behind the six tools of BFS-QL.
 
@@ -81,7 +73,6 @@ class Gateway:
         clock: The time in seconds.
         on_record: Receives the record of each call; the log receives it too.
         storage: Stores the schema between runs.
-        names_read: Waits for the label index.
     """
 
     def __init__(
@@ -92,10 +83,8 @@ class Gateway:
         clock: Clock = time.monotonic,
         on_record: OnRecord = drop_record,
         storage: SchemaStorage | None = None,
-        names_read: NamesRead = no_names,
     ) -> None:
         self._store = store
-        self._names_read = names_read
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
@@ -146,11 +135,11 @@ class Gateway:
         """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""
         self._schema_cache.on_change(listener)
 
-    async def oriented(self) -> None:
+    async def wait_for_schema(self) -> None:
         """Wait until the schema is read in full, or as far as the profile allows; return at once if nobody reads it."""
         await self._schema_cache.wait_until_read()
 
-    async def prepared(self, progress: Progress = no_progress) -> None:
+    async def wait_until_ready(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
 
         Args:
@@ -163,7 +152,7 @@ class Gateway:
         async def report(read: int, total: int) -> None:
             await progress(read, total, f"Reading names of {total:,} entities")
 
-        await self._names_read(report)
+        await self._store.prepared(report)
 
     async def close(self) -> None:
         """Stop background work and close connections."""

@@ -1,4 +1,4 @@
-"""How many IDs one kind of query asks about, adapted to the answers.
+"""How many IDs one kind of query has, adapted to the answers.
 
 Batch sizes and why they adapt: docs/notes/endpoints.md, "Batch sizes".
 """
@@ -15,21 +15,21 @@ _LARGEST = 2_000
 """IDs in one query at most: one engine breaks above 4,096 terms, and each stands in a query twice at most."""
 
 _SMALLEST = 10
-"""A size below this is not remembered; single IDs are asked about where nothing else works."""
+"""A size below this is not remembered; a query has one ID where nothing else works."""
 
 _MANY_ROWS = 4_000
-"""Rows from which an answer is better asked for in parts: several come and are read at once. About 1 MB.
+"""Rows from which an answer is better split: several parts come and are read at once. About 1 MB.
 
-It is also no reason to ask for more at once, which would end above the rows that one query may return.
+Such an answer is also no reason for a larger batch, which would end above the rows that one query may return.
 """
 
 _QUICK_SECONDS = 1.0
-"""An answer that took longer is no reason to ask for more at once."""
+"""An answer that took longer is no reason for a larger batch."""
 
 
 @dataclass(slots=True)
 class BatchSize:
-    """How many IDs one kind of query asks about.
+    """How many IDs one kind of query has.
 
     Attributes:
         now: The present size.
@@ -53,12 +53,12 @@ class BatchSize:
         return cls(size, size)
 
     def part(self, ids: int, at_once: int) -> int:
-        """Return how many of some IDs to ask about in one query, so that a long answer comes in parts, at once."""
+        """Return how many of some IDs to put into one query; a long answer is split into parts that come at once."""
         parts = math.ceil(ids * self.rows_for_an_id / _MANY_ROWS)
         return math.ceil(ids / max(1, min(ids, at_once, parts)))
 
     def worked(self, asked: int, rows: int, seconds: float) -> None:
-        """Note that a batch was answered whole, and how long that took: twice as many may be asked about next."""
+        """Note that a batch was answered whole, and how long that took: the next one may be twice as large."""
         before = self._weight / 2
         self._weight = before + asked
         self.rows_for_an_id = (self.rows_for_an_id * before + rows) / self._weight

@@ -1,4 +1,4 @@
-"""One tool call: what it may spend, what it has cost, and whom it tells how far it is.
+"""One tool call: its limits, its cost so far, and its progress.
 
 Limits: docs/contract.md, "Completeness".
 """
@@ -18,7 +18,7 @@ Progress = Callable[[int, int, str], Awaitable[None]]
 
 
 Spend = Callable[[], None]
-"""Counts one request before it is sent, and raises where a call may send no more."""
+"""Counts one request before it is sent; raises if the call may send no more."""
 
 
 def unpaid() -> None:
@@ -26,22 +26,22 @@ def unpaid() -> None:
 
 
 async def no_progress(_done: int, _total: int, _message: str) -> None:
-    """Report to nobody."""
+    """Report nothing."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One tool call, passed to everything that works for it.
+    """One tool call, passed down to all code that works for it.
 
     Attributes:
-        deadline: When the call must have answered.
+        deadline: The time limit of the current part of the call.
         requests: Queries that may still be sent.
         rows: Rows that may still be read.
         nodes: Nodes that a traversal may reach in all.
         sent: Queries sent so far.
         tally: What the call has cost.
         progress: Receives each step of a traversal.
-        call_deadline: When the call must have answered; `deadline` may be before that, where time is kept for later.
+        call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
     deadline: Deadline
@@ -54,7 +54,7 @@ class Call:
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the deadline for that of the call."""
+        """Start with the deadline of the whole call."""
         self.call_deadline = self.deadline
 
     def spend_request(self) -> None:
@@ -72,19 +72,19 @@ class Call:
 
     @contextmanager
     def reserving(self, *, requests: float, time: float) -> Iterator[None]:
-        """Keep a share of the requests and of the time that are left for what comes after the block."""
-        kept, deadline = int(self.requests * requests), self.deadline
-        self.requests -= kept
+        """Reserve a share of the remaining requests and time for the code after the block."""
+        reserved, deadline = int(self.requests * requests), self.deadline
+        self.requests -= reserved
         self.deadline = Deadline(deadline.at - deadline.seconds_left * time, deadline.clock)
         try:
             yield
         finally:
-            self.requests += kept
+            self.requests += reserved
             self.deadline = deadline
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Give the block so many seconds at most, of the time that is left."""
+        """Limit the block to a number of seconds, within the remaining time."""
         deadline = self.deadline
         self.deadline = deadline.within(seconds)
         try:
@@ -93,15 +93,15 @@ class Call:
             self.deadline = deadline
 
     def note_cache(self, *, hits: int, misses: int) -> None:
-        """Count answers about single IDs that a cache had, and such as it had not."""
+        """Count answers about single IDs that were in a cache, and answers that were not."""
         self.tally.cache_hits += hits
         self.tally.cache_misses += misses
 
     def spend_rows(self, count: int) -> None:
-        """Count rows that were read; the call that reads past the limit still keeps them.
+        """Count rows that were read; the rows with which a call exceeds the limit still count as read.
 
         Raises:
-            BudgetSpent: The limit was already reached before.
+            BudgetSpent: The limit was reached before.
         """
         if self.rows <= 0:
             raise _spent("rows")

@@ -49,5 +49,6 @@ class DelegatingStore:
     named = _delegated(GraphStore.named)
     name_reader = _delegated(GraphStore.name_reader)
     prepare = _delegated(GraphStore.prepare)
+    prepared = _delegated(GraphStore.prepared)
     forget = _delegated(GraphStore.forget)
     close = _delegated(GraphStore.close)

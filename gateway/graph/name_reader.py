@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
+
+OnProgress = Callable[[int, int], Awaitable[None]]
+"""Receives how many entities were read, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from gateway.graph.call import Call
-from gateway.graph.name_reader import NameReader
+from gateway.graph.name_reader import NameReader, OnProgress
 from gateway.graph.values import (
     Degree,
     Description,
@@ -155,6 +155,14 @@ class GraphStore(Protocol):
 
     def prepare(self) -> None:
         """Start background work that the first calls would otherwise wait for."""
+        ...
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Wait until the background work is done; start it if `prepare` did not.
+
+        Args:
+            on_progress: Called after each page of names that is read.
+        """
         ...
 
     def forget(self) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader
+from gateway.graph.name_reader import NameReader, OnProgress
 from gateway.graph.values import Iri
 from gateway.labels import partial_index
 from gateway.labels.partial_index import PredicateProgress
@@ -18,9 +18,6 @@ from gateway.settings.profile import Profile
 
 Allowance = Callable[[], Call]
 """Returns a new `Call` for one page: a build may take hours, but no page may hang."""
-
-OnProgress = Callable[[int, int], Awaitable[None]]
-"""Receives how many entities are read, and of how many."""
 
 
 _REQUESTS = 10_000

@@ -12,6 +12,7 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.delegating_store import DelegatingStore
+from gateway.graph.name_reader import OnProgress
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.labels.index import LabelIndex
@@ -45,6 +46,10 @@ class LabelIndexSource(Protocol):
 
     def start(self) -> None:
         """Start to build the index in the background, if this process builds it."""
+        ...
+
+    async def built(self, on_progress: OnProgress) -> None:
+        """Wait until the index is built, if this process builds it; call a function after each page of names."""
         ...
 
     def discard(self, index: LabelIndex) -> None:
@@ -108,6 +113,11 @@ class IndexedStore(DelegatingStore):
         """Start to build the index, and whatever the store below prepares."""
         self._labels.start()
         super().prepare()
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Wait until the index is built, and the store below is prepared."""
+        await self._labels.built(on_progress)
+        await super().prepared(on_progress)
 
     async def close(self) -> None:
         """Close the index and the store below."""

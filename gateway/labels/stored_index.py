@@ -19,8 +19,8 @@ from pathlib import Path
 from gateway.errors import ConfigurationError, DeadlinePassed
 from gateway.escaping import json_text
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader
-from gateway.labels.building import Allowance, OnProgress, no_progress, read_names
+from gateway.graph.name_reader import NameReader, OnProgress
+from gateway.labels.building import Allowance, no_progress, read_names
 from gateway.labels.index import OPENING_SECONDS, IndexInfo, LabelIndex, WrongFormatError, build_index
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.graph_identity import GraphIdentity, graph_folder
@@ -140,6 +140,9 @@ class StoredIndexSource:
 
     def start(self) -> None:
         """Do nothing: the index of an endpoint is built by a command."""
+
+    async def built(self, on_progress: OnProgress) -> None:
+        """Return at once: the index of an endpoint is built by a command."""
 
     async def index(self, deadline: Deadline) -> LabelIndex | None:
         """Return the index, opened again if its file was replaced; None if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -12,6 +13,7 @@ from gateway.errors import (
     DeadlinePassed,
     EndpointFault,
     Fault,
+    NoQueryEndpoint,
     QueryRefused,
     quoted,
 )
@@ -32,6 +34,8 @@ from gateway.terms.iri import composed, may_be_rewritten
 from gateway.transport.base import OverGraphs, Remote, Transport
 
 _log = logging.getLogger(__name__)
+
+_SHORT_QUERY_SECONDS = 2.0
 
 _ECHOED = 200
 """IRIs in one query that asks how the engine reads them."""
@@ -71,16 +75,18 @@ class SparqlClient:
         self._transport = transport
         self._over_all_graphs: Transport | None = None
         self._detector = detector
+        self._takes_queries: bool | None = None
+        self._trying = asyncio.Lock()
         self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_ECHOES_BYTES)
 
     @property
     def is_remote(self) -> bool:
-        """Whether somebody else runs the engine; it is then asked over a network, and may be of any size."""
+        """Whether the engine is reached over a network; its graph may be of any size."""
         return isinstance(self._transport, Remote)
 
     @property
     def service_description(self) -> str:
-        """What the endpoint answered to a request without a query; empty where it was not asked."""
+        """The endpoint's answer to a request without a query; empty where none was sent."""
         return self._detector.description if self._detector is not None else ""
 
     async def engine(self, call: Call) -> EngineName:
@@ -88,7 +94,7 @@ class SparqlClient:
         if self._detector is None:
             return "unknown"
         with call.tally.waiting():
-            await self._detector.made(call)
+            await self._detector.detect(call)
         return self._detector.recognised.engine
 
     async def rows(
@@ -107,7 +113,7 @@ class SparqlClient:
         """
         if self._detector is not None:
             with call.tally.waiting():
-                await self._detector.made(call)
+                await self._detector.detect(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
         try:
             try:
@@ -129,7 +135,7 @@ class SparqlClient:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         query = text.render({**parameters, "rows": limit + 1})
-        with call.tally.asking(name, query) as timer:
+        with call.tally.query_timer(name, query) as timer:
             send = partial(self._answer, self._transport_for(text), query, text, limit + 1, call, timer)
             rows = await self.flow.run(call, send, partial(self._probe, call))
         call.spend_rows(len(rows))
@@ -166,25 +172,46 @@ class SparqlClient:
     ) -> Sequence[Row]:
         """Send a query once and decode its answer."""
         with timer.sending():
-            body = await transport.select(query, call.deadline, call.spend_request)
-            timer.came(len(body))
+            try:
+                body = await transport.select(query, call.deadline, call.spend_request)
+            except NoQueryEndpoint:
+                if not await self._has_taken_short_query(call.deadline):
+                    raise
+                # The refusal was one that passes, or the endpoint takes GET alone and the query was too long for that.
+                call.spend_request()
+                body = await transport.select(query, call.deadline, call.spend_request)
+            timer.received(len(body))
             try:
                 # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
                 rows = decode(body, text.variables, at_most)
             except EndpointFault:
                 self.flow.quota.charge_error()
                 raise
-            timer.read(len(rows))
+            timer.decoded(len(rows))
         return rows
+
+    async def _has_taken_short_query(self, deadline: Deadline) -> bool:
+        """Return whether the endpoint is one: after it refused a query, it took a short one; that is tried once."""
+        if not self.is_remote:
+            return False
+        async with self._trying:
+            if self._takes_queries is None:
+                text = template.load("alive")
+                try:
+                    body = await self._transport.select(text.render({"rows": 1}), deadline.within(_SHORT_QUERY_SECONDS))
+                    self._takes_queries = len(decode(body, text.variables)) == 1
+                except Fault:
+                    self._takes_queries = False
+        return self._takes_queries
 
     async def _probe(self, call: Call, deadline: Deadline) -> None:
         """Send the endpoint a harmless query."""
         text = template.load("alive")
         query = text.render({"rows": 1})
-        with call.tally.asking(text.name, query) as timer, timer.sending():
+        with call.tally.query_timer(text.name, query) as timer, timer.sending():
             body = await self._transport.select(query, deadline)
-            timer.came(len(body))
-            timer.read(len(decode(body, text.variables)))
+            timer.received(len(body))
+            timer.decoded(len(decode(body, text.variables)))
 
     async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
         """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why.

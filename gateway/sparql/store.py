@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.name_reader import NameReader
+from gateway.graph.name_reader import NameReader, OnProgress
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Degree,
@@ -168,6 +168,9 @@ class SparqlStore:
 
     def prepare(self) -> None:
         """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Return at once: there is no background work."""
 
     def forget(self) -> None:
         """Nothing to forget: only how the endpoint wants to be asked is remembered here."""

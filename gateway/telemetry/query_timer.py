@@ -121,14 +121,14 @@ class QueryTimer:
             if not self._keep_text:
                 query.sparql = ""
 
-    def came(self, size: int) -> None:
+    def received(self, size: int) -> None:
         """Count the bytes of the answer, and end the wait: the time to decode it is the gateway's own."""
         if self._query is not None:
             self._query.bytes = size
             self._query.ms = milliseconds(self._clock() - self._sent_at)
         self._end_wait()
 
-    def read(self, rows: int) -> None:
+    def decoded(self, rows: int) -> None:
         """Count the rows of the answer."""
         if self._query is not None:
             self._query.rows = rows

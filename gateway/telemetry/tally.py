@@ -68,7 +68,7 @@ class Tally:
         finally:
             self._waiting.end()
 
-    def asking(self, template: str, sparql: str) -> QueryTimer:
+    def query_timer(self, template: str, sparql: str) -> QueryTimer:
         """Return the timer of one query."""
         return QueryTimer(template, sparql, self._clock, self._waiting, self._queries, keep_text=self.with_queries)
 

@@ -41,7 +41,7 @@ class Transport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProbeResponse:
-    """What came for a request that is no query; it is evidence of what is there, and never told to a model.
+    """The response to a request that is no query; a model never reads it.
 
     Attributes:
         status: The HTTP status.
@@ -59,7 +59,7 @@ class Remote(Transport, Protocol):
     """A way to an engine that somebody else runs, and about which something may be learnt.
 
     Attributes:
-        timeout_policy: How it wants to be asked.
+        timeout_policy: How it gets the time left.
     """
 
     timeout_policy: TimeoutPolicy

@@ -1,4 +1,4 @@
-"""The bytes of a response: a whole answer, or enough of an error's text to tell what it means."""
+"""The bytes of a response: a whole answer, or enough of an error's text to classify it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Plain:
 
     @property
     def _room(self) -> int:
-        """Bytes to take at most: one more than may be kept shows that there are too many."""
+        """Bytes to take at most: one more than allowed shows that there are too many."""
         return self._max_bytes + 1 - len(self._bytes)
 
     def _keep(self, chunk: bytes) -> None:
@@ -99,7 +99,7 @@ class _Plain:
 
 
 class _Gunzipped(_Plain):
-    """Collects a gzip body, never unpacking more than may be kept."""
+    """Collects a gzip body, and never unpacks more than allowed."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(max_bytes)

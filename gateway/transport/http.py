@@ -11,6 +11,7 @@ import contextlib
 import io
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -44,7 +45,7 @@ class Http:
 
     Attributes:
         url: The endpoint's URL; it holds no secret, but is for the operator alone.
-        timeout_policy: How the endpoint wants to be asked; the engine detector may replace it.
+        timeout_policy: How the endpoint gets the time left; the engine detector may replace it.
         flow: The endpoint's flow control; every request waits for it and is charged to it.
     """
 
@@ -72,7 +73,7 @@ class Http:
         self._others: list[Http] = []
 
     def at(self, url: str) -> Http:
-        """Return a transport to another URL of the same server, which is asked in the same way, by one method alone.
+        """Return a transport to another URL of the same server, with the same settings, by one method alone.
 
         Raises:
             ValueError: It is a URL of another server, which these credentials are not for.
@@ -169,7 +170,9 @@ class Http:
         try:
             async with (
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._request(method, url, form, self.timeout_policy.headers(deadline)) as response,
+                self._open_session().request(
+                    method, url, **self._options(method, self.timeout_policy.headers(deadline), form)
+                ) as response,
             ):
                 reply = Reply(response.status, response.headers, response.content_type, len(form))
                 if not reply.is_believed:
@@ -200,7 +203,7 @@ class Http:
                 asyncio.timeout(deadline.seconds_left),
                 self.flow.connections,
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._request("GET", url, b"", {"Accept": accept}) as response,
+                self._open_session().request("GET", url, **self._options("GET", {"Accept": accept})) as response,
             ):
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 text = await excerpt(response)
@@ -232,23 +235,20 @@ class Http:
             )
         return whole
 
-    def _request(
-        self, method: str, url: str, form: bytes, headers: dict[str, str]
-    ) -> contextlib.AbstractAsyncContextManager[aiohttp.ClientResponse]:
+    def _options(self, method: str, headers: dict[str, str], form: bytes = b"") -> dict[str, Any]:
+        """Return aiohttp's arguments for one request."""
         form_type = {"Content-Type": _FORM} if method == "POST" else {}
-        return self._open_session().request(
-            method,
-            url,
+        return {
             # aiohttp warns of long bytes, because it would write them at one go.
-            data=io.BytesIO(form) if len(form) > _LONG else form or None,
-            headers={**self._access.headers, **form_type, **headers},
-            proxy=self._access.proxy or None,
-            proxy_headers=self._access.proxy_headers or None,
+            "data": io.BytesIO(form) if len(form) > _LONG else form or None,
+            "headers": {**self._access.headers, **form_type, **headers},
+            "proxy": self._access.proxy or None,
+            "proxy_headers": self._access.proxy_headers or None,
             # A redirect would send the query to an address that the operator did not configure.
-            allow_redirects=False,
+            "allow_redirects": False,
             # No total: the deadline around this call is the one clock, so that a time-out here is the connection's.
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
-        )
+            "timeout": aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
+        }
 
     def _cancel_later(self, query_id: str) -> None:
         """Cancel a query in a task, so that its caller does not wait for that."""
@@ -259,7 +259,10 @@ class Http:
     async def _cancel(self, query_id: str) -> None:
         form = _form([("cancelQuery", ""), ("queryId", query_id)])
         with contextlib.suppress(*RAISED):
-            async with asyncio.timeout(_CANCEL_SECONDS), self._request("POST", self.url, form, {}):
+            async with (
+                asyncio.timeout(_CANCEL_SECONDS),
+                self._open_session().request("POST", self.url, **self._options("POST", {}, form)),
+            ):
                 pass
 
     def _open_session(self) -> aiohttp.ClientSession:

@@ -69,7 +69,7 @@ class InProcess:
         engine: The store.
         max_bytes: Of one answer.
         workers: Queries that run at once.
-        lease: What has to be held as long as the store is asked.
+        lease: An object to hold as long as the store is in use.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ from gateway.errors import (
 )
 from gateway.flow.ban import banned, seconds_of_ban
 from gateway.transport import marks
-from gateway.transport.advice import CREDENTIALS, LATER, OPERATOR
+from gateway.transport.advice import CHECK, CREDENTIALS, LATER, OPERATOR
 
 JSON = "application/sparql-results+json"
 
@@ -53,7 +53,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response, as far as it tells what happened.
+    """A response, as far as it shows what happened.
 
     Attributes:
         status: The HTTP status.
@@ -105,7 +105,7 @@ class Reply:
         if self.status < HTTPStatus.MULTIPLE_CHOICES:
             return _no_answer(self, text)
         if self.status < HTTPStatus.BAD_REQUEST:
-            return NoQueryEndpoint("The configured URL redirects elsewhere.", next_step=OPERATOR)
+            return NoQueryEndpoint("The configured URL redirects elsewhere.", next_step=CHECK)
         return _BY_STATUS.get(self.status, _failed)(self, text)
 
 
@@ -153,7 +153,7 @@ def _no_answer(reply: Reply, text: bytes) -> Fault:
         "the configured URL may be a web page and not the query endpoint."
     )
     if came == "HTML":
-        return NoQueryEndpoint(wrong, next_step=OPERATOR, get_may_do=True)
+        return NoQueryEndpoint(wrong, next_step=CHECK, get_may_do=True)
     return EndpointFault(wrong, next_step=OPERATOR)
 
 
@@ -176,7 +176,7 @@ def _throttled(reply: Reply, _text: bytes) -> Fault:
 
 
 def _failed(reply: Reply, text: bytes) -> Fault:
-    """An error of the server's, of which only the text can tell more."""
+    """An error of the server that only its text can explain."""
     if marks.too_long(text):
         return _too_long(reply, text)
     if marks.gave_up(text):
@@ -188,7 +188,7 @@ def _failed(reply: Reply, text: bytes) -> Fault:
 
 def _refused(reply: Reply, text: bytes) -> Fault:
     if marks.no_service(text):
-        return NoQueryEndpoint("The configured URL takes no queries; it may be a dataset's.", next_step=OPERATOR)
+        return NoQueryEndpoint("The configured URL takes no queries; it may be a dataset's.", next_step=CHECK)
     if marks.too_long(text) or (not text and reply.sent > _LONG_REQUEST):
         return _too_long(reply, text)
     if marks.gave_up(text):
@@ -216,7 +216,7 @@ def _unavailable(reply: Reply, text: bytes) -> Fault:
 
 
 def _no_endpoint(wrong: str, *, get_may_do: bool = False) -> _Judge:
-    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=OPERATOR, get_may_do=get_may_do)
+    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=CHECK, get_may_do=get_may_do)
 
 
 def _always(kind: type[Fault], wrong: str, next_step: str) -> _Judge:

@@ -1,8 +1,8 @@
 """Requests to the API of a Wikibase (MediaWiki's action API), over HTTP: a GET, and the JSON object that came.
 
-It is another server than the SPARQL endpoint: it is told who asks, and nothing else. It answers most errors with status
-200 (`error` in the object), some of them with Retry-After (https://www.mediawiki.org/wiki/API:Errors_and_warnings,
-https://www.mediawiki.org/wiki/Manual:Maxlag_parameter).
+It is another server than the SPARQL endpoint: requests carry `User-Agent` and no credentials. It answers most errors
+with status 200 (`error` in the object), some of them with Retry-After
+(https://www.mediawiki.org/wiki/API:Errors_and_warnings, https://www.mediawiki.org/wiki/Manual:Maxlag_parameter).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ApiAnswer:
 
 
 def query_of(fields: Sequence[tuple[str, str]]) -> str:
-    """Return the query of the URL under which these fields are asked for."""
+    """Return the query of the URL that requests these fields."""
     return urlencode(fields, quote_via=quote)
 
 
@@ -182,12 +182,12 @@ def _object(body: bytes, wait: float | None) -> Mapping[str, Any]:
     if not isinstance(content, dict):
         raise EndpointFault("The Wikibase API answered with JSON that is no object.", next_step=_SETTING)
     if "error" in content:
-        raise _told(content["error"], wait)
+        raise _fault_of(content["error"], wait)
     return content
 
 
-def _told(error: object, wait: float | None) -> Fault:
-    """Return what an error means that the API tells; its own words are for the log."""
+def _fault_of(error: object, wait: float | None) -> Fault:
+    """Return the fault that an error of the API means; its own words are for the log."""
     code = str(error.get("code")) if isinstance(error, dict) else ""
     _log.warning("the Wikibase API tells an error: %r", code[:80])
     if code in _BUSY:

@@ -79,7 +79,7 @@ class ApiClient:
         """
         whole = [*fields, ("format", "json")]
         try:
-            with call.tally.asking(f"api/{name}", query_of(whole)) as timer:
+            with call.tally.query_timer(f"api/{name}", query_of(whole)) as timer:
                 send = partial(self._answer, whole, call, timer)
                 return (await self._flow.run(call, send, partial(self._probe, call))).content
         except Fault as fault:
@@ -90,15 +90,15 @@ class ApiClient:
         with timer.sending():
             async with self._flow.sending(deadline):
                 answer = await self._api.get(fields, deadline, call.spend_request)
-            timer.came(answer.size)
+            timer.received(answer.size)
         return answer
 
     async def _probe(self, call: Call, deadline: Deadline) -> None:
         """Ask the API something harmless."""
-        with call.tally.asking("api/siteinfo", query_of(_PROBE)) as timer, timer.sending():
+        with call.tally.query_timer("api/siteinfo", query_of(_PROBE)) as timer, timer.sending():
             async with self._flow.sending(deadline):
                 answer = await self._api.get(_PROBE, deadline, unpaid)
-            timer.came(answer.size)
+            timer.received(answer.size)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -8,7 +8,7 @@ from typing import Any
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader
+from gateway.graph.name_reader import NameReader, OnProgress
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Assertion,
@@ -232,6 +232,9 @@ class FakeStore:
 
     def prepare(self) -> None:
         """Prepare nothing."""
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Wait for nothing."""
 
     def forget(self) -> None:
         """Count it."""

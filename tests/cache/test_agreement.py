@@ -87,7 +87,7 @@ def opened(column: Column) -> Iterator[Session]:
     with asyncio.Runner() as runner:
         gateway = Gateway(store, WHOLE, PrefixMap({}))
         runner.run(gateway.describe_schema())
-        runner.run(gateway.oriented())
+        runner.run(gateway.wait_for_schema())
         yield Session(runner, gateway, transport, Corpus(column))
         runner.run(gateway.close())
 

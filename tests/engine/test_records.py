@@ -285,7 +285,7 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
     class Stranger(EngineDetector):
         """An endpoint that takes two seconds to be recognised."""
 
-        async def made(self, call: Call) -> None:  # noqa: ARG002 - the same as the other's
+        async def detect(self, call: Call) -> None:  # noqa: ARG002 - the same as the other's
             """Take the time."""
             nonlocal now
             now += 2

@@ -68,8 +68,8 @@ async def test_a_store_that_speaks_no_sparql_has_a_label_index_if_it_lists_names
             return Listed({"urn:w": ["warfarin"]}) if lists_names else None
 
     below = WithNames()
-    indexed, names_read = store_in_process(below, Profile(), None)
-    await names_read(no_progress)
+    indexed = store_in_process(below, Profile(), None)
+    await indexed.prepared(no_progress)
     hits = await indexed.search(TYPO, (), allowance())
     assert [hit.iri for hit in hits.hits] == ["urn:w" if lists_names else "urn:seen:0"]
     assert bool(below.asked) is not lists_names

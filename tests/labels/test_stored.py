@@ -55,7 +55,7 @@ async def asked(
     graph: Path, store: Path | None, query: str = "nmae 7", profile: Profile | None = None
 ) -> tuple[SchemaResult, SearchResult]:
     async with open_gateway(graph, store=store, profile=profile, wall_clock=fixed_wall_clock) as gateway:
-        await gateway.prepared()
+        await gateway.wait_until_ready()
         return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
 
 
@@ -101,7 +101,7 @@ async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in
     assert first.result
     async with open_gateway(graph, store=store) as gateway:
         gateway.start()
-        await gateway.prepared()
+        await gateway.wait_until_ready()
         again = await gateway.search_entities("nmae 7")
     assert again.as_json() == first.as_json()
     assert len(stored(store, "labels-*.sqlite")) == 1

@@ -55,17 +55,17 @@ def pairs(line: str) -> dict[str, str]:
 
 def ask(tally: Tally, clock: Turned, ms: float) -> None:
     """Send a query that takes so long, and is read in half a millisecond."""
-    with tally.asking("edges", "SELECT ?s {}") as asking, asking.sending():
+    with tally.query_timer("edges", "SELECT ?s {}") as timer, timer.sending():
         clock.turn(ms)
-        asking.came(100)
+        timer.received(100)
         clock.turn(0.5)
-        asking.read(3)
+        timer.decoded(3)
 
 
-def come_broken(asking: QueryTimer, clock: Turned) -> None:
+def come_broken(timer: QueryTimer, clock: Turned) -> None:
     """Let bytes come that turn out to be no answer."""
     clock.turn(3)
-    asking.came(50)
+    timer.received(50)
     clock.break_after(1)
 
 
@@ -111,13 +111,13 @@ def test_reading_an_answer_is_own_time_and_the_way_to_it_is_not(tally: Tally, cl
 
 
 def test_waits_that_overlap_are_counted_once(tally: Tally, clock: Turned) -> None:
-    with tally.asking("edges", "a") as one, tally.asking("facts", "b") as other:
+    with tally.query_timer("edges", "a") as one, tally.query_timer("facts", "b") as other:
         clock.turn(10)
         with one.sending(), other.sending():
             clock.turn(5)
-            one.came(1)
+            one.received(1)
             clock.turn(5)
-            other.came(1)
+            other.received(1)
             clock.turn(3)
     ms = tally.answered(complete=True).ms
     assert (ms.waiting, ms.own) == (20, 3)
@@ -125,17 +125,17 @@ def test_waits_that_overlap_are_counted_once(tally: Tally, clock: Turned) -> Non
 
 def test_the_pause_before_a_query_is_sent_again_is_waiting(tally: Tally, clock: Turned) -> None:
     tally.with_queries = True
-    with tally.asking("edges", "a") as asking:
-        with pytest.raises(NetworkFault), asking.sending():
+    with tally.query_timer("edges", "a") as timer:
+        with pytest.raises(NetworkFault), timer.sending():
             clock.break_after(2)
         clock.turn(100)
-        with pytest.raises(NetworkFault), asking.sending():
-            come_broken(asking, clock)
+        with pytest.raises(NetworkFault), timer.sending():
+            come_broken(timer, clock)
         clock.turn(200)
-        with asking.sending():
+        with timer.sending():
             clock.turn(4)
-            asking.came(70)
-            asking.read(7)
+            timer.received(70)
+            timer.decoded(7)
     record = tally.answered(complete=True)
     assert (record.queries, record.retries, record.rows, record.bytes) == (3, 2, 7, 120)
     assert (record.ms.waiting, record.ms.own) == (309, 1)
@@ -143,7 +143,7 @@ def test_the_pause_before_a_query_is_sent_again_is_waiting(tally: Tally, clock: 
 
 
 def test_a_query_that_was_never_sent_is_none(tally: Tally, clock: Turned) -> None:
-    with pytest.raises(NetworkFault), tally.asking("edges", "a"):
+    with pytest.raises(NetworkFault), tally.query_timer("edges", "a"):
         clock.break_after(9)
     record = tally.failed(NetworkFault("The endpoint rests."))
     assert (record.queries, record.ms.waiting) == (0, 9)
@@ -151,12 +151,12 @@ def test_a_query_that_was_never_sent_is_none(tally: Tally, clock: Turned) -> Non
 
 def test_a_record_does_not_change_when_a_query_comes_late(tally: Tally, clock: Turned) -> None:
     tally.with_queries = True
-    with tally.asking("edges", "a") as asking, asking.sending():
+    with tally.query_timer("edges", "a") as timer, timer.sending():
         clock.turn(5)
         record = tally.failed(TimeoutError())
         before = line_of(record)
-        asking.came(1_000)
-        asking.read(10)
+        timer.received(1_000)
+        timer.decoded(10)
     assert line_of(record) == before
     assert (record.ms.waiting, record.bytes, record.sent[0].rows) == (5, 0, 0)
 
@@ -194,12 +194,12 @@ def test_the_text_of_a_query_is_logged_for_debugging_only(
     log: pytest.LogCaptureFixture, tally: Tally, clock: Turned
 ) -> None:
     text = 'SELECT ?s WHERE {\n  ?s ?p "é\\"=" \n}'
-    with tally.asking("edges", text) as asking, asking.sending():
+    with tally.query_timer("edges", text) as timer, timer.sending():
         clock.turn(1)
     assert log.records == []
     log.set_level(logging.DEBUG, LOGGER)
-    with tally.asking("edges", text) as asking, asking.sending():
-        asking.came(9)
+    with tally.query_timer("edges", text) as timer, timer.sending():
+        timer.received(9)
     (entry,) = log.records
     assert entry.levelname == "DEBUG"
     line, _, logged = entry.getMessage().partition(" sparql=")

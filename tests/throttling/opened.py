@@ -9,7 +9,6 @@ from gateway.engine.gateway import Gateway
 from gateway.flow.quota import ChargedRequest, Quota
 from gateway.graph.deadline import Deadline
 from gateway.settings.profile import Profile
-from gateway.sparql.endpoint_discovery import EndpointDiscovery
 from gateway.terms.prefixes import PrefixMap
 from tests.throttling.service import Service
 from tests.throttling.virtual_time import VirtualTimeLoop
@@ -58,6 +57,6 @@ async def gateway_at(url: str, profile: Profile, service: Service) -> AsyncItera
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTimeLoop)
     loop.watch(quota)
-    store = store_over(EndpointDiscovery(http), profile, now)
+    store = store_over(http, profile, now)
     async with Gateway(store, profile, PrefixMap(profile.prefixes), now) as gateway:
         yield gateway

@@ -212,7 +212,7 @@ async def test_the_start_of_a_server_costs_little(seconds: float) -> None:
     async with running(service) as endpoint, gateway_at(endpoint.url, profile(), service) as gateway:
         gateway.start()
         await asyncio.sleep(60)
-        await gateway.oriented()
+        await gateway.wait_for_schema()
         # The look at what is there, a sample, the names, and the labels of what was found.
         assert len(service.seen) <= 8
         # What is given up is charged as if it ran to the end.

@@ -90,7 +90,7 @@ async def record() -> Sequence[Step]:
     ):
         gateway.start()
         await gateway.describe_schema()
-        await gateway.oriented()
+        await gateway.wait_for_schema()
         steps.append(Step(AT_THE_START, {}, _taken(service, api, profile)))
         for tool, arguments in SESSION:
             answer = await gateway.call(tool, arguments)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.engine.presentation.labels import Labels, MentionedIds
-from gateway.engine.presentation.page import Counts, PageNode
+from gateway.engine.presentation.page import Degraded, PageNode
 from gateway.engine.presentation.reference_shape import size_of_entity, size_of_field
 from gateway.engine.presentation.size import shorteners, size_of
 from gateway.engine.presentation.values import NodeMetadata
 from gateway.graph.deadline import Deadline
 
 
-def shortened(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> Counts:
+def shortened(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> Degraded:
     """Shorten long values, harder and harder, until entities fit; then drop the last values of those too long.
 
     Together they may still be longer than the limit; each by itself is not.
@@ -23,7 +23,7 @@ def shortened(entities: Sequence[PageNode], limit: int, labels: Labels, deadline
     Returns:
         What was left out, by step.
     """
-    degraded: Counts = {}
+    degraded: Degraded = {}
     whole = [entity.metadata or NodeMetadata() for entity in entities]
     for shortener in shorteners():
         if _size(entities, labels) <= limit:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Self
 
-from gateway.engine.presentation.page import Counts, Header, PageEdge, PageNode
+from gateway.engine.presentation.page import Degraded, Header, PageEdge, PageNode
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, PageValue, Properties
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
@@ -111,7 +111,7 @@ class Labels:
         """Return the names of the IDs that are mentioned, sorted by ID."""
         return {name: self.by_id[name] for name in sorted(mentioned.unnamed & self.by_id.keys())}
 
-    def degraded(self, mentioned: MentionedIds) -> Counts:
+    def degraded(self, mentioned: MentionedIds) -> Degraded:
         """Return how many names of the IDs that are mentioned could not be fetched, if there are such."""
         missing = len(self.failed & mentioned.unnamed)
         return {"labels_failed": missing} if missing else {}

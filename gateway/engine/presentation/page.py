@@ -7,16 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar, get_args
 
+from gateway.engine.answers import Match
 from gateway.engine.presentation.size import Shortener
 from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata
 from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Edge, Iri
 
-Counts = dict[str, int]
-"""What was left out of an answer, by step."""
+Step = Literal[
+    "properties_left_out",
+    "values_shortened",
+    "nodes_as_stubs",
+    "edges_bare",
+    "ids_left_out",
+    "precision_failed",
+    "metadata_failed",
+    "labels_failed",
+    "labels_left_out",
+    "quotes_left_out",
+    "paths_left_out",
+    "edges_left_out",
+    "ids_not_listed",
+]
+STEPS: tuple[Step, ...] = get_args(Step)
+Degraded = dict[Step, int]
+"""What is left out of an answer to save room, or because it could not be fetched, by step."""
 
 
 Metadata = TypeVar("Metadata", NodeMetadata, EdgeMetadata)
@@ -102,7 +119,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
     subject: str
     predicate: str
     object: str
-    omitted_texts: Counts = field(default_factory=dict)
+    omitted_texts: dict[str, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
 
@@ -188,7 +205,7 @@ class Header:
     blank_node_edges: int
     warnings: list[str]
     summary: TermSummary
-    degraded: Counts = field(default_factory=dict)
+    degraded: Degraded = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -233,7 +250,7 @@ class EntityPage:
     entity: PageNode
     complete: bool
     warnings: list[str]
-    degraded: Counts
+    degraded: Degraded
     labels: Mapping[str, str]
 
 
@@ -258,5 +275,53 @@ class EntitiesPage:
     failed: IdList
     remaining: IdList
     warnings: list[str]
-    degraded: Counts
+    degraded: Degraded
     labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageHit:
+    """An entity that a search found.
+
+    Attributes:
+        id: Its canonical ID.
+        entity_type: The ID of its type, or the word that stands for none.
+        name: Its name; empty where it has none.
+        description: The beginning of its description; empty where it has none.
+        match: How a name of it fits the query.
+        matched: The name that fits, where that is another one.
+    """
+
+    id: str
+    entity_type: str
+    name: str
+    description: str
+    match: Match
+    matched: str | None
+
+
+@dataclass(slots=True)
+class SearchPage:
+    """The hits of a search.
+
+    Attributes:
+        hits: The hits, the best first.
+        complete: Whether every name was compared and all matches were read.
+        how: How it was searched.
+        found: How many entities matched.
+        truncated: Whether there are more matches than could be read.
+        exhaustive: Whether every name was compared.
+        warnings: What a reader should know.
+        labels: Names of the types, where IDs are opaque.
+        degraded: What is left out to save room.
+    """
+
+    hits: Sequence[PageHit]
+    complete: bool
+    how: str
+    found: int
+    truncated: bool
+    exhaustive: bool
+    warnings: list[str]
+    labels: Mapping[str, str]
+    degraded: Degraded = field(default_factory=dict)

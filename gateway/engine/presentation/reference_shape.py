@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult
+from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SearchResult
 from gateway.engine.presentation.page import (
     EntitiesPage,
     EntityPage,
@@ -18,7 +18,10 @@ from gateway.engine.presentation.page import (
     Page,
     PageEdge,
     PageGap,
+    PageHit,
     PageNode,
+    SearchPage,
+    Step,
     TermSummary,
 )
 from gateway.engine.presentation.size import size_of
@@ -47,6 +50,11 @@ def entity_result(page: EntityPage) -> Entity:
 def entities_result(page: EntitiesPage) -> EntitiesResult:
     """Return the answer of `describe_entities`."""
     return EntitiesResult.model_validate(_entities_page(page))
+
+
+def search_result(page: SearchPage) -> SearchResult:
+    """Return the answer of `search_entities`."""
+    return SearchResult.model_validate(_search_page(page))
 
 
 def size_of_page(page: Page) -> int:
@@ -89,6 +97,16 @@ def size_of_entities_page(page: EntitiesPage) -> int:
     return size_of(_entities_page(page))
 
 
+def size_of_search_page(page: SearchPage) -> int:
+    """Return the bytes of the answer of a search."""
+    return size_of(_search_page(page))
+
+
+def size_of_hits(hits: Sequence[PageHit]) -> int:
+    """Return the bytes that hits take at most."""
+    return size_of([_hit(hit) for hit in hits])
+
+
 def size_of_entity(entity: PageNode) -> int:
     """Return the bytes that an entity takes among several."""
     return size_of(_entity(entity))
@@ -104,7 +122,7 @@ def size_of_unanswered(not_found: Sequence[str], failed: Sequence[str]) -> int:
     return size_of({"not_found": not_found, "failed": failed or None})
 
 
-def size_of_degraded(step: str, count: int) -> int:
+def size_of_degraded(step: Step, count: int) -> int:
     """Return the bytes that the count of one step takes, where it is the first."""
     return size_of({"degraded": {step: count}})
 
@@ -157,7 +175,7 @@ def _counts(header: Header) -> Json:
     return written | _notes(header.warnings, header.degraded)
 
 
-def _notes(warnings: Sequence[str], degraded: Mapping[str, int]) -> Json:
+def _notes(warnings: Sequence[str], degraded: Mapping[Step, int]) -> Json:
     written: Json = {}
     if warnings:
         written["warnings"] = list(warnings)
@@ -214,6 +232,24 @@ def _entities_page(page: EntitiesPage) -> Json:
     if _is_written(page.remaining):
         written["remaining_ids"] = page.remaining.ids
     return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+
+
+def _search_page(page: SearchPage) -> Json:
+    hits = [{key: value for key, value in _hit(hit).items() if value is not None} for hit in page.hits]
+    searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
+    written = {"result": hits, "complete": page.complete, "searched": searched}
+    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+
+
+def _hit(hit: PageHit) -> Json:
+    return {
+        "id": hit.id,
+        "entity_type": hit.entity_type,
+        "name": hit.name or None,
+        "description": hit.description or None,
+        "match": hit.match,
+        "matched": hit.matched,
+    }
 
 
 def _labels(labels: Mapping[str, str]) -> Json:

@@ -10,15 +10,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.engine import messages
-from gateway.engine.answers import SchemaResult, SearchResult
+from gateway.engine.answers import SchemaResult
 from gateway.engine.presentation.explain import room_for_explain
-from gateway.engine.presentation.page import Counts, EntitiesPage, EntityPage, Header, IdList, Page, TermSummary
+from gateway.engine.presentation.page import (
+    Degraded,
+    EntitiesPage,
+    EntityPage,
+    Header,
+    IdList,
+    Page,
+    SearchPage,
+    Step,
+    TermSummary,
+)
 from gateway.engine.presentation.reference_shape import (
     size_of_degraded,
     size_of_entities_page,
     size_of_entity_page,
     size_of_header,
     size_of_page,
+    size_of_search_page,
 )
 from gateway.engine.presentation.size import BYTES_PER_TOKEN, size_of
 from gateway.settings.profile import SizeSettings
@@ -91,16 +102,21 @@ def limit_entities_page(page: EntitiesPage, limit: int) -> None:
         page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
 
 
-def limit_listing(answer: SchemaResult | SearchResult, limit: int) -> None:
-    """Cut the labels and sentences of a list of terms or hits until the answer takes so many bytes."""
+def limit_search_page(page: SearchPage, limit: int) -> None:
+    """Cut the labels and sentences beside hits until the answer takes so many bytes, as far as that goes."""
+    if size_of_search_page(page) > limit:
+        _drop_labels(page, page.degraded)
+    if size_of_search_page(page) > limit:
+        page.warnings = _shorter(page.warnings)
+        page.how = cut(page.how, _TEXT)
+
+
+def limit_schema(answer: SchemaResult, limit: int) -> None:
+    """Cut the labels and sentences of a schema until it takes so many bytes, as far as that goes."""
     if size_of(answer.as_json()) > limit and answer.labels:
-        answer.degraded = answer.degraded or {}
-        _count(answer.degraded, "labels_left_out", len(answer.labels))
-        answer.labels = None
-    if size_of(answer.as_json()) > limit:
-        answer.warnings = _shorter(answer.warnings or ()) or None
-        if isinstance(answer, SearchResult):
-            answer.searched.how = cut(answer.searched.how, _TEXT)
+        answer.degraded, answer.labels = {"labels_left_out": len(answer.labels)}, None
+    if size_of(answer.as_json()) > limit and answer.warnings:
+        answer.warnings = _shorter(answer.warnings)
 
 
 def _limit_header(header: Header, limit: int, size: Callable[[], int]) -> None:
@@ -120,7 +136,7 @@ def _limit_header(header: Header, limit: int, size: Callable[[], int]) -> None:
             _cut_ids(ids, header.degraded, size() - limit)
 
 
-def _cut_ids(listed: IdList, degraded: Counts, excess: int) -> None:
+def _cut_ids(listed: IdList, degraded: Degraded, excess: int) -> None:
     """Drop the last IDs that the caller has sent, until the excess and the count of them are made up for."""
     count = len(listed.ids)
     allowed = -size_of_degraded("ids_not_listed", count)
@@ -135,11 +151,11 @@ def _shorter(warnings: Sequence[str]) -> list[str]:
     return [*(cut(text, _TEXT) for text in warnings[:_WARNINGS]), *([messages.more_warnings(rest)] if rest > 0 else [])]
 
 
-def _drop_labels(page: Page | EntityPage | EntitiesPage, degraded: Counts) -> None:
+def _drop_labels(page: Page | EntityPage | EntitiesPage | SearchPage, degraded: Degraded) -> None:
     _count(degraded, "labels_left_out", len(page.labels))
     page.labels = {}
 
 
-def _count(degraded: Counts, step: str, number: int) -> None:
+def _count(degraded: Degraded, step: Step, number: int) -> None:
     if number:
         degraded[step] = degraded.get(step, 0) + number

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway.engine import messages
-from gateway.engine.presentation.page import Counts, PageEdge, PageNode
+from gateway.engine.presentation.page import Degraded, PageEdge, PageNode
 from gateway.engine.presentation.reference_shape import size_of_edge, size_of_node
 from gateway.engine.presentation.size import SHORTER, Shortener, largest_page
 from gateway.graph.deadline import Deadline
@@ -38,10 +38,10 @@ class Window:
         return sum(map(_size, self._items))
 
     @property
-    def degraded(self) -> Counts:
+    def degraded(self) -> Degraded:
         """What is left out of nodes and edges, by step."""
         items: list[PageNode | PageEdge] = [*self.nodes, *self.edges]
-        steps = {
+        steps: Degraded = {
             "values_shortened": sum(item.shortened for item in items),
             "nodes_as_stubs": sum(node.is_reduced for node in self.nodes),
             "edges_bare": sum(edge.is_reduced for edge in self.edges),
@@ -52,9 +52,9 @@ class Window:
         return {step: count for step, count in steps.items() if count}
 
     @property
-    def omitted_texts(self) -> Counts:
+    def omitted_texts(self) -> dict[str, int]:
         """Long texts left out of the metadata that is shown, by predicate."""
-        counts: Counts = {}
+        counts: dict[str, int] = {}
         for edge in self.edges:
             for predicate, count in edge.omitted_texts.items() if not edge.is_reduced else ():
                 counts[predicate] = counts.get(predicate, 0) + count

@@ -11,7 +11,7 @@ from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.presentation.entities import how_many_fit, shortened
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
-from gateway.engine.presentation.page import Counts, EntitiesPage, EntityPage, IdList, PageNode
+from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
 from gateway.engine.presentation.reference_shape import entities_result, entity_result, size_of_unanswered
 from gateway.engine.presentation.size import size_of
@@ -254,7 +254,7 @@ def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri
     return list(iris)
 
 
-def _ids_left_out(entities: Sequence[PageNode]) -> Counts:
+def _ids_left_out(entities: Sequence[PageNode]) -> Degraded:
     """Return how many types and values are left out because no caller could send their IDs back."""
     left_out = sum(entity.ids_left_out for entity in entities)
     return {"ids_left_out": left_out} if left_out else {}

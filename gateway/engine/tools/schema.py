@@ -8,7 +8,7 @@ from gateway.engine import advice
 from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.size import size_of
-from gateway.engine.presentation.size_limit import limit_listing, max_bytes
+from gateway.engine.presentation.size_limit import limit_schema, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, labels_of
 from gateway.errors import BudgetSpent, DeadlinePassed
@@ -39,7 +39,7 @@ class SchemaDescriber:
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
         answer = self._fitting(view, explain=arguments.explain)
-        limit_listing(answer, max_bytes(self._profile.size, None, explain=arguments.explain)[0])
+        limit_schema(answer, max_bytes(self._profile.size, None, explain=arguments.explain)[0])
         return answer
 
     def latest(self) -> SchemaResult | None:

@@ -11,8 +11,10 @@ from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
+from gateway.engine.presentation.page import PageHit, SearchPage
+from gateway.engine.presentation.reference_shape import search_result, size_of_hits
 from gateway.engine.presentation.size import Shortener, size_of
-from gateway.engine.presentation.size_limit import limit_listing, max_bytes
+from gateway.engine.presentation.size_limit import limit_search_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
 from gateway.engine.schema.subclasses import Subclasses
@@ -37,9 +39,6 @@ _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
 
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
-
-
-_Entry = dict[str, str | None]
 
 
 class EntitySearcher:
@@ -97,24 +96,19 @@ class EntitySearcher:
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        entries = [self._entry(one, facts[one.hit.iri], view) for one in shown]
-        fitting = _fitting(entries, limit - _HEAD, labels)
-        answer = SearchResult.model_validate(
-            {
-                "result": fitting,
-                "labels": labels.of(_types(fitting)) or None,
-                "complete": all_read and all(fact.mark.whole for fact in facts.values()),
-                "searched": {
-                    "how": hits.how,
-                    "found": len(best),
-                    "truncated": hits.truncated,
-                    "exhaustive": exhaustive,
-                },
-                "warnings": [*types.warnings, *more, *hits.warnings] or None,
-            }
+        fitting = _fitting([self._hit(one, facts[one.hit.iri], view) for one in shown], limit - _HEAD, labels)
+        page = SearchPage(
+            fitting,
+            complete=all_read and all(fact.mark.whole for fact in facts.values()),
+            how=hits.how,
+            found=len(best),
+            truncated=hits.truncated,
+            exhaustive=exhaustive,
+            warnings=[*types.warnings, *more, *hits.warnings],
+            labels=labels.of(_types(fitting)),
         )
-        limit_listing(answer, limit)
-        return answer
+        limit_search_page(page, limit)
+        return search_result(page)
 
     def _doubts(self, view: SchemaView) -> list[str]:
         """Return why names may be missing although every name that was read was compared."""
@@ -178,18 +172,18 @@ class EntitySearcher:
                 raise fact.mark.fault
         return [one for one in best if not types.isdisjoint(view.chooser.filterable(facts[one.hit.iri]))]
 
-    def _entry(self, one: RankedHit, facts: NodeFacts, view: SchemaView) -> dict[str, str | None]:
+    def _hit(self, one: RankedHit, facts: NodeFacts, view: SchemaView) -> PageHit:
         hit = one.hit
         name = facts.name or ("" if hit.is_synonym else hit.text)
         shorter = Shortener(_NAME_LENGTH, 1)
-        return {
-            "id": self._prefixes.shorten(hit.iri),
-            "entity_type": view.chooser.shown(facts),
-            "name": shorter(name) or None,
-            "description": shorter(_first_sentence(facts.description)) or None,
-            "match": one.match,
-            "matched": shorter(hit.text) if hit.text != name else None,
-        }
+        return PageHit(
+            self._prefixes.shorten(hit.iri),
+            view.chooser.shown(facts),
+            name=shorter(name),
+            description=shorter(_first_sentence(facts.description)),
+            match=one.match,
+            matched=shorter(hit.text) if hit.text != name else None,
+        )
 
 
 def _search_terms(query: str) -> SearchTerms:
@@ -209,13 +203,13 @@ def _first_sentence(text: str) -> str:
     return " ".join((end[0] if end else text).split())
 
 
-def _fitting(entries: Sequence[_Entry], limit: int, labels: Labels) -> list[_Entry]:
-    """Return as many of the first entries as fit into an answer; `found` has the number of all."""
-    fitting = list(entries)
-    while len(fitting) > 1 and size_of(fitting) + size_of(labels.of(_types(fitting))) > limit:
+def _fitting(hits: Sequence[PageHit], limit: int, labels: Labels) -> list[PageHit]:
+    """Return as many of the first hits as fit into an answer; `found` has the number of all."""
+    fitting = list(hits)
+    while len(fitting) > 1 and size_of_hits(fitting) + size_of(labels.of(_types(fitting))) > limit:
         fitting.pop()
     return fitting
 
 
-def _types(entries: Sequence[_Entry]) -> MentionedIds:
-    return MentionedIds(nodes={entry["entity_type"] or "" for entry in entries})
+def _types(hits: Sequence[PageHit]) -> MentionedIds:
+    return MentionedIds(nodes={hit.entity_type for hit in hits})

@@ -1,8 +1,7 @@
-"""Getting to know an endpoint before the first query: which engine it is, and so how it wants to be asked.
+"""Detects the engine behind an endpoint before the first query.
 
-It costs one request a process, of the budget of the call that comes first, and a second one where the first names no
-engine. Whatever comes of it, no call fails for it: an endpoint that is not recognised is asked as every SPARQL 1.1
-endpoint may be.
+It costs one request a process, paid by the first call, and a second one where the first names no engine. No call fails
+because of it: an engine that is not recognised gets what every SPARQL 1.1 engine takes.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ _log = logging.getLogger(__name__)
 
 _SECONDS = 3.0
 _SHARE = 0.25
-"""Of the time that a call has left, more is not spent on it."""
+"""Of the time that a call has left, detection takes no more."""
 
 _ATTEMPTS = 2
 
 _NO_DESCRIPTION = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
-"""How an engine answers that is asked for its description and has none."""
+"""What an engine without a service description answers to a request for it."""
 
 _JSON = "application/json"
 
 
 class EngineDetector:
-    """What is known of the engine behind a transport.
+    """Detects the engine behind a transport, unless the profile names it.
 
     Attributes:
         recognised: The engine.
@@ -54,14 +53,14 @@ class EngineDetector:
         self._flow = flow
         self._remote = transport if isinstance(transport, Remote) else None
         self._attempts = _ATTEMPTS if self._remote is not None else 0
-        self._looking = asyncio.Lock()
+        self._detecting = asyncio.Lock()
         pinned = profile.endpoint.engine
         if pinned != "auto":
             self._attempts = 0
-            self._met(Recognised(pinned, evidence="the profile's endpoint.engine"))
+            self._adopt(Recognised(pinned, evidence="the profile's endpoint.engine"))
 
-    async def made(self, call: Call) -> None:
-        """Look once which engine it is, before the first query; a fault is no reason not to ask.
+    async def detect(self, call: Call) -> None:
+        """Detect the engine, if no call has done so yet; a fault is no reason not to send the query.
 
         Args:
             call: The call, which pays for the request.
@@ -73,9 +72,9 @@ class EngineDetector:
         deadline = call.deadline
         if self._remote is None or not self._attempts:
             return
-        # Who comes meanwhile waits for it, but no longer than its own call may take.
+        # Another call waits for the result, but no longer than it may take itself.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(deadline.seconds_left), self._looking:
+            async with asyncio.timeout(deadline.seconds_left), self._detecting:
                 if self._attempts:
                     await self._look(self._remote, call)
 
@@ -92,7 +91,7 @@ class EngineDetector:
             self._attempts += 1
             raise
         except (NetworkFault, QuotaSpent, Throttled, Banned):
-            # Nobody was there to be looked at, or nothing was sent; whoever asks hears of that soon enough.
+            # No answer came, or nothing was sent: the query that follows reports that.
             self._attempts += 1
             return
         except Fault as fault:
@@ -100,12 +99,12 @@ class EngineDetector:
             return
         self._attempts = 0
         self.description = response.text
-        self._met(recognise(seen))
+        self._adopt(recognise(seen))
 
     async def _statistics(
         self, remote: Remote, seen: ProbeResponse, deadline: Deadline, call: Call
     ) -> Sequence[ProbeResponse]:
-        """Look for QLever where nothing names an engine; where requests are counted, it costs one too many."""
+        """Look for QLever where nothing names an engine; not where requests are counted, because it costs one more."""
         may_have_more = seen.status in _NO_DESCRIPTION and not self._flow.quota.is_limited
         if recognise([seen]) != UNRECOGNISED or not may_have_more:
             return ()
@@ -116,12 +115,12 @@ class EngineDetector:
         except Fault:
             return ()
 
-    def _met(self, recognised: Recognised) -> None:
+    def _adopt(self, recognised: Recognised) -> None:
         self.recognised = recognised
         traits = TRAITS[recognised.engine]
         _log.info("the endpoint is %s %s (%s)", traits.name, recognised.version, recognised.evidence)
         if self._remote is not None:
-            if traits.cuts_at_deadline and self._remote.timeout_policy.tells_time:
+            if traits.cuts_at_deadline and self._remote.timeout_policy.sends_time:
                 _log.warning("%s is not told the time that is left: it would cut its answers", traits.name)
             self._remote.timeout_policy = timeout_policy(self._settings, recognised.engine)
         if traits.rows is not None and not self._rows_are_pinned:

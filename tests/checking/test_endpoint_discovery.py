@@ -6,10 +6,12 @@ import pytest
 from aiohttp import web
 
 from gateway.api import open_gateway
+from gateway.checking.check import check_endpoint
+from gateway.checking.endpoint_discovery import find_query_endpoint, likely_urls
 from gateway.cli.main import main
-from gateway.errors import DeadlinePassed, NoQueryEndpoint
+from gateway.errors import NoQueryEndpoint
 from gateway.graph.deadline import Deadline
-from gateway.sparql.endpoint_discovery import EndpointDiscovery, find_query_endpoint, likely_urls
+from gateway.settings.profile import Profile
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
 from tests.servers.fuseki import running_fuseki
@@ -18,7 +20,6 @@ from tests.transport.fake_endpoint import FakeEndpoint, Handler, Hanging, answer
 pytestmark = pytest.mark.anyio
 
 ALIVE = b'{"head":{"vars":["alive"]},"results":{"bindings":[{"alive":{"type":"literal","value":"1"}}]}}'
-QUERY = "SELECT (1 AS ?alive) WHERE { }"
 
 PAGES: dict[str, Handler] = {
     "404": answering(b"", status=404),
@@ -117,71 +118,35 @@ async def test_what_answers_something_else_is_no_endpoint(answer: Handler) -> No
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-async def test_the_operator_is_told_the_url_once_and_a_model_never(
-    page: Handler, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_check_names_the_query_endpoint_beside_whatever_a_page_answers(page: Handler) -> None:
     async with fake_endpoint(with_endpoint_at("/ds/sparql", page)) as there:
-        transport = EndpointDiscovery(Http(configured_as(there, "/ds"), max_bytes=100_000))
-        told = []
-        for _ in range(3):
-            with pytest.raises(NoQueryEndpoint) as caught:
-                await transport.select(QUERY, Deadline.after(20))
-            told.append(str(caught.value))
-        await transport.close()
-    assert len(set(told)) == 1
-    assert "a server's page or a dataset, and not its query endpoint" in told[0]
-    assert told[0].endswith("Whoever runs this gateway finds the right URL in its log.")
-    (record,) = [record for record in caplog.records if record.name == "gateway.sparql.endpoint_discovery"]
-    assert f"the query endpoint is {configured_as(there, '/ds/sparql')}" in record.getMessage()
+        http = Http(configured_as(there, "/ds"), max_bytes=100_000)
+        with pytest.raises(NoQueryEndpoint) as caught:
+            await check_endpoint(http, Profile())
+        await http.close()
+    assert caught.value.next_step == f"The query endpoint is {configured_as(there, '/ds/sparql')}"
 
 
-async def test_where_nothing_is_found_the_fault_stays_and_the_operator_is_told_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_where_nothing_is_found_the_fault_stays() -> None:
     async with fake_endpoint(PAGES["404"]) as there:
-        transport = EndpointDiscovery(Http(configured_as(there, "/ds?of=s3cret"), max_bytes=100_000))
-        for _ in range(2):
-            with pytest.raises(NoQueryEndpoint, match="no SPARQL query endpoint"):
-                await transport.select(QUERY, Deadline.after(20))
-        await transport.close()
-    assert caplog.text.count("no other URL that was tried on this server does") == 1
-    assert "s3cret" not in caplog.text
+        http = Http(configured_as(there, "/ds?of=s3cret"), max_bytes=100_000)
+        with pytest.raises(NoQueryEndpoint, match="no SPARQL query endpoint") as caught:
+            await check_endpoint(http, Profile())
+        await http.close()
+        assert len(there.received) == 2 + len(likely_urls(http.url))
+    assert "s3cret" not in str(caught.value)
 
 
-async def test_a_long_query_finds_out_that_only_get_works_and_is_too_long_for_it() -> None:
-    async def by_get(request: web.BaseRequest) -> web.StreamResponse:
-        return await (answering(ALIVE) if request.method == "GET" else PAGES["405"])(request)
-
-    async with fake_endpoint(by_get) as there:
-        transport = EndpointDiscovery(Http(there.url, max_bytes=100_000))
-        with pytest.raises(Exception, match="too long") as caught:
-            await transport.select(QUERY + " #" + "x" * 10_000, Deadline.after(20))
-        assert getattr(caught.value, "smaller", False)
-        assert await transport.select(QUERY, Deadline.after(20)) == ALIVE
-        await transport.close()
-
-
-async def test_queries_at_once_look_only_once() -> None:
-    async with fake_endpoint(PAGES["404"]) as there:
-        transport = EndpointDiscovery(Http(configured_as(there, "/ds"), max_bytes=100_000))
-        calls = [transport.select(QUERY, Deadline.after(20)) for _ in range(5)]
-        faults = await asyncio.gather(*calls, return_exceptions=True)
-        await transport.close()
-    assert all(isinstance(fault, NoQueryEndpoint) for fault in faults)
-    assert len(there.received) == 5 + 1 + len(likely_urls(configured_as(there, "/ds")))
-
-
-async def test_looking_ends_with_the_time_of_the_call() -> None:
+async def test_looking_ends_with_its_time() -> None:
     hanging = Hanging()
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return await (PAGES["404"] if request.path == "/ds" else hanging)(request)
 
     async with fake_endpoint(handle) as there:
-        transport = EndpointDiscovery(Http(configured_as(there, "/ds"), max_bytes=100_000))
-        with pytest.raises((NoQueryEndpoint, DeadlinePassed)):
-            await transport.select(QUERY, Deadline.after(0.2))
-        await transport.close()
+        http = Http(configured_as(there, "/ds"), max_bytes=100_000)
+        assert await find_query_endpoint(http, Deadline.after(0.2)) is None
+        await http.close()
 
 
 async def test_credentials_go_to_the_same_server_only() -> None:
@@ -194,35 +159,24 @@ async def test_credentials_go_to_the_same_server_only() -> None:
         assert elsewhere.received == []
 
 
-async def test_the_command_line_tells_the_url_to_the_person_who_typed(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_command_line_names_the_url_to_the_person_who_checks(capsys: pytest.CaptureFixture[str]) -> None:
     async with fake_endpoint(with_endpoint_at("/ds/sparql")) as there:
-        argv = ["bfs", "http://example.org/a", "-e", configured_as(there, "/ds"), "--json"]
+        argv = ["check", "-e", configured_as(there, "/ds")]
         assert await asyncio.to_thread(main, argv) == 2
     out = capsys.readouterr()
     assert out.out == ""
     assert configured_as(there, "/ds/sparql") in out.err
-    (error,) = [line for line in out.err.splitlines() if "finds the right URL in its log" in line]
-    assert "127.0.0.1" not in error
-
-
-async def test_a_model_reads_no_address() -> None:
-    async with (
-        fake_endpoint(with_endpoint_at("/ds/sparql")) as there,
-        open_gateway(endpoint=configured_as(there, "/ds")) as gateway,
-    ):
-        with pytest.raises(NoQueryEndpoint) as caught:
-            await gateway.bfs_query(["http://example.org/a"], 1)
-    assert "127.0.0.1" not in str(caught.value)
 
 
 @pytest.mark.server
-async def test_the_url_of_a_fuseki_dataset_is_no_wrong_id(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_query_endpoint_of_a_fuseki_dataset_is_found(tmp_path: Path) -> None:
     graph = tmp_path / "graph.ttl"
     graph.write_text("<http://example.org/a> <http://example.org/p> <http://example.org/b> .")
     with running_fuseki({"ds": [graph]}, workdir=tmp_path) as fuseki:
         for url in (f"http://127.0.0.1:{fuseki.port}/ds", f"http://127.0.0.1:{fuseki.port}/ds/"):
-            caplog.clear()
             async with open_gateway(endpoint=url) as gateway:
-                with pytest.raises(NoQueryEndpoint, match="finds the right URL in its log"):
+                with pytest.raises(NoQueryEndpoint, match="`bfsql-gateway check`"):
                     await gateway.bfs_query(["http://example.org/a"], 1)
-            assert f"the query endpoint is {fuseki.endpoint('ds')}" in caplog.text
+            http = Http(url, max_bytes=100_000)
+            assert await find_query_endpoint(http, Deadline.after(20)) == fuseki.endpoint("ds")
+            await http.close()

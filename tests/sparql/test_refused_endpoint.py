@@ -1,0 +1,108 @@
+"""A URL that refuses a query: it may be no endpoint, the refusal may pass, or only a short query may be sent."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from gateway.api import open_gateway
+from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile
+from gateway.sparql.client import SparqlClient
+from gateway.transport.http import Http
+from tests.transport.fake_endpoint import FakeEndpoint, Handler, answering, fake_endpoint
+
+pytestmark = pytest.mark.anyio
+
+ALIVE = b'{"head":{"vars":["alive"]},"results":{"bindings":[{"alive":{"type":"literal","value":"1"}}]}}'
+NOBODY = b'{"head":{"vars":["n"]},"results":{"bindings":[]}}'
+
+PAGES: dict[str, Handler] = {
+    "404": answering(b"", status=404),
+    "405": answering(b"", status=405),
+    "415": answering(b"", status=415),
+    "400 of Fuseki": answering(b"No endpoint for request\n", status=400, content_type="text/plain"),
+    "redirect": answering(b"", status=302, headers={"Location": "/elsewhere"}),
+    "HTML": answering(b"<html>", content_type="text/html"),
+}
+
+
+async def answer(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer as an endpoint over an empty graph does."""
+    query = str((await request.post()).get("query", "")) or request.query.get("query", "")
+    return await answering(ALIVE if "?alive" in query else NOBODY)(request)
+
+
+def client(endpoint: FakeEndpoint) -> tuple[SparqlClient, Http]:
+    http = Http(endpoint.url, max_bytes=100_000, flow=FlowControl(EndpointSettings(retries=0)))
+    return SparqlClient(http, Profile(), http.flow), http
+
+
+async def existing(client: SparqlClient, nodes: int = 1, requests: int = 10) -> int:
+    """Ask which nodes exist; return how many requests the call paid for."""
+    call = Call(Deadline.after(20), requests, 1_000, 1_000)
+    await client.rows("existing", call, {"nodes": [f"http://example.org/{n}" for n in range(nodes)]})
+    return call.sent
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+async def test_a_page_is_no_endpoint_and_a_model_reads_no_address(page: Handler) -> None:
+    async with fake_endpoint(page) as there, open_gateway(endpoint=there.url) as gateway:
+        with pytest.raises(NoQueryEndpoint) as caught:
+            await gateway.bfs_query(["http://example.org/a"], 1)
+    assert str(caught.value).endswith("find the query endpoint with `bfsql-gateway check`.")
+    assert "127.0.0.1" not in str(caught.value)
+
+
+async def test_queries_at_once_send_one_short_query_more_and_later_ones_none() -> None:
+    async with fake_endpoint(PAGES["404"]) as there:
+        asking, http = client(there)
+        asked = [existing(asking) for _ in range(4)]
+        faults = await asyncio.gather(*asked, return_exceptions=True)
+        with pytest.raises(NoQueryEndpoint):
+            await existing(asking)
+        await http.close()
+    assert all(isinstance(fault, NoQueryEndpoint) for fault in faults)
+    assert len(there.received) == 4 + 1 + 1
+
+
+async def test_a_long_query_finds_out_that_only_get_works_and_is_too_long_for_it() -> None:
+    async def by_get(request: web.BaseRequest) -> web.StreamResponse:
+        return await (answer if request.method == "GET" else PAGES["405"])(request)
+
+    async with fake_endpoint(by_get) as there:
+        asking, http = client(there)
+        with pytest.raises(QueryTooLong):
+            await existing(asking, nodes=500)
+        assert await existing(asking) == 1
+        await http.close()
+
+
+async def test_a_refusal_that_passes_is_met_by_asking_again_and_paid() -> None:
+    refusals = [True, False, False, True, False]
+
+    async def refusing(request: web.BaseRequest) -> web.StreamResponse:
+        return await (PAGES["404"] if refusals.pop(0) else answer)(request)
+
+    async with fake_endpoint(refusing) as there:
+        asking, http = client(there)
+        assert await existing(asking) == 2
+        # It is known to be an endpoint, so no short query is sent before.
+        assert await existing(asking) == 2
+        await http.close()
+    assert len(there.received) == 5
+
+
+async def test_a_call_that_pays_for_one_request_sends_no_second() -> None:
+    async def refusing(request: web.BaseRequest) -> web.StreamResponse:
+        return await (PAGES["404"] if len(there.received) == 1 else answer)(request)
+
+    async with fake_endpoint(refusing) as there:
+        asking, http = client(there)
+        with pytest.raises(Fault, match="requests"):
+            await existing(asking, requests=1)
+        await http.close()
