@@ -272,6 +272,12 @@ def test_every_layer_stands_in_the_diagram_in_its_order() -> None:
     assert drawn == contract["layers"]
 
 
+def test_every_module_that_the_architecture_names_exists() -> None:
+    named = re.findall(r"`([\w/]+\.py)`", page("docs/architecture.md"))
+    modules = [f"/{path.relative_to(ROOT)}" for path in (ROOT / "gateway").rglob("*.py")]
+    assert [name for name in named if not any(module.endswith(f"/{name}") for module in modules)] == []
+
+
 def test_every_dependency_has_a_row_in_its_decision_record() -> None:
     project = tomllib.loads(page("pyproject.toml"))
     declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
