@@ -7,9 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway import errors
-from gateway.engine.traversal.gaps import CAUSES, cause_of
+from gateway.engine.traversal.gaps import cause_of
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, quoted
 from gateway.sparql.results.rows import Overflow
+from tests.cases import check_each
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -33,15 +34,12 @@ importlib.import_module("gateway.api")  # every layer that may define faults of 
 FAULTS = [kind for kind in below(Fault) if issubclass(kind, Fault) and kind.__module__.startswith("gateway.")]
 
 
-@pytest.mark.parametrize("kind", DEFINED)
-@pytest.mark.parametrize("valid", ["", "This is valid."])
-@pytest.mark.parametrize("next_step", ["", "Do this next."])
-def test_every_error_says_what_was_wrong_what_is_valid_and_what_to_do_next(
-    kind: type[GatewayError], valid: str, next_step: str
-) -> None:
-    error = kind("This was wrong.", valid=valid, next_step=next_step)
-    assert (error.wrong, error.valid, error.next_step) == ("This was wrong.", valid, next_step)
-    assert str(error) == " ".join(filter(None, ["This was wrong.", valid, next_step]))
+def test_every_error_reads_as_what_was_wrong_what_is_valid_and_what_to_do_next() -> None:
+    def check(kind: type[GatewayError]) -> None:
+        assert str(kind("Wrong.", valid="Valid.", next_step="Next.")) == "Wrong. Valid. Next."
+        assert str(kind("Wrong.", next_step="Next.")) == "Wrong. Next."
+
+    check_each(DEFINED, check)
 
 
 def test_the_three_who_can_act_are_told_apart() -> None:
@@ -55,14 +53,12 @@ def test_the_faults_of_all_layers_are_looked_at() -> None:
     assert {errors.Fault, errors.AnswerCut, errors.DeadlinePassed, Overflow} <= set(FAULTS)
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-def test_every_fault_has_a_cause_that_an_answer_can_name(kind: type[Fault]) -> None:
-    assert kind.cause in CAUSES
+def test_every_fault_is_listed_under_its_own_cause() -> None:
+    def check(kind: type[Fault]) -> None:
+        # Another cause than those that an answer can name would be listed as a failure of the endpoint.
+        assert cause_of(kind.__new__(kind)) == kind.cause
 
-
-@pytest.mark.parametrize("kind", FAULTS)
-def test_a_fault_is_told_under_its_own_cause(kind: type[Fault]) -> None:
-    assert cause_of(kind.__new__(kind)) == kind.cause
+    check_each(FAULTS, check)
 
 
 @pytest.mark.parametrize("value", ["", "short", 5, None, ["a"], {"a": 1}, "x" * (QUOTE_LIMIT - 2)])

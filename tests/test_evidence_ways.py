@@ -134,19 +134,19 @@ async def test_a_slice_of_wikidata_tells_its_statements_under_the_profile_that_c
     answer = await around(engine, "wikidata-slice", profile, "wd:Q42", "wd:Q7251")
     edges = told(answer)
     normal = {"wikibase:rank": "wikibase:NormalRank"}
-    schema_cache = {"pr:P248": "wd:Q36578", "pr:P813": "2024-01-15T00:00:00Z"}
+    book = {"pr:P248": "wd:Q36578", "pr:P813": "2024-01-15T00:00:00Z"}
     page = "https://example.org/a-page-about-douglas-adams"
     assert edges["wd:Q42", "wdt:P69", "wd:Q691283"] == {
         "source_documents": ["wd:Q36578"],
         "pq:P512": "wd:Q1765120",
         "pq:P580": "1971-01-01T00:00:00Z",
         "pq:P582": "1974",
-        "prov:wasDerivedFrom": schema_cache,
+        "prov:wasDerivedFrom": book,
         **normal,
     }
     assert edges["wd:Q42", "wdt:P106", "wd:Q36180"] == {
         "source_documents": [page, "wd:Q36578"],
-        "prov:wasDerivedFrom": [schema_cache, {"pr:P854": page}],
+        "prov:wasDerivedFrom": [book, {"pr:P854": page}],
         **normal,
     }
     assert edges["wd:Q42", "wdt:P27", "wd:Q145"] == normal

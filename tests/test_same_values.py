@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from gateway.settings.profile import Profile, SizeSettings
-from tests.columns import Column, ColumnName, declared_prefixes
+from tests.columns import BEHIND_HTTP, Column, ColumnName, declared_prefixes
 from tests.graphs import existing_nodes, fixture
 
 pytestmark = pytest.mark.anyio
 
+GRAPHS = ("medical", "films", "wikidata-slice", "awkward")
 Json = str | int | list[Any]
 
 AWKWARD = "https://example.org/awkward/"
@@ -101,7 +102,14 @@ async def described(column: Column, graph: str) -> dict[str, Any]:
     return answers
 
 
-@pytest.mark.parametrize("graph", ["medical", "films", "wikidata-slice", "awkward"])
+@pytest.mark.parametrize("graph", GRAPHS)
+async def test_every_node_is_described_in_this_process(embedded: Column, graph: str) -> None:
+    nodes = existing_nodes(*embedded.files[graph])
+    assert {*nodes} <= (await described(embedded, graph)).keys()
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("engine", BEHIND_HTTP, indirect=True)
 async def test_every_node_has_the_same_values_on_every_engine(engine: Column, reference: Column, graph: str) -> None:
     expected, given = await described(reference, graph), await described(engine, graph)
     if graph == "awkward":

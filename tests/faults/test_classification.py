@@ -9,6 +9,7 @@ import pytest
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, Fault
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
@@ -41,11 +42,16 @@ IN_THE_ANSWER = [fault for fault in DETECTABLE if not fault.in_rows]
 async def asking(fault: InjectedFault | None) -> AsyncIterator[tuple[FaultProxy, Http]]:
     """Open a transport through a proxy that injects a fault into every answer."""
     async with asyncio.timeout(PATIENCE), small_server() as server, fault_proxy(server.url, each(fault)) as proxy:
-        transport = Http(proxy.url(), max_bytes=1 << 20)
+        transport = Http(proxy.url(), max_bytes=1 << 20, flow=FlowControl(EndpointSettings(), sleep=_no_time))
         try:
             yield proxy, transport
         finally:
             await transport.close()
+
+
+async def _no_time(_: float) -> None:
+    """Send again at once: how long a pause is, is not what these tests are about."""
+    await asyncio.sleep(0)
 
 
 def deadline(fault: InjectedFault) -> Deadline:

@@ -15,6 +15,7 @@ import coverage
 import pytest
 
 _SECONDS: dict[str, float] = defaultdict(float)
+_FAILED: set[str] = set()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -33,6 +34,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
             measuring.switch_context("")
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note a test that fails."""
+    if report.failed:
+        _FAILED.add(report.nodeid.partition("[")[0])
+
+
 def pytest_sessionfinish() -> None:
-    """Write how long each test took."""
-    Path(os.environ["MUTATION_SECONDS"]).write_text(json.dumps(_SECONDS), encoding="utf-8")
+    """Write how long each test took, and which failed."""
+    text = json.dumps({"seconds": _SECONDS, "failed": sorted(_FAILED)})
+    Path(os.environ["MUTATION_TESTS"]).write_text(text, encoding="utf-8")

@@ -7,20 +7,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 import coverage
+import pytest
 
 from tests.mutation.mutants import Mutant
 
 Outcome = Literal["killed", "timed out", "survived", "not covered"]
 
 _PYTEST: Final = (
-    *("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not server and not large"),
+    *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not server and not large"),
     *("--hypothesis-profile", "quick", "--hypothesis-seed", "0"),
 )
 _LEFT_OUT: Final = shutil.ignore_patterns(
@@ -34,7 +34,7 @@ _SLOWER: Final = 5.0
 
 
 class BrokenCheckoutError(Exception):
-    """The tests fail without any mutant; the text is the end of what they printed."""
+    """The tests cannot be run; the text is the end of what they printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,17 @@ class Covering:
     Attributes:
         tests: For a file and a line the tests, the quickest first.
         seconds: How long each test takes, measured.
+        failed: Tests that fail without any mutant, and are left out.
     """
 
     tests: Mapping[tuple[str, int], Sequence[str]]
     seconds: Mapping[str, float]
+    failed: Sequence[str]
+
+    def of(self, mutant: Mutant) -> Sequence[str]:
+        """Return the tests of a line, or of the line before it that has any: not every line of a call is traced."""
+        lines = range(mutant.line, mutant.function - 1, -1)
+        return next((tests for line in lines if (tests := self.tests.get((mutant.file, line)))), ())
 
 
 def copied(checkout: Path, folder: Path) -> Path:
@@ -59,33 +66,34 @@ def copied(checkout: Path, folder: Path) -> Path:
     return folder
 
 
-def covering(copy: Path, targets: Sequence[str]) -> Covering:
-    """Run the tests once, and return which of them run which lines of the targets.
+def covering(copy: Path, targets: Sequence[str], tests: Sequence[str]) -> Covering:
+    """Run tests once, and return which of them run which lines of the targets.
 
     Raises:
-        BrokenCheckoutError: A test fails.
+        BrokenCheckoutError: They cannot be run.
     """
-    data, seconds, settings = copy / ".coverage", copy / "seconds.json", copy / "coverage.ini"
+    data, ran, settings = copy / ".coverage", copy / "ran.json", copy / "coverage.ini"
     places = [str(copy / target) + ("/*" if (copy / target).is_dir() else "") for target in targets]
     settings.write_text("[run]\ninclude =\n" + "".join(f"    {place}\n" for place in places))
     command = [*("-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}"), *_PYTEST, "-p", "contexts"]
-    code, printed = _run(copy, command, None, {"MUTATION_SECONDS": str(seconds)})
-    if code != 0:
+    code, printed = _run(copy, [*command, *tests], None, {"MUTATION_TESTS": str(ran)})
+    if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         raise BrokenCheckoutError(printed[-5_000:])
-    took = json.loads(seconds.read_text(encoding="utf-8"))
+    found = json.loads(ran.read_text(encoding="utf-8"))
+    took, left_out = found["seconds"], {"", *found["failed"]}
     read = coverage.CoverageData(str(data))
     read.read()
-    tests: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for file in read.measured_files():
-        for line, contexts in read.contexts_by_lineno(file).items():
-            by_time = sorted((context for context in contexts if context), key=lambda test: took.get(test, 0.0))
-            tests[str(Path(file).relative_to(copy)), line] = by_time
-    return Covering(tests, took)
+    by_line = {
+        (str(Path(file).relative_to(copy)), line): sorted({*contexts} - left_out, key=lambda test: took.get(test, 0.0))
+        for file in read.measured_files()
+        for line, contexts in read.contexts_by_lineno(file).items()
+    }
+    return Covering(by_line, took, found["failed"])
 
 
 def outcome(copy: Path, mutant: Mutant, covering: Covering) -> Outcome:
     """Return what became of a mutant; the copy is afterwards as it was."""
-    tests = covering.tests.get((mutant.file, mutant.line), ())
+    tests = covering.of(mutant)
     if not tests:
         return "not covered"
     place = copy / mutant.file
@@ -95,7 +103,7 @@ def outcome(copy: Path, mutant: Mutant, covering: Covering) -> Outcome:
     limit = _START_SECONDS + _SLOWER * sum(covering.seconds.get(test, 0.0) for test in tests)
     place.write_text(mutant.code, encoding="utf-8")
     try:
-        code, _ = _run(copy, [*_PYTEST, f"@{listed}"], limit)
+        code, _ = _run(copy, [*_PYTEST, "-x", f"@{listed}"], limit)
     except subprocess.TimeoutExpired:
         return "timed out"
     finally:

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("mutmut")
 
 from tests.mutation.__main__ import summary
-from tests.mutation.mutants import draw, mutants_of
+from tests.mutation.mutants import draw
 
 CODE = '''\
 """A file."""
@@ -40,7 +40,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_mutant_is_valid_code_that_differs_in_the_line_that_it_names(checkout: Path) -> None:
-    found = mutants_of(checkout, checkout / "package" / "file.py")
+    found = draw(checkout, ["package"], 1_000, 1)
     assert "-    return a is not None and a > b\n+    return a is not None and a >= b" in {
         mutant.difference for mutant in found
     }
@@ -53,7 +53,7 @@ def test_a_mutant_is_valid_code_that_differs_in_the_line_that_it_names(checkout:
 
 
 def test_annotations_docstrings_and_code_outside_of_functions_have_no_mutants(checkout: Path) -> None:
-    lines = {mutant.line for mutant in mutants_of(checkout, checkout / "package" / "file.py")}
+    lines = {mutant.line for mutant in draw(checkout, ["package"], 1_000, 1)}
     assert lines == {8, 12}
 
 

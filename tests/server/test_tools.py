@@ -1,7 +1,7 @@
 """The six tools as a client sees them, in both protocol eras."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from gateway.server import schemas
 from gateway.server import tool_texts as texts
 from gateway.server.app import build
 from gateway.settings.profile import Profile, ServerSettings
+from tests.cases import await_each
 
 pytestmark = pytest.mark.anyio
 
@@ -138,40 +139,42 @@ async def test_a_traversal_reports_its_progress_hop_by_hop(gateway: Gateway, era
     assert reports == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"seeds": ["drug:warfarin"], "max_hops": 1, "limitt": 5}, "no argument 'limitt'. Did you mean limit?"),
-        ({"max_hops": 1}, "needs the argument seeds"),
-        ({"seeds": [], "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
-        ({"seeds": ["drug:x"] * 51, "max_hops": 1}, "seeds has 51 entries, but it takes 50 at most"),
-        ({"seeds": "drug:warfarin", "max_hops": 1}, "must be a list"),
-        ({"seeds": [7], "max_hops": 1}, "seeds[0] is 7, but it must be text"),
-        ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
-        ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
-        ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
-        ({"seeds": ["http://example.org/%3E"], "max_hops": 1}, "None of the seeds exists"),
-        ({"seeds": ["http://example.org/\uff1e"], "max_hops": 1}, "None of the seeds exists"),
-        ({"seeds": ["drug:warfarin"], "max_hops": 0}, "max_hops is 0, but it must be at least 1"),
-        ({"seeds": ["drug:warfarin"], "max_hops": 6}, "max_hops is 6, but it must be at most 5"),
-        ({"seeds": ["drug:warfarin"], "max_hops": "two"}, "max_hops is 'two', but it must be a whole number"),
-        ({"seeds": ["drug:warfarin"], "max_hops": True}, "max_hops is True, but it must be a whole number"),
-        ({"seeds": ["drug:warfarin"], "max_hops": 1, "limit": -1}, "limit is -1, but it must be at least 1"),
-        ({"seeds": ["drug:warfarin"], "max_hops": 1, "offset": -1}, "offset is -1, but it must be at least 0"),
-        ({"seeds": ["drug:warfarin"], "max_hops": 1, "node_types": ["drugz"]}, "no type of this graph is called"),
-        ({"seeds": ["drug:warfarin"], "max_hops": 1, "predicates": ["treat"]}, "Nearest: TREATS"),
-        ({"seeds": ["drug:nothing", "drug:none"], "max_hops": 1}, "'drug:nothing', 'drug:none'"),
-    ],
-)
-async def test_a_wrong_argument_is_an_error_that_says_what_is_valid(
-    gateway: Gateway, era: ConnectMode, arguments: dict[str, Any], expected: str
-) -> None:
+WRONG: Sequence[tuple[dict[str, Any], str]] = [
+    ({"seeds": ["drug:warfarin"], "max_hops": 1, "limitt": 5}, "no argument 'limitt'. Did you mean limit?"),
+    ({"max_hops": 1}, "needs the argument seeds"),
+    ({"seeds": [], "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
+    ({"seeds": ["drug:x"] * 51, "max_hops": 1}, "seeds has 51 entries, but it takes 50 at most"),
+    ({"seeds": "drug:warfarin", "max_hops": 1}, "must be a list"),
+    ({"seeds": [7], "max_hops": 1}, "seeds[0] is 7, but it must be text"),
+    ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
+    ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
+    ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
+    ({"seeds": ["http://example.org/%3E"], "max_hops": 1}, "None of the seeds exists"),
+    ({"seeds": ["http://example.org/\uff1e"], "max_hops": 1}, "None of the seeds exists"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 0}, "max_hops is 0, but it must be at least 1"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 6}, "max_hops is 6, but it must be at most 5"),
+    ({"seeds": ["drug:warfarin"], "max_hops": "two"}, "max_hops is 'two', but it must be a whole number"),
+    ({"seeds": ["drug:warfarin"], "max_hops": True}, "max_hops is True, but it must be a whole number"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 1, "limit": -1}, "limit is -1, but it must be at least 1"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 1, "offset": -1}, "offset is -1, but it must be at least 0"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 1, "node_types": ["drugz"]}, "no type of this graph is called"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 1, "predicates": ["treat"]}, "Nearest: TREATS"),
+    ({"seeds": ["drug:nothing", "drug:none"], "max_hops": 1}, "'drug:nothing', 'drug:none'"),
+]
+
+
+async def test_a_wrong_argument_is_an_error_that_says_what_is_valid(gateway: Gateway, era: ConnectMode) -> None:
     async with Client(await build(gateway), mode=era) as client:
-        text = await error_of(client, "bfs_query", **arguments)
-    assert expected in text
-    assert "pydantic" not in text
-    assert "Traceback" not in text
-    assert len(text) < 600
+
+        async def check(case: tuple[dict[str, Any], str]) -> None:
+            arguments, expected = case
+            text = await error_of(client, "bfs_query", **arguments)
+            assert expected in text
+            assert "pydantic" not in text
+            assert "Traceback" not in text
+            assert len(text) < 600
+
+        await await_each(WRONG, check)
 
 
 async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:

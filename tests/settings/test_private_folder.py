@@ -45,8 +45,8 @@ def modes(folder: Path) -> set[int]:
 def test_every_folder_that_is_made_is_for_its_owner_alone(tmp_path: Path, graph: Path) -> None:
     make_folder(tmp_path / "a" / "b" / "c")
     assert modes(tmp_path / "a") == {0o700}
-    open_stored([graph], tmp_path / "kept")
-    assert modes(tmp_path / "kept") - modes(next((tmp_path / "kept").glob("*/graph/store-*[!k]"))) == {0o700}
+    open_stored([graph], tmp_path / "store")
+    assert modes(tmp_path / "store") - modes(next((tmp_path / "store").glob("*/graph/store-*[!k]"))) == {0o700}
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
@@ -54,14 +54,14 @@ def test_every_folder_that_is_made_is_for_its_owner_alone(tmp_path: Path, graph:
 def test_a_store_that_others_may_have_written_is_refused_with_what_to_do(
     tmp_path: Path, graph: Path, done: object, level: int
 ) -> None:
-    kept = tmp_path / "kept"
-    open_stored([graph], kept)
-    place = folder_of([graph], kept)
-    folder = [kept, place, place / "graph"][level]
+    store = tmp_path / "store"
+    open_stored([graph], store)
+    place = folder_of([graph], store)
+    folder = [store, place, place / "graph"][level]
     assert callable(done)
     done(folder)
     with pytest.raises(ConfigurationError) as caught:
-        open_stored([graph], kept)
+        open_stored([graph], store)
     assert str(folder) in str(caught.value)
     assert "--store" in caught.value.next_step
     assert ("chmod go-w" in caught.value.next_step) == (done is writable)
@@ -69,31 +69,31 @@ def test_a_store_that_others_may_have_written_is_refused_with_what_to_do(
 
 @pytest.mark.parametrize("level", [1, 2])
 def test_a_link_inside_a_store_is_refused(tmp_path: Path, graph: Path, level: int) -> None:
-    kept = tmp_path / "kept"
-    open_stored([graph], kept)
-    folder = [kept, folder_of([graph], kept), folder_of([graph], kept) / "graph"][level]
+    store = tmp_path / "store"
+    open_stored([graph], store)
+    folder = [store, folder_of([graph], store), folder_of([graph], store) / "graph"][level]
     moved = folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(moved)
     with pytest.raises(ConfigurationError, match="is a symbolic link"):
-        open_stored([graph], kept)
+        open_stored([graph], store)
 
 
 def test_a_link_of_ones_own_to_a_folder_is_followed(tmp_path: Path, graph: Path) -> None:
     (tmp_path / "disk").mkdir(mode=0o700)
-    (tmp_path / "kept").symlink_to(tmp_path / "disk")
-    assert len(open_stored([graph], tmp_path / "kept").engine) == 1
+    (tmp_path / "store").symlink_to(tmp_path / "disk")
+    assert len(open_stored([graph], tmp_path / "store").engine) == 1
     (tmp_path / "disk").chmod(0o777)
     with pytest.raises(ConfigurationError, match="Other users may write"):
-        open_stored([graph], tmp_path / "kept")
+        open_stored([graph], tmp_path / "store")
 
 
 @AS_ROOT
 def test_a_link_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir(mode=0o700)
-    (tmp_path / "kept").symlink_to(tmp_path / "disk")
-    os.chown(tmp_path / "kept", SOMEBODY, -1, follow_symlinks=False)
+    (tmp_path / "store").symlink_to(tmp_path / "disk")
+    os.chown(tmp_path / "store", SOMEBODY, -1, follow_symlinks=False)
     with pytest.raises(ConfigurationError, match="another user"):
-        check_private(tmp_path / "kept")
+        check_private(tmp_path / "store")
 
 
 def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
@@ -102,12 +102,12 @@ def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("done", DONE)
 def test_what_is_stored_of_an_endpoint_is_refused_alike(tmp_path: Path, done: object) -> None:
-    kept = tmp_path / "kept"
-    kept.mkdir()
+    store = tmp_path / "store"
+    store.mkdir()
     assert callable(done)
-    done(kept)
+    done(store)
     with pytest.raises(ConfigurationError, match="is not used"):
-        open_gateway(endpoint="http://127.0.0.1:9/sparql", store=kept)
+        open_gateway(endpoint="http://127.0.0.1:9/sparql", store=store)
 
 
 def test_the_users_cache_is_refused_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from gateway.api import load, open_gateway, store_over
 from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
 from gateway.terms.prefixes import PrefixMap
+from tests.cases import await_each
 from tests.wikidata.failing import WithoutPredicateNames
 from tests.wikidata.readable import labelled, unreadable
 
@@ -31,27 +32,31 @@ async def gateway() -> AsyncIterator[Gateway]:
         yield opened
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("hops", [1, 2])
 @pytest.mark.parametrize("size", [{}, {"max_tokens": 400}, {"topology_only": True}, {"limit": 3}, {"max_degree": 1}])
 async def test_a_traversal_names_whatever_it_mentions(
-    gateway: Gateway, named: frozenset[str], seed: str, hops: int, size: dict[str, Any]
+    gateway: Gateway, named: frozenset[str], hops: int, size: dict[str, Any]
 ) -> None:
-    answer = await gateway.call("bfs_query", {"seeds": [seed], "max_hops": hops, **size})
-    assert unreadable(answer.as_json(), named) == set()
+    async def check(seed: str) -> None:
+        answer = await gateway.call("bfs_query", {"seeds": [seed], "max_hops": hops, **size})
+        assert unreadable(answer.as_json(), named) == set()
+
+    await await_each(SEEDS, check)
 
 
-@pytest.mark.parametrize("pair", [*itertools.pairwise(SEEDS)])
-async def test_an_intersection_names_whatever_it_mentions(
-    gateway: Gateway, named: frozenset[str], pair: Sequence[str]
-) -> None:
-    answer = await gateway.intersect_subgraphs(list(pair), k=2)
-    assert unreadable(answer.as_json(), named) == set()
+async def test_an_intersection_names_whatever_it_mentions(gateway: Gateway, named: frozenset[str]) -> None:
+    async def check(pair: Sequence[str]) -> None:
+        answer = await gateway.intersect_subgraphs(list(pair), k=2)
+        assert unreadable(answer.as_json(), named) == set()
+
+    await await_each(itertools.pairwise(SEEDS), check)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-async def test_a_description_names_whatever_it_mentions(gateway: Gateway, named: frozenset[str], seed: str) -> None:
-    assert unreadable((await gateway.describe_entity(seed)).as_json(), named) == set()
+async def test_a_description_names_whatever_it_mentions(gateway: Gateway, named: frozenset[str]) -> None:
+    async def check(seed: str) -> None:
+        assert unreadable((await gateway.describe_entity(seed)).as_json(), named) == set()
+
+    await await_each(SEEDS, check)
 
 
 async def test_descriptions_name_whatever_they_mention(gateway: Gateway, named: frozenset[str]) -> None:

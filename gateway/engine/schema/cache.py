@@ -50,7 +50,7 @@ class SchemaCache:
         profile: How long the reading may take, and how long a call waits for it.
         prefixes: Short forms of IRIs.
         clock: The clock of all deadlines.
-        storage: Stores the schema between runs; None to read it anew in each run.
+        storage: Stores the schema between runs; None to read it in each run.
     """
 
     def __init__(
@@ -95,8 +95,8 @@ class SchemaCache:
     async def view(self, call: Call, *, unknown_term: bool = False, in_full: bool = False) -> SchemaView:
         """Return the schema.
 
-        It is read on an allowance of its own, so that a large graph does not use up the caller's. The caller waits
-        for the first lists, and for the rest no longer than the profile's patience. A large graph is read in full only
+        A reading has a budget of its own, because a large graph would use up the caller's. The caller waits for the
+        first lists, and for the rest no longer than the profile's patience. A large graph is read in full only
         for a caller that asks for its schema, for a server (`start`), or where the profile says for how long. A schema
         that cannot be read is empty and says why, and is soon read again.
 
@@ -213,7 +213,7 @@ class SchemaCache:
         self._advance(Event.ENDED)
         if not reading.cancelled() and (error := reading.exception()) is not None:
             _log.error("the schema could not be read, which is a defect of this gateway", exc_info=error)
-            # As after a fault, not every call begins anew.
+            # As after a fault, the next call does not begin another reading.
             self._failed(EndpointFault(_DEFECT, next_step="Tell whoever runs this gateway."))
 
     def _sampled(self, sample: Schema, *, enumerates: bool) -> None:
@@ -267,7 +267,7 @@ class SchemaCache:
                 listener()
 
     def _view_of(self, schema: Schema, fault: Fault | None) -> SchemaView:
-        # The operator vouches for triples that were not read; terms that are known to be missing are another matter.
+        # The operator vouches for triples that were not read, not for lists that were cut.
         vouched = self._profile.orientation.vouched and self._state.can_be_vouched_for and not schema.is_cut
         return SchemaView.of(
             schema,

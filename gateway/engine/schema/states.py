@@ -46,10 +46,10 @@ class Reading(Enum):
     """The quick reading, for the calls that wait for it; it stops when the last of them is cancelled."""
 
     SAMPLING_DETACHED = "sampling, detached"
-    """The quick reading, for a server; it goes on without callers."""
+    """The quick reading, for a server; it continues without callers."""
 
     ENUMERATING = "enumerating"
-    """The reading of every triple; it goes on without callers."""
+    """The reading of every triple; it continues without callers."""
 
 
 class Enumeration(Enum):

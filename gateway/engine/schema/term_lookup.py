@@ -21,7 +21,7 @@ _COMPARED = 1_000
 _NAME_LENGTH = 100
 _WARNED = 5
 _HINTED = 3
-"""Unknown names for which the nearest known ones are looked for."""
+"""Unknown names for which a message has the nearest listed ones."""
 
 
 @dataclass(frozen=True, slots=True)

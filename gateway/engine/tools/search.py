@@ -33,7 +33,7 @@ from gateway.terms.words import has_symbol, words_of
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
 
 _HEAD = 4_000
-"""Bytes of an answer that are kept for how it was searched, and for warnings."""
+"""Bytes of an answer that are reserved for `searched` and for warnings."""
 
 _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""

@@ -1,1 +1,1 @@
-"""How the types and predicates of a graph become known: by reading every triple, or by samples and descriptions."""
+"""The types and predicates of a graph, from reading every triple or from samples and descriptions."""

@@ -70,7 +70,7 @@ class Counts:
         predicates: Edges by predicate.
         reason: Why these are not all; empty if they are.
         left_out: Types and predicates that are left out because they are not sendable.
-        is_part: Whether a scan failed or was cut, so that not all triples were counted.
+        is_part: Whether a scan failed or was cut, and not all triples were counted.
         is_cut: Whether terms are known to be missing for another reason than the number of triples.
     """
 
@@ -201,7 +201,7 @@ def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
 
 
 def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
-    """Put terms together so that no query reads too many triples; a term that has more has a query of its own."""
+    """Return terms in batches whose queries read few enough triples; a term that has more is a batch by itself."""
     batches: list[list[Iri]] = []
     room = 0
     for iri, total in sorted(totals.items(), key=lambda item: (item[1], item[0])):

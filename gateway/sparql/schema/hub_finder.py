@@ -37,7 +37,7 @@ class HubFinder:
             triples: Edges that are read.
             call: Pays for it.
         """
-        # Leaving out the edges of evidence nodes would cost a look at every triple, and changes no hub.
+        # Leaving out the edges of evidence nodes would read every triple, and change no hub.
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
             "markers": (),

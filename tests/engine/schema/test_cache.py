@@ -298,7 +298,7 @@ async def test_a_list_is_not_complete_once_a_traversal_found_a_term_that_it_lack
     assert [term.iri for term in view.schema.predicates] == [f"{X}p", f"{X}q"]
     assert view.schema.types[-1].count is None
     assert "x:New" in view.schema.reason
-    # It is read again, though not at once: whoever loads data changes it many times a minute.
+    # It is read again, but not at once: a load changes the graph many times a minute.
     assert timed.readings == 1
     timed.now += 61
     timed.cache.observe([f"{X}Newer"], [])
@@ -484,3 +484,70 @@ async def test_a_defect_of_a_reading_is_a_fault_and_not_begun_again_at_once() ->
     assert "should not" in str((await timed.cache.view(timed.call())).fault)
     await timed.read()
     assert timed.readings == 1
+
+
+async def test_a_traversal_that_finds_an_unlisted_term_begins_a_reading_unless_the_last_one_is_recent() -> None:
+    timed = TimedCache(Schemas(EXACT))
+    await timed.read()
+    timed.now += 59
+    timed.cache.observe([f"{X}New"], [])
+    await timed.cache.wait_until_read()
+    assert timed.readings == 1
+    timed.now += 2
+    timed.cache.observe([f"{X}Newer"], [])
+    await timed.cache.wait_until_read()
+    assert timed.readings == 2
+
+
+async def test_a_name_that_is_not_listed_has_the_schema_read_again_but_not_more_than_once_a_minute() -> None:
+    timed = TimedCache(Schemas(EXACT))
+    await timed.read()
+    for seconds, readings in ((59, 1), (2, 2), (1, 2)):
+        timed.now += seconds
+        await timed.cache.view(timed.call(), unknown_term=True)
+        assert timed.readings == readings
+
+
+async def test_a_call_after_a_fault_waits_for_the_first_lists_although_nobody_is_patient() -> None:
+    timed = TimedCache(
+        Schemas(EndpointFault("Down.")), orientation=OrientationSettings(enumeration_seconds=0, patience_seconds=0)
+    )
+    await timed.read()
+    go_on = asyncio.Event()
+    timed.store.answer, timed.store.before, timed.store.asked = EXACT, lambda: _wait(go_on), asyncio.Event()
+    timed.now += 61
+    again = asyncio.create_task(timed.read())
+    await timed.store.asked.wait()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not again.done()
+    go_on.set()
+    assert await again == EXACT
+
+
+@pytest.mark.parametrize(("is_server", "readings"), [(False, 2), (True, 1)], ids=["for a call", "for a server"])
+async def test_a_reading_stops_with_its_last_caller_unless_a_server_began_it(is_server: bool, readings: int) -> None:
+    go_on = asyncio.Event()
+    timed = TimedCache(Schemas(EXACT, before=lambda: _wait(go_on)))
+    if is_server:
+        timed.cache.start()
+    only = asyncio.create_task(timed.read())
+    await timed.store.asked.wait()
+    only.cancel()
+    await asyncio.wait([only])
+    assert timed.cache.is_reading is is_server
+    go_on.set()
+    assert await timed.read() == EXACT
+    assert timed.readings == readings
+
+
+async def test_a_sample_without_hubs_has_those_of_the_schema_before() -> None:
+    timed = TimedCache(
+        Schemas(replace(PARTIAL, hubs=(f"{X}Hub",))),
+        LimitSettings(schema_hours=1.0),
+        OrientationSettings(enumeration_seconds=0),
+    )
+    await timed.read()
+    timed.store.answer = PARTIAL
+    timed.now += HOUR + 1
+    assert (await timed.read()).hubs == (f"{X}Hub",)

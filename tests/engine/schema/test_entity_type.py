@@ -68,8 +68,8 @@ async def test_classes_of_schema_terms_are_no_types_of_the_schema() -> None:
 
 async def test_types_of_a_full_node_are_all_that_say_something() -> None:
     async with over(f"{GRAPH} x:a x:knows x:more, x:individual .") as gateway:
-        told = metadata(await gateway.bfs_query(["x:a"], 1))
-    assert told == {
+        shown = metadata(await gateway.bfs_query(["x:a"], 1))
+    assert shown == {
         "x:a": {"types": ["x:Common", "x:Middle", "x:Rare"]},
         "x:individual": {"types": ["owl:NamedIndividual", "owl:Thing"]},
         "x:more": {},

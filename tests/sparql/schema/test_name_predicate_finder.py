@@ -52,10 +52,10 @@ async def test_labels_of_the_classes_alone_do_not_hide_what_names_the_nodes() ->
     classes = "x:Book a owl:Class ; rdfs:label 'Book' . x:Author a owl:Class ; rdfs:label 'Author' ."
     async with over(BOOKS + classes) as gateway:
         schema = await gateway.describe_schema()
-        schema_cache, of_class = await gateway.describe_entity("x:book3"), await gateway.describe_entity("x:Book")
+        book, of_class = await gateway.describe_entity("x:book3"), await gateway.describe_entity("x:Book")
     # A node that has a usual name is called by it.
     assert schema.names == ["rdfs:label", "x:fullTitle"]
-    assert (schema_cache.model_extra or {})["name"] == "The voice of the sea"
+    assert (book.model_extra or {})["name"] == "The voice of the sea"
     assert (of_class.model_extra or {})["name"] == "Book"
 
 
@@ -114,12 +114,12 @@ async def test_a_name_is_in_doubt_where_the_graph_could_not_be_asked_which_predi
 
     async with over(Watched(engine(BOOKS + "x:Book rdfs:label 'Book' ."), hook)) as gateway:
         schema = await gateway.describe_schema()
-        schema_cache = await gateway.describe_entity("x:book3")
+        book = await gateway.describe_entity("x:book3")
         books = await gateway.describe_entities(["x:book3"])
         found = await gateway.search_entities("voice")
     assert schema.names is None
-    assert (schema_cache.complete, books.complete, found.complete) == (False, False, False)
-    for warnings in (schema_cache.warnings, books.warnings, found.warnings):
+    assert (book.complete, books.complete, found.complete) == (False, False, False)
+    for warnings in (book.warnings, books.warnings, found.warnings):
         assert any("Which predicates carry names here could not be found out" in text for text in warnings or ())
 
 

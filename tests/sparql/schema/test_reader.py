@@ -1,4 +1,4 @@
-"""How a schema becomes known: counted, sampled, described; and what each of these may claim."""
+"""Readings of a schema by counts, samples and descriptions, and what each of these may claim."""
 
 import asyncio
 from collections import Counter
@@ -350,7 +350,7 @@ async def test_a_list_is_of_the_time_when_the_reading_began() -> None:
     assert (await read.schema(call())).basis.read_at == 1_800_000_000.0
 
 
-async def test_nothing_is_asked_any_more_once_a_first_look_has_failed() -> None:
+async def test_no_query_is_left_under_way_once_a_quick_reading_has_failed() -> None:
     async def hook(query: str) -> None:
         if "?kind" in query:
             await asyncio.Event().wait()
