@@ -220,7 +220,7 @@ async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
     assert endpoint.asked == [keys, keys[:4], keys[4:]]
 
 
-async def test_a_key_with_too_many_rows_keeps_those_that_came_and_their_least_number() -> None:
+async def test_a_key_with_too_many_rows_has_those_that_came_and_their_least_number() -> None:
     keys = plain(5)
     endpoint = Endpoint({keys[2]: 50}, limit=10)
     answers = await run(endpoint.ask, BatchSize.fixed(5), keys)

@@ -390,7 +390,7 @@ def test_no_template_takes_a_blank_node_for_an_iri() -> None:
     check_each([name for name in NAMES if name != "echo"], takes_no_blank_node_for_an_iri)
 
 
-def test_a_template_tells_what_its_header_says() -> None:
+def test_a_template_has_what_its_header_says() -> None:
     loaded = template.parse("valid", VALID)
     assert (loaded.name, loaded.summary, loaded.dialect, loaded.limit) == ("valid", "A question.", "sparql-1.1", "rows")
     assert loaded.sample() == (

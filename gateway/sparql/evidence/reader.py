@@ -11,7 +11,7 @@ from gateway.settings.evidence import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.in_use import WaysInUse
-from gateway.sparql.evidence.statements import FoundStatements, merged, read_statements
+from gateway.sparql.evidence.statements import EdgeStatements, merged, read_statements
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.results.rows import Row
@@ -42,7 +42,7 @@ class EvidenceReader:
                 await self._refine(answer.values(), call)
         return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
 
-    async def _refine(self, found: Collection[FoundStatements], call: Call) -> None:
+    async def _refine(self, found: Collection[EdgeStatements], call: Call) -> None:
         """Give the dates and quantities of statements and their references precisions and units."""
         refinements = await self._value_nodes.refinements(
             ((pair, values.values()) for one in found for pair, values in one.by_pair()), call
@@ -60,17 +60,17 @@ class EvidenceReader:
 
     async def _one_way(
         self, name: EvidenceWay, edges: Sequence[Edge], call: Call, *, among: Collection[EvidenceWay]
-    ) -> Mapping[Edge, FoundStatements]:
+    ) -> Mapping[Edge, EdgeStatements]:
         way = WAYS[name]
         given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
         if "statements" not in among and "stated_by" in given:
             # No other way returns them.
             given["stated_by"] = ()
 
-        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
+        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, EdgeStatements]:
             return read_statements(way, batch, rows, mark)
 
-        query = BatchedQuery[Edge, FoundStatements](
+        query = BatchedQuery[Edge, EdgeStatements](
             self._client, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
         )
         return await query.run(edges, call)

@@ -54,7 +54,7 @@ class Statement:
 
 
 @dataclass(slots=True)
-class FoundStatements:
+class EdgeStatements:
     """The statements of one edge in one way, by their node, which may be named or blank."""
 
     statements: dict[Term, Statement] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class FoundStatements:
                         yield (said_by.value, predicate), values
 
 
-def read_statements(way: Way, batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
+def read_statements(way: Way, batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, EdgeStatements]:
     """Read the rows that a way's template gave for a batch of edges."""
-    found = {stated: FoundStatements(mark=mark) for stated in batch}
+    found = {stated: EdgeStatements(mark=mark) for stated in batch}
     of_graphs = binding(rows, "g")
     for stated, graph in read(of_graphs, edge, term("g")):
         found[stated].statements.setdefault(graph, Statement()).sources[graph.value] = None
@@ -102,7 +102,7 @@ def _wikibase_value(bound: Term, *, is_none: bool) -> Value | None:
     return value(bound)
 
 
-def merged(answers: Iterable[FoundStatements]) -> Evidence:
+def merged(answers: Iterable[EdgeStatements]) -> Evidence:
     """Put the ways together; a named node that states the same edge in two ways is one statement."""
     statements: dict[object, Statement] = {}
     mark = Mark()

@@ -147,5 +147,5 @@ def test_the_forms_of_a_text_are_few_and_can_be_sent(text: str) -> None:
         assert not any("\ud800" <= character <= "\udfff" for character in form)
 
 
-def test_words_are_told_in_few_characters() -> None:
+def test_words_are_listed_in_few_characters() -> None:
     assert listed(["one", "n" * 1_000]) == f"one, {'n' * 23}…"
