@@ -127,7 +127,7 @@ async def test_statements_of_a_wikibase_tell_rank_qualifiers_and_references(engi
     assert answer.degraded is None
 
 
-async def test_a_slice_of_wikidata_tells_its_statements_under_the_profile_that_comes_with_the_gateway(
+async def test_a_slice_of_wikidata_returns_its_statements_under_the_profile_that_comes_with_the_gateway(
     engine: Column,
 ) -> None:
     profile = load_profile("wikidata-local").model_copy(update={"size": ROOM})
@@ -266,7 +266,7 @@ async def test_an_association_whose_triple_is_not_asserted_still_connects_its_tw
 
 
 @pytest.mark.parametrize(("graph", "profile"), [("singletons", MARRIAGES), ("associations", ASSOCIATIONS)])
-async def test_evidence_nodes_are_kept_out_as_the_oracle_does_it(engine: Column, graph: str, profile: Profile) -> None:
+async def test_evidence_nodes_are_excluded_as_the_oracle_does_it(engine: Column, graph: str, profile: Profile) -> None:
     oracle = OracleGraph.from_files(engine.files[graph], EdgeRule())
     async with engine.open(graph, profile) as gateway:
         for seed in sorted(oracle.nodes):

@@ -269,7 +269,7 @@ def _about_edges(there: Sample) -> dict[str, Sequence[Values]]:
     reified = [WAYS[way].parameters for way in ("statements", "oban", "biolink")]
     return {
         "evidence/annotations": [
-            {**values, "told_by": told_by} for values in batches for told_by in ([], [RDF_SUBJECT])
+            {**values, "stated_by": stated_by} for values in batches for stated_by in ([], [RDF_SUBJECT])
         ],
         "evidence/reified": [{**values, **parameters} for values in batches for parameters in reified],
         "evidence/singletons": batches,

@@ -29,6 +29,9 @@ _FORMAT = 2
 _LARGEST = 64 << 20
 """Bytes of a schema that are read."""
 
+_LATEST = 253_402_300_799
+"""Seconds since the epoch until the end of the year 9999, the last that a date can show."""
+
 
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
     format: int
@@ -56,6 +59,9 @@ class StoredSchema:
             return None
         if content.format != _FORMAT:
             _log.info("%s is of format %d, not %d, and is ignored", self._path, content.format, _FORMAT)
+            return None
+        if not 0 <= (content.schema.basis.read_at or 0) <= _LATEST:
+            _log.warning("%s says that it was read at no possible time, and is ignored", self._path)
             return None
         return content.schema
 

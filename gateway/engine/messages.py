@@ -1,4 +1,7 @@
-"""The sentences that a model reads in answers and errors. Advice on a graph as a whole is in `advice`."""
+"""The sentences that a model reads in answers and errors.
+
+Those about names in filters are in `filter_messages`, those about a graph as a whole in `advice`.
+"""
 
 from __future__ import annotations
 

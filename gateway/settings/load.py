@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.contact import checked_contact
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import NAMESPACE_MARK, Profile, SearchSettings
+from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.settings.profile_files import path_of, table_of
 from gateway.settings.secret import Unquoted
 from gateway.terms.prefixes import PrefixMap, is_prefix
@@ -121,7 +121,6 @@ def _with_whole_iris(profile: Profile, path: Path) -> Profile:
     return profile.model_copy(
         update={
             "endpoint": profile.endpoint.model_copy(update=reader.endpoint(profile.endpoint)),
-            "search": profile.search.model_copy(update=reader.search(profile.search)),
             "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
             "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
             "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
@@ -154,10 +153,6 @@ class _Iris:
         if "union_graph" in section.model_fields_set:
             given["union_graph"] = self.iri(section.union_graph, "endpoint.union_graph")
         return given
-
-    def search(self, section: SearchSettings) -> dict[str, str]:
-        """Return the IRI of the section about searches, where the profile gives it."""
-        return {"connector": self.iri(section.connector, "search.connector")} if section.connector else {}
 
     def iris(self, entries: Sequence[str], key: str) -> tuple[str, ...]:
         """Return a list with each entry as a whole IRI."""

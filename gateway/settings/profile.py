@@ -208,16 +208,13 @@ class NameSettings(Section):
 class SearchSettings(Section):
     """How names are searched."""
 
-    index: Literal["auto", "none", "fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"] = Field(
+    index: Literal["auto", "none", "fuseki", "virtuoso", "blazegraph"] = Field(
         default="auto",
         description=(
             "The endpoint's text index. `auto`: that of Fuseki, Virtuoso or Blazegraph, if one is found and the graph"
             " has more than 100,000 names; in smaller graphs all names are compared. A named index is used for every "
             "graph. `none`: no index."
         ),
-    )
-    connector: str = Field(
-        default="", description='Instance of GraphDB\'s Lucene connector. Requires `index = "graphdb"`.'
     )
     scan_triples: Annotated[int, Field(ge=0)] = Field(
         default=2_000_000,
@@ -257,12 +254,6 @@ class SearchSettings(Section):
         if value and not _LANGUAGE.fullmatch(value):
             raise ValueError("it is a language code of the wiki, in lower case: `en`, `pt-br`")
         return value
-
-    @model_validator(mode="after")
-    def _connected(self) -> Self:
-        if (self.index == "graphdb") != bool(self.connector):
-            raise ValueError('`connector` and index = "graphdb" go together')
-        return self
 
 
 class LimitSettings(Section):

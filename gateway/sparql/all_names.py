@@ -1,4 +1,4 @@
-"""All names of a graph, page by page, within the rows that one query may return."""
+"""Reads all names of a graph, in pages of at most the rows that one query may return."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
+from gateway.sparql.results.columns import integer, iri, literal, read
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import LiteralTerm, literal
 from gateway.sparql.template import Parameter
+
+_ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
 
 class SparqlNameReader:
@@ -62,10 +64,7 @@ class SparqlNameReader:
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
         rows, more = await self._rows("names_page", {"predicate": predicate, "after": [after] * bool(after)}, call)
-        try:
-            found = [(row["n"].value, _text(row)) for row in rows]
-        except KeyError as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        found = [(entity, (text.value, text.language)) for entity, text in read(rows, _ENTITY, _NAME)]
         if any(entity == after for entity, _ in found):
             raise EndpointFault("The endpoint's pages of names do not go on where they should.")
         if not more:
@@ -97,13 +96,13 @@ class SparqlNameReader:
         more = True
         while more:
             rows, more = await self._rows("names_of", {**about, "after": after}, call)
-            page = dict.fromkeys(map(_text, rows))
+            page = {(text.value, text.language): None for text in _NAME(rows)}
             if more and page.keys() <= texts.keys():
                 raise EndpointFault("A page of the names of one entity brought none that was not known.")
             texts |= page
-            after = [rows[-1]["v"].value] if rows else []
+            after = [text for text, _ in page][-1:]
         different = {text for text, _ in texts}
-        # An engine whose order is not its comparison would skip names between two pages: the number tells.
+        # An engine whose order is not its comparison would skip names between two pages; the number shows it.
         return list(texts), abs(await self._counted("names_of_count", about, call) - len(different))
 
     async def _rows(self, template: str, parameters: dict[str, Parameter], call: Call) -> tuple[Sequence[Row], bool]:
@@ -112,20 +111,9 @@ class SparqlNameReader:
 
     async def _counted(self, template: str, parameters: dict[str, Parameter], call: Call) -> int:
         rows = (await self._client.rows(template, call, parameters)).whole()
-        try:
-            # Nothing to count is one row on some engines, and none on others.
-            return int(rows[0]["count"].value) if rows else 0
-        except (KeyError, ValueError) as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        # Nothing to count is one row on some engines, and none on others.
+        return next(iter(_COUNT(rows)), 0)
 
     def _names(self, predicate: Iri, found: Sequence[tuple[Iri, tuple[str, str]]]) -> tuple[Name, ...]:
         is_synonym = predicate not in self._name_predicates.names
         return tuple(Name(entity, text, is_synonym, language) for entity, (text, language) in dict.fromkeys(found))
-
-
-def _text(row: Row) -> tuple[str, str]:
-    """Return the text of a name and its language."""
-    term = row["v"]
-    if not isinstance(term, LiteralTerm):
-        raise EndpointFault("The endpoint's rows are not about what the query asked for.")
-    return term.value, literal(term).language

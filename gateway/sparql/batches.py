@@ -4,47 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.errors import Fault, QueryRefused
 from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
-from gateway.graph.deadline import Clock
-from gateway.graph.values import Mark
+from gateway.graph.values import Mark, Marked
 from gateway.sparql.client import SparqlClient, refused_iri
-from gateway.sparql.results.rows import Overflow, Row, Rows
+from gateway.sparql.results.columns import UnexpectedRows
+from gateway.sparql.results.rows import Overflow, Row
 from gateway.sparql.template import Parameter
-from gateway.telemetry.tally import Tally
 from gateway.terms.iri import is_iri, is_plain_iri
-
-
-class _ForeignRowsError(EndpointFault):
-    """The rows lack a variable, or are about IRIs that were not asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The endpoint's rows are not about what the query asked for.",
-            next_step="Whoever runs this gateway should check the endpoint.",
-        )
-
-
-class Marked(Protocol):
-    """An answer about one ID."""
-
-    @property
-    def mark(self) -> Mark:
-        """Whether it is whole."""
-        ...
-
-
-async def _none_rewritten(_: Iterable[str]) -> Mapping[str, Fault]:
-    return {}
-
 
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
@@ -53,71 +27,94 @@ _HOPELESS = 12
 """Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
 
 
-async def in_halves(batch: Sequence[Key]) -> Sequence[Sequence[Key]]:
+async def in_halves(batch: Sequence[Key], _: Call) -> Sequence[Sequence[Key]]:
     """Split a batch of two or more in the middle."""
     middle = len(batch) // 2
     return [batch[:middle], batch[middle:]]
 
 
-@dataclass(frozen=True, slots=True)
-class Batches(Generic[Key, Answer]):
-    """A batched question.
+@dataclass(frozen=True)
+class BatchedQuery(Generic[Key, Answer]):
+    """A question about many keys, which one template asks in batches.
 
     Attributes:
-        ask: Sends one batch and returns its rows.
-        read: Turns the rows of a batch into one answer for each key, under a given mark.
-        size: Keys in one query; it learns from what happens.
-        at_once: Batches under way at most.
-        vet: Tells which IRIs the endpoint would take for others, and why they cannot be asked for.
+        client: Sends the queries.
+        template: The template.
+        first_size: Keys in one query before anything was learnt.
+        parameters: Returns the template's parameters for a batch.
+        read: Turns the rows of a batch into one answer for each key, under a given mark. A KeyError says that a row is
+            about another key.
         split: Takes a batch apart whose answer has too many rows.
-        clock: A monotonic clock, in seconds.
-        tally: Counts the splits.
     """
 
-    ask: Callable[[Sequence[Key]], Awaitable[Rows]]
+    client: SparqlClient
+    template: str
+    first_size: int
+    parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]]
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
-    size: BatchSize
-    at_once: int = 4
-    vet: Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]] = _none_rewritten
-    split: Callable[[Sequence[Key]], Awaitable[Sequence[Sequence[Key]]]] = in_halves
-    clock: Clock = time.monotonic
-    tally: Tally = field(default_factory=Tally)
+    split: Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]] = in_halves
 
     async def run(
-        self, keys: Iterable[Key], told: Callable[[Mapping[Key, Answer]], None] | None = None
+        self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None
     ) -> dict[Key, Answer]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys.
 
         Args:
             keys: The keys.
-            told: Told of the answers that come once the last batch has been sent.
+            call: The call that asks.
+            on_answers: Receives the answers that come once the last batch has been sent.
         """
-        distinct = list(dict.fromkeys(keys))
-        legal = [key for key in distinct if _is_legal(key)]
-        rewritten = await self.vet(chain.from_iterable(map(_iris, legal)))
-        answers: dict[Key, Answer] = {}
-        for key in legal if rewritten else ():
-            faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
-            if faults:
-                answers |= self._failed([key], faults[0])
-        waiting = deque(key for key in legal if key not in answers)
+        size = self.client.flow.batch_size(self.template, self.first_size)
+        return await _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
-        part = self.size.part(len(waiting), self.at_once)
+
+@dataclass(frozen=True, slots=True)
+class _Run(Generic[Key, Answer]):
+    """A batched query while it is asked for one call.
+
+    Attributes:
+        query: The query.
+        call: The call.
+        size: Keys in one query; it learns from what happens.
+    """
+
+    query: BatchedQuery[Key, Answer]
+    call: Call
+    size: BatchSize
+
+    async def all(
+        self, keys: Sequence[Key], on_answers: Callable[[Mapping[Key, Answer]], None] | None
+    ) -> dict[Key, Answer]:
+        """Ask about distinct keys."""
+        legal = [key for key in keys if _is_legal(key)]
+        answers = await self._rewritten(legal)
+        waiting = deque(key for key in legal if key not in answers)
+        at_once = self.query.client.flow.at_once
+        part = self.size.part(len(waiting), at_once)
 
         async def work() -> None:
             while waiting:
                 came = await self._one(self._next_batch(waiting, part), [])
                 answers.update(came)
-                if told is not None and not waiting:
-                    told(came)
+                if on_answers is not None and not waiting:
+                    on_answers(came)
 
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(min(self.at_once, self._batches(waiting, part))):
+            for _ in range(min(at_once, self._batches(waiting, part))):
                 tasks.create_task(work())
-        if len(answers) < len(distinct):
-            illegal = [key for key in distinct if key not in answers]
+        if len(legal) < len(keys):
             refused = QueryRefused("An IRI of the graph is none by the SPARQL grammar, so it cannot be asked for.")
-            answers |= self._failed(illegal, refused)
+            answers |= self._failed([key for key in keys if not _is_legal(key)], refused)
+        return answers
+
+    async def _rewritten(self, keys: Sequence[Key]) -> dict[Key, Answer]:
+        """Return the answers about keys that have an IRI which the engine reads as another; no query can ask for it."""
+        rewritten = await self.query.client.rewritten(chain.from_iterable(map(_iris, keys)), self.call)
+        answers: dict[Key, Answer] = {}
+        for key in keys if rewritten else ():
+            faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
+            if faults:
+                answers |= self._failed([key], faults[0])
         return answers
 
     def _batches(self, waiting: deque[Key], part: int) -> int:
@@ -137,23 +134,25 @@ class Batches(Generic[Key, Answer]):
         """
         if len(failures) >= _HOPELESS:
             return self._failed(batch, failures[-1])
-        begun = self.clock()
+        query, clock = self.query, self.query.client.flow.clock
+        begun = clock()
         try:
-            rows, is_cut = (await self.ask(batch)).part()
+            answer = await query.client.rows(query.template, self.call, query.parameters(batch))
+            rows, is_cut = answer.part()
             answers = None if is_cut else self._read(batch, rows, Mark())
         except Fault as fault:
             return await self._after(fault, batch, failures)
         if answers is None:
             return await self._after_cut(batch, rows, failures)
         failures.clear()
-        self.size.worked(len(batch), len(rows), self.clock() - begun)
+        self.size.worked(len(batch), len(rows), clock() - begun)
         return answers
 
     async def _after(self, fault: Fault, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
         """Do what a fault leaves to be done about a batch."""
         if fault.smaller:
             return await self._in_parts(batch, fault, failures)
-        if isinstance(fault, QueryRefused | _ForeignRowsError):
+        if isinstance(fault, QueryRefused | UnexpectedRows):
             return await self._without_the_refused(batch, fault, failures)
         return self._failed(batch, fault)
 
@@ -161,10 +160,10 @@ class Batches(Generic[Key, Answer]):
         """Ask about fewer at once where not all rows came; one key has those that came, under a mark that says so."""
         if len(batch) > 1:
             self.size.failed(len(batch))
-            return await self._each(await self.split(batch), failures)
+            return await self._each(await self.query.split(batch, self.call), failures)
         try:
             return self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
-        except _ForeignRowsError as fault:
+        except UnexpectedRows as fault:
             return self._failed(batch, fault)
 
     async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
@@ -173,7 +172,7 @@ class Batches(Generic[Key, Answer]):
         failures.append(fault)
         if len(batch) == 1:
             return self._failed(batch, fault)
-        return await self._each(await in_halves(batch), failures)
+        return await self._each(await in_halves(batch, self.call), failures)
 
     async def _without_the_refused(
         self, batch: Sequence[Key], refused: Fault, failures: list[Fault]
@@ -191,10 +190,10 @@ class Batches(Generic[Key, Answer]):
         if len(suspects) < len(batch):
             plain = [key for key in batch if key not in set(suspects)]
             return await self._each([plain, suspects], failures)
-        return await self._each(await in_halves(batch), failures)
+        return await self._each(await in_halves(batch, self.call), failures)
 
     async def _each(self, parts: Iterable[Sequence[Key]], failures: list[Fault]) -> dict[Key, Answer]:
-        self.tally.splits += 1
+        self.call.tally.splits += 1
         answers: dict[Key, Answer] = {}
         for part in parts:
             answers |= await self._one(part, failures)
@@ -202,44 +201,12 @@ class Batches(Generic[Key, Answer]):
 
     def _read(self, batch: Sequence[Key], rows: Sequence[Row], mark: Mark) -> dict[Key, Answer]:
         try:
-            return self.read(batch, rows, mark)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise _ForeignRowsError from error
+            return self.query.read(batch, rows, mark)
+        except KeyError as error:
+            raise UnexpectedRows from error
 
     def _failed(self, keys: Sequence[Key], fault: Fault) -> dict[Key, Answer]:
-        return self.read(keys, (), Mark(fault))
-
-
-def batched(
-    client: SparqlClient,
-    call: Call,
-    template: str,
-    start: int,
-    parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]],
-    read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]],
-    split: Callable[[Sequence[Key]], Awaitable[Sequence[Sequence[Key]]]] = in_halves,
-) -> Batches[Key, Answer]:
-    """Return the batched question that a template asks.
-
-    Args:
-        client: Sends it.
-        call: The call that asks.
-        template: The template.
-        start: Keys in one query before anything was learnt.
-        parameters: The template's parameters for one batch.
-        read: See `Batches`.
-        split: See `Batches`.
-    """
-    return Batches(
-        lambda batch: client.rows(template, call, parameters(batch)),
-        read,
-        client.flow.batch_size(template, start),
-        client.flow.at_once,
-        client.vetting(call),
-        split,
-        client.flow.clock,
-        tally=call.tally,
-    )
+        return self.query.read(keys, (), Mark(fault))
 
 
 def _is_legal(key: str | tuple[str, ...]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from sys import getsizeof
 
@@ -24,6 +24,7 @@ from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.engines.detector import EngineDetector
+from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row, Rows
 from gateway.sparql.template import Parameter
@@ -212,10 +213,6 @@ class SparqlClient:
             timer.received(len(body))
             timer.decoded(len(decode(body, text.variables)))
 
-    def vetting(self, call: Call) -> Callable[[Iterable[str]], Awaitable[Mapping[str, Fault]]]:
-        """Return `rewritten` on a call's budget."""
-        return lambda iris: self.rewritten(iris, call)
-
     async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
         """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why.
 
@@ -240,6 +237,7 @@ class SparqlClient:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
             rows = (await self.rows("echo", call, {"nodes": list(together)})).whole()
+            echoed = {*columns.iri("n")(columns.binding(rows, "n"))}
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:
@@ -249,7 +247,6 @@ class SparqlClient:
             return {**first, **await self._echo(iris[middle:], is_unchanged, call)}
         except Fault as fault:
             return dict.fromkeys(iris, fault)
-        echoed = {row["n"].value for row in rows if "n" in row}
         is_unchanged |= {iri: iri in echoed for iri in iris}
         return {}
 

@@ -1,4 +1,4 @@
-"""Leaves out what a caller could not send back as an ID: terms that are called IRIs and are none, and IRIs too long.
+"""Removes what a caller could not send back as an ID: terms that an engine calls IRIs and are none, and IRIs too long.
 
 Some engines load any text between `<` and `>`. Such a term can be asked for by no query, and would stand in an answer
 as text of the graph where an ID is expected. The answer about each ID counts what it lacks.
@@ -39,9 +39,9 @@ def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
 
 
-def telling(told: OnAnswers | None) -> OnAnswers | None:
-    """Return what tells of parts of an answer without such edges."""
-    return None if told is None else lambda part: told(edges_of(part))
+def on_answers(receive: OnAnswers | None) -> OnAnswers | None:
+    """Return a callback that passes parts of an answer on without such edges."""
+    return None if receive is None else lambda part: receive(edges_of(part))
 
 
 def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
@@ -74,19 +74,19 @@ def evidence_of(answers: Mapping[Edge, Evidence]) -> Mapping[Edge, Evidence]:
 
     def checked(one: Evidence) -> Evidence:
         assertions = [(_properties(assertion.properties), assertion.sources) for assertion in one.assertions]
-        kept = tuple(
+        sendable = tuple(
             Assertion(properties, tuple(filter(is_sendable, sources))) for (properties, _), sources in assertions
         )
         left_out = sum(count for (_, count), _ in assertions)
-        left_out += sum(len(was.sources) - len(now.sources) for was, now in zip(one.assertions, kept, strict=True))
-        return replace(one, assertions=kept, left_out=left_out) if left_out else one
+        left_out += sum(len(was.sources) - len(now.sources) for was, now in zip(one.assertions, sendable, strict=True))
+        return replace(one, assertions=sendable, left_out=left_out) if left_out else one
 
     return {edge: checked(evidence) for edge, evidence in answers.items()}
 
 
 def _properties(properties: Properties) -> tuple[Properties, int]:
     """Return values by predicate without what is not sendable, and how much that is."""
-    kept: dict[Iri, tuple[Value, ...]] = {}
+    sendable: dict[Iri, tuple[Value, ...]] = {}
     left_out = 0
     for predicate, values in properties.items():
         if not is_sendable(predicate):
@@ -95,8 +95,8 @@ def _properties(properties: Properties) -> tuple[Properties, int]:
         checked = [_value(value) for value in values]
         left_out += sum(count for _, count in checked)
         if some := tuple(value for value, _ in checked if value is not None):
-            kept[predicate] = some
-    return kept, left_out
+            sendable[predicate] = some
+    return sendable, left_out
 
 
 def _value(value: Value) -> tuple[Value | None, int]:

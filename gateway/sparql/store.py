@@ -80,31 +80,31 @@ class SparqlStore:
         self._search = SearchReader(self._client, profile, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
 
-    async def _prepared(self, call: Call) -> None:
-        """Have it known which evidence there is to keep out of the edges."""
+    async def _refresh_rule(self, call: Call) -> None:
+        """Detect which evidence nodes the edge rule has to exclude."""
         if self._hides_evidence:
-            await self._ways.looked(call)
+            await self._ways.refresh(call)
 
     async def edges(
         self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
-        await self._prepared(call)
-        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.telling(on_answers)))
+        await self._refresh_rule(call)
+        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.on_answers(on_answers)))
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
-        await self._prepared(call)
+        await self._refresh_rule(call)
         return await self._degrees.degrees(ids, at_most, call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        await self._prepared(call)
+        await self._refresh_rule(call)
         return sendable.reach_of(await self._reach.reach(ids, hops, call))
 
     async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set."""
-        await self._prepared(call)
+        await self._refresh_rule(call)
         return sendable.edges_of(await self._edges.among(ids, inside, call))
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
@@ -146,12 +146,12 @@ class SparqlStore:
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the types and edge predicates that a short reading finds."""
-        await self._prepared(call)
+        await self._refresh_rule(call)
         return await self._schema.quick_schema(call)
 
     async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph."""
-        await self._prepared(call)
+        await self._refresh_rule(call)
         return await self._schema.read(call)
 
     def name_reader(self) -> NameReader:

@@ -1,4 +1,4 @@
-"""Query templates: one file of SPARQL an operation.
+"""Query templates: one file of SPARQL for each operation.
 
 The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a sample, the row
 limit and the dialect; the loader refuses slots that are not declared and parameters that are not used. What the body
@@ -40,20 +40,7 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
 NAMED_GRAPHS = "named-graphs"
 """The dialect of templates about named graphs, which are asked over all of them, whichever the profile asks."""
 
-_DIALECTS = frozenset(
-    {
-        "sparql-1.1",
-        "sparql-1.2",
-        "lateral",
-        NAMED_GRAPHS,
-        "fuseki",
-        "virtuoso",
-        "blazegraph",
-        "qlever",
-        "graphdb",
-        "stardog",
-    }
-)
+_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral", NAMED_GRAPHS, "fuseki", "virtuoso", "blazegraph"})
 
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
 _INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MULTILINE)

@@ -1,6 +1,7 @@
 """The schema that is stored between runs."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,16 @@ def test_a_file_that_is_too_large_or_too_deep_is_ignored(tmp_path: Path, caplog:
         hollow.truncate(1 << 40)
     assert StoredSchema(tmp_path).load() is None
     assert "more than 67,108,864 bytes" in caplog.text
+
+
+@pytest.mark.parametrize("read_at", [-1.0, 1e300])
+def test_a_schema_of_an_impossible_time_is_ignored_and_logged(
+    tmp_path: Path, read_at: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    stored = StoredSchema(tmp_path)
+    stored.save(replace(WHOLE, basis=replace(WHOLE.basis, read_at=read_at)))
+    assert stored.load() is None
+    assert "no possible time" in caplog.text
 
 
 def test_a_file_of_another_format_is_ignored_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

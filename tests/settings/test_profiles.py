@@ -418,13 +418,6 @@ def test_objects_are_the_iris_that_begin_so_with_the_mark_or_without(tmp_path: P
     assert load_profile(str(path)).edges.objects == ("http://example.org/Q",)
 
 
-def test_the_connector_of_a_text_index_may_be_a_curie(tmp_path: Path) -> None:
-    own = '[search]\nindex = "graphdb"\nconnector = "luc:names"\n[prefixes]\nluc = "http://example.org/luc#"\n'
-    assert load_profile(str(written(tmp_path, own))).search.connector == "http://example.org/luc#names"
-    for wrong in ("other:names", "names"):
-        assert "search.connector" in refused(written(tmp_path, own.replace("luc:names", wrong)))
-
-
 def test_the_name_of_the_union_graph_may_be_a_curie(tmp_path: Path) -> None:
     path = written(tmp_path, 'endpoint.union_graph = "ex:all"\n[prefixes]\nex = "http://example.org/"\n')
     assert load_profile(str(path)).endpoint.union_graph == "http://example.org/all"

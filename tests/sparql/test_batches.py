@@ -1,6 +1,8 @@
 import math
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -17,8 +19,12 @@ from gateway.errors import (
     QueryRefused,
 )
 from gateway.flow.batch_size import BatchSize
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.values import WHOLE, Mark
-from gateway.sparql.batches import Batches
+from gateway.sparql.batches import BatchedQuery, Key
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.results import columns
 from gateway.sparql.results.rows import Overflow, Row, Rows
 from gateway.sparql.results.terms import IriTerm, LiteralTerm
 
@@ -40,8 +46,8 @@ def row(key: str, number: int) -> Row:
 def read(batch: Sequence[str], rows: Sequence[Row], mark: Mark) -> dict[str, Answer]:
     """Sort rows by key; like every reader, it fails on a row that belongs to no key of the batch."""
     found: dict[str, list[str]] = {key: [] for key in batch}
-    for each in rows:
-        found[each["n"].value].append(each["v"].value)
+    for key, value in columns.read(rows, columns.iri("n"), columns.literal("v")):
+        found[key].append(value.value)
     return {key: Answer(tuple(values), mark) for key, values in found.items()}
 
 
@@ -79,6 +85,64 @@ class Endpoint:
         return ask
 
 
+@dataclass
+class Flow:
+    """The part of flow control that batches look at."""
+
+    size: BatchSize
+    at_once: int
+    clock: Clock
+
+    def batch_size(self, _template: str, _first: int) -> BatchSize:
+        """Return the size."""
+        return self.size
+
+
+@dataclass
+class Client:
+    """Passes batches on to what answers them."""
+
+    ask: Callable[[Sequence[Any]], Awaitable[Rows]]
+    flow: Flow
+
+    async def rows(self, _template: str, _call: Call, parameters: Mapping[str, Any]) -> Rows:
+        """Answer one batch."""
+        return await self.ask(parameters["keys"])
+
+    async def rewritten(self, _iris: Iterable[str], _call: Call) -> Mapping[str, Fault]:
+        """Return no IRI."""
+        return {}
+
+
+def batched(
+    ask: Callable[[Sequence[Key]], Awaitable[Rows]],
+    size: BatchSize,
+    read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]],
+    at_once: int = 4,
+    clock: Clock = time.monotonic,
+) -> BatchedQuery[Key, Answer]:
+    """Return a query about keys that something answers."""
+    client = cast("SparqlClient", Client(ask, Flow(size, at_once, clock)))
+    return BatchedQuery(client, "any", size.now, lambda batch: {"keys": batch}, read)
+
+
+async def run(
+    ask: Callable[[Sequence[str]], Awaitable[Rows]],
+    size: BatchSize,
+    keys: Iterable[str],
+    *,
+    at_once: int = 4,
+    clock: Clock = time.monotonic,
+    on_answers: Callable[[Mapping[str, Answer]], None] | None = None,
+) -> dict[str, Answer]:
+    """Ask about IRIs in batches."""
+    return await batched(ask, size, read, at_once, clock).run(keys, call(), on_answers)
+
+
+def call() -> Call:
+    return Call(Deadline.after(60.0), 1_000, 1_000_000, 1_000_000)
+
+
 def plain(count: int) -> list[str]:
     return [f"http://example.org/{number}" for number in range(count)]
 
@@ -95,37 +159,41 @@ def whole(rows: int = 1) -> Answer:
 async def test_every_key_is_answered_in_batches_of_at_most_the_size() -> None:
     endpoint = Endpoint()
     keys = plain(25)
-    assert await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(keys) == {key: whole() for key in keys}
+    assert await run(endpoint.ask, BatchSize.fixed(10), keys) == {key: whole() for key in keys}
     assert [len(batch) for batch in endpoint.asked] == [9, 8, 8]
 
 
-async def test_parts_are_told_once_the_last_batch_has_been_sent() -> None:
+async def test_parts_are_returned_early_once_the_last_batch_has_been_sent() -> None:
     endpoint = Endpoint()
-    told: list[tuple[list[str], int]] = []
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(1), 2).run(
-        plain(4), lambda part: told.append((list(part), len(endpoint.asked)))
+    parts: list[tuple[list[str], int]] = []
+    answers = await run(
+        endpoint.ask,
+        BatchSize.fixed(1),
+        plain(4),
+        at_once=2,
+        on_answers=lambda part: parts.append((list(part), len(endpoint.asked))),
     )
     assert len(answers) == 4
-    assert told
-    assert all(asked == 4 for _, asked in told)
-    assert [key for keys, _ in told for key in keys] == plain(4)[-len(told) :]
+    assert parts
+    assert all(asked == 4 for _, asked in parts)
+    assert [key for keys, _ in parts for key in keys] == plain(4)[-len(parts) :]
 
 
 async def test_nothing_is_asked_about_no_keys() -> None:
     endpoint = Endpoint()
-    assert await Batches(endpoint.ask, read, BatchSize.fixed(10)).run([]) == {}
+    assert await run(endpoint.ask, BatchSize.fixed(10), []) == {}
     assert endpoint.asked == []
 
 
 async def test_a_key_without_rows_has_an_answer_that_is_whole_and_empty() -> None:
     (key,) = plain(1)
-    assert await Batches(Endpoint({key: 0}).ask, read, BatchSize.fixed(10)).run([key]) == {key: Answer((), WHOLE)}
+    assert await run(Endpoint({key: 0}).ask, BatchSize.fixed(10), [key]) == {key: Answer((), WHOLE)}
 
 
 async def test_duplicates_are_asked_once() -> None:
     endpoint = Endpoint()
     first, second = plain(2)
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(iter([first, second, first, first, second]))
+    answers = await run(endpoint.ask, BatchSize.fixed(10), iter([first, second, first, first, second]))
     assert list(answers) == [first, second]
     assert endpoint.asked == [[first, second]]
 
@@ -141,21 +209,21 @@ async def test_several_batches_are_under_way_at_once() -> None:
         return Rows([row(batch[0], 0)])
 
     with anyio.fail_after(10):
-        assert len(await Batches(ask, read, BatchSize.fixed(1)).run(keys)) == 2
+        assert len(await run(ask, BatchSize.fixed(1), keys)) == 2
 
 
 async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
     keys = plain(8)
     endpoint = Endpoint(dict.fromkeys(keys, 3), limit=12)
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(8)).run(keys)
+    answers = await run(endpoint.ask, BatchSize.fixed(8), keys)
     assert answers == {key: whole(3) for key in keys}
     assert endpoint.asked == [keys, keys[:4], keys[4:]]
 
 
-async def test_a_key_with_too_many_rows_keeps_those_that_came_and_their_least_number() -> None:
+async def test_a_key_with_too_many_rows_has_those_that_came_and_their_least_number() -> None:
     keys = plain(5)
     endpoint = Endpoint({keys[2]: 50}, limit=10)
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(5)).run(keys)
+    answers = await run(endpoint.ask, BatchSize.fixed(5), keys)
     cut = answers.pop(keys[2])
     assert cut.values == tuple(str(number) for number in range(10))
     assert isinstance(cut.mark.fault, Overflow)
@@ -167,7 +235,7 @@ async def test_one_refused_iri_among_many_is_the_only_one_marked() -> None:
     keys = [*plain(30), *odd(33)]
     bad = keys[47]
     endpoint = Endpoint(refused=frozenset({bad}))
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
+    answers = await run(endpoint.ask, BatchSize.fixed(100), keys)
     refused = answers.pop(bad)
     assert isinstance(refused.mark.fault, QueryRefused)
     assert (refused.values, refused.mark.answered) == ((), False)
@@ -178,21 +246,21 @@ async def test_finding_one_refused_iri_takes_few_queries() -> None:
     keys = odd(64)
     for bad in (keys[0], keys[37], keys[63]):
         endpoint = Endpoint(refused=frozenset({bad}))
-        await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
+        await run(endpoint.ask, BatchSize.fixed(100), keys)
         assert len(endpoint.asked) <= 1 + 2 * math.log2(64)
 
 
 async def test_plain_iris_are_not_asked_for_again_and_again_when_another_was_refused() -> None:
     keys = [*plain(60), *odd(1)]
     endpoint = Endpoint(refused=frozenset(odd(1)))
-    await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
+    await run(endpoint.ask, BatchSize.fixed(100), keys)
     assert endpoint.asked == [keys, keys[:60], keys[60:]]
 
 
 async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() -> None:
     keys = plain(40)
     endpoint = Endpoint(refused=frozenset({keys[3]}))
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(100)).run(keys)
+    answers = await run(endpoint.ask, BatchSize.fixed(100), keys)
     assert endpoint.asked == [keys]
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, QueryRefused) and not answer.values for answer in answers.values())
@@ -210,7 +278,7 @@ async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() 
 async def test_a_fault_marks_its_batch_and_leaves_the_others_whole(fault: Fault) -> None:
     keys = plain(3)
     endpoint = Endpoint()
-    answers = await Batches(endpoint.failing(fault), read, BatchSize.fixed(1)).run(keys)
+    answers = await run(endpoint.failing(fault), BatchSize.fixed(1), keys)
     assert answers == {keys[0]: Answer((), Mark(fault)), keys[1]: whole(), keys[2]: whole()}
     assert len(endpoint.asked) == 3
 
@@ -219,7 +287,7 @@ async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
     keys = plain(4)
     endpoint = Endpoint(dict.fromkeys(keys, 5), limit=10)
     fault = NetworkFault("No answer came.")
-    answers = await Batches(endpoint.failing(None, fault), read, BatchSize.fixed(4)).run(keys)
+    answers = await run(endpoint.failing(None, fault), BatchSize.fixed(4), keys)
     assert answers == {key: Answer((), Mark(fault)) if key in keys[:2] else whole(5) for key in keys}
 
 
@@ -229,7 +297,7 @@ async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
 async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
     endpoint = Endpoint()
     keys = [*plain(2), bad]
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(keys)
+    answers = await run(endpoint.ask, BatchSize.fixed(10), keys)
     assert endpoint.asked == [keys[:2]]
     assert isinstance(answers[bad].mark.fault, QueryRefused)
     assert [answers[key] for key in keys[:2]] == [whole() for key in keys[:2]]
@@ -237,7 +305,7 @@ async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
 
 async def test_illegal_iris_alone_ask_nothing() -> None:
     endpoint = Endpoint()
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(10)).run(["not an iri"])
+    answers = await run(endpoint.ask, BatchSize.fixed(10), ["not an iri"])
     assert endpoint.asked == []
     assert not answers["not an iri"].mark.answered
 
@@ -255,7 +323,7 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
         answers = read([" ".join(triple) for triple in batch], rows, mark)
         return {triple: answers[" ".join(triple)] for triple in batch}
 
-    answers = await Batches(ask, read_triples, BatchSize.fixed(10)).run([good, illegal, strange])
+    answers = await batched(ask, BatchSize.fixed(10), read_triples).run([good, illegal, strange], call())
     assert endpoint.asked == [[" ".join(good), " ".join(strange)], [" ".join(good)], [" ".join(strange)]]
     assert answers[good] == whole()
     assert isinstance(answers[illegal].mark.fault, QueryRefused)
@@ -277,7 +345,7 @@ async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> No
     async def ask(batch: Sequence[str]) -> Rows:
         return Rows([row(batch[0], 0), stray])
 
-    answers = await Batches(ask, read, BatchSize.fixed(2)).run(keys)
+    answers = await run(ask, BatchSize.fixed(2), keys)
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, EndpointFault) and not answer.values for answer in answers.values())
 
@@ -287,7 +355,7 @@ async def test_a_mistake_of_ours_is_not_hidden_in_a_mark() -> None:
         raise ZeroDivisionError(batch)
 
     with pytest.raises(ExceptionGroup) as caught:
-        await Batches(ask, read, BatchSize.fixed(2)).run(plain(1))
+        await run(ask, BatchSize.fixed(2), plain(1))
     assert caught.group_contains(ZeroDivisionError)
 
 
@@ -315,7 +383,7 @@ async def test_whatever_overflows_or_is_refused_every_key_has_its_own_answer(
     kinds = dict(zip(keys, (kind for kind, _ in described), strict=True))
     refused = frozenset(key for key in keys if kinds[key] == "refused")
     endpoint = Endpoint(dict(counts), refused, limit)
-    answers = await Batches(endpoint.ask, read, BatchSize.fixed(size)).run([*keys, *keys[::-1]])
+    answers = await run(endpoint.ask, BatchSize.fixed(size), [*keys, *keys[::-1]])
     assert answers.keys() == set(keys)
     for key, answer in answers.items():
         if kinds[key] in {"refused", "illegal"}:
@@ -345,7 +413,7 @@ async def test_whichever_queries_fail_every_key_has_one_true_answer_or_a_fault(
     endpoint = Endpoint(dict(counts), refused, limit=6)
     fault = NetworkFault("No answer came.")
     ask = endpoint.failing(*(fault if broken else None for broken in fails))
-    answers = await Batches(ask, read, BatchSize.fixed(size)).run(keys)
+    answers = await run(ask, BatchSize.fixed(size), keys)
     assert answers.keys() == set(keys)
     for key, answer in answers.items():
         if answer.mark.whole:
@@ -369,7 +437,7 @@ async def test_a_batch_that_the_endpoint_gives_up_on_is_asked_in_parts_and_its_s
         return await endpoint.ask(batch)
 
     size = BatchSize.starting_at(100)
-    answers = await Batches(ask, read, size, 1, clock=lambda: 0.0).run(keys)
+    answers = await run(ask, size, keys, at_once=1, clock=lambda: 0.0)
     assert answers == {key: whole() for key in keys}
     assert asked == [100, 50, 25, 25, 50, 25, 25]
     assert size.now < 100
@@ -384,7 +452,7 @@ async def test_one_id_that_is_too_much_alone_is_the_only_one_marked() -> None:
             raise GaveUp("It ran into its own time limit.")
         return await endpoint.ask(batch)
 
-    answers = await Batches(ask, read, BatchSize.fixed(64)).run(keys)
+    answers = await run(ask, BatchSize.fixed(64), keys)
     assert isinstance(answers.pop(keys[40]).mark.fault, GaveUp)
     assert answers == {key: whole() for key in keys if key != keys[40]}
 
@@ -397,7 +465,7 @@ async def test_an_endpoint_that_gives_up_on_everything_is_not_asked_about_each_i
         asked.append(len(batch))
         raise GaveUp("It ran into its own time limit.")
 
-    answers = await Batches(ask, read, BatchSize.fixed(1_000)).run(keys)
+    answers = await run(ask, BatchSize.fixed(1_000), keys)
     assert len(asked) <= 12
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, GaveUp) for answer in answers.values())
@@ -406,5 +474,5 @@ async def test_an_endpoint_that_gives_up_on_everything_is_not_asked_about_each_i
 async def test_the_size_that_was_learnt_serves_the_batches_that_follow() -> None:
     endpoint = Endpoint()
     size = BatchSize.starting_at(10)
-    await Batches(endpoint.ask, read, size, 1, clock=lambda: 0.0).run(plain(70))
+    await run(endpoint.ask, size, plain(70), at_once=1, clock=lambda: 0.0)
     assert [len(batch) for batch in endpoint.asked] == [10, 20, 40]

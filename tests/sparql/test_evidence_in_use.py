@@ -49,7 +49,7 @@ class Asked:
 
     @property
     def probes(self) -> int:
-        """How often it was looked which ways there are."""
+        """How often the ways in use were detected."""
         return sum("?way" in query for query in self.queries)
 
 
@@ -67,7 +67,7 @@ async def test_a_usual_graph_is_asked_for_edges_without_a_word_of_singleton_prop
         ("x:a1 <https://w3id.org/biolink/vocab/subject> x:a .", ASSOCIATION),
     ],
 )
-async def test_a_graph_with_such_evidence_has_it_kept_out(turtle: str, expected: str) -> None:
+async def test_a_graph_with_such_evidence_has_it_excluded(turtle: str, expected: str) -> None:
     assert expected in await Asked(USUAL + turtle).hop()
 
 
@@ -81,7 +81,7 @@ async def test_it_is_looked_once_and_again_when_the_answer_has_grown_old() -> No
     assert asked.probes == 2
 
 
-async def test_where_it_cannot_be_found_out_everything_is_kept_out_and_edges_still_come() -> None:
+async def test_where_it_cannot_be_detected_everything_is_excluded_and_edges_still_come() -> None:
     asked = Asked(USUAL)
     asked.failing = lambda query: "?way" in query
     query = await asked.hop()

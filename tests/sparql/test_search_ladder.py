@@ -126,7 +126,7 @@ async def test_exact_names_are_looked_up_among_the_types_asked_for() -> None:
         assert len((await gateway.search_entities("insulin", ["x:Drug"])).result) == 1
 
 
-async def test_an_index_that_finds_a_name_by_its_word_is_used_and_told() -> None:
+async def test_an_index_that_finds_a_name_by_its_word_is_used_and_named() -> None:
     endpoint = Elsewhere(indexed=True)
     async with over(endpoint, SearchSettings(scan_triples=2), "virtuoso") as gateway:
         answer = await gateway.search_entities("resist")
@@ -175,7 +175,7 @@ async def test_an_index_that_answers_with_other_nodes_is_not_believed() -> None:
     assert "text index" not in answer.searched.how
 
 
-async def test_an_index_that_fails_once_is_told_and_the_answer_is_not_kept() -> None:
+async def test_an_index_that_fails_once_is_reported_and_the_answer_is_not_stored() -> None:
     faults = [GaveUp("Too much.")]
     endpoint = Elsewhere(indexed=True)
     profile = Profile(
@@ -194,7 +194,7 @@ async def test_an_index_that_fails_once_is_told_and_the_answer_is_not_kept() -> 
 
 
 @pytest.mark.parametrize("fault", [GaveUp("Too much."), DeadlinePassed("Too late.")])
-async def test_a_comparison_of_all_names_that_takes_too_long_is_told_and_given_up_after_two(
+async def test_a_comparison_of_all_names_that_takes_too_long_is_reported_and_not_tried_after_two(
     fault: Fault,
 ) -> None:
     endpoint = Elsewhere(fails=lambda query: fault if "REGEX(?v" in query else None)

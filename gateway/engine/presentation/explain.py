@@ -1,4 +1,4 @@
-"""What a call cost, as its answer tells it where that is asked for, in the room that an answer has."""
+"""The cost of a call as its answer lists it where that is asked for, cut to the room that an answer has."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gateway.telemetry.record import Record, Sent
 from gateway.terms.words import cut
 
 _SHARE = 4
-"""One part in so many of an answer is kept for its explanation."""
+"""One part in so many of an answer is reserved for its explanation."""
 
 _LEAST = 450
-"""Bytes that are kept for it in a small answer: what it takes without a single query."""
+"""Bytes that are reserved for it in a small answer: what it takes without a single query."""
 
 _TEXTS = (1_000_000_000, 4_000, 1_000, 300, 100)
 """Characters of a query that are left, by how hard it must be tried; the first is all of them."""
@@ -26,7 +26,7 @@ def room_for_explain(limit: int, *, wanted: bool) -> int:
 
 
 def explained(record: Record, room: int) -> Explain:
-    """Return a record as an answer tells it.
+    """Return a record as an answer lists it.
 
     Args:
         record: What the call cost.

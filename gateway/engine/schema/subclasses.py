@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from gateway.engine import filter_messages
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
@@ -53,8 +54,7 @@ class Subclasses:
     def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
         warnings = []
         if failed:
-            some = self._prefixes.listed(failed)
-            warnings.append(f"{argument}: the subclasses of {some} could not all be read, so the filter may miss some.")
+            warnings.append(filter_messages.subclasses_unread(argument, self._prefixes.listed(failed)))
         if cut:
-            warnings.append(f"{argument}: there are more than {_MOST:,} subclasses; name narrower types.")
+            warnings.append(filter_messages.too_many_subclasses(argument, _MOST))
         return warnings

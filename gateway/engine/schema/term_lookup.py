@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gateway.engine import filter_messages
 from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri, Term
 from gateway.terms.folding import fold
@@ -108,10 +109,10 @@ class TermLookup:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
                 meant = listed(sorted(self._short(iri) for iri in found), _SHOWN)
-                warnings.append(f"{argument}: {quoted(name)} means several {self._kind}s, and all are meant: {meant}.")
+                warnings.append(filter_messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
         if len(warnings) > _WARNED:
-            warnings[_WARNED:] = [f"{argument}: {len(warnings) - _WARNED} more names like these."]
+            warnings[_WARNED:] = [filter_messages.more_names(argument, len(warnings) - _WARNED)]
         return Chosen(frozenset(iris), tuple(warnings), whole)
 
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
@@ -154,13 +155,5 @@ class TermLookup:
         if self._comprehensive:
             shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
             some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
-            raise InputError(
-                f"{argument}: no {self._kind} of this graph is called {quoted(name)}.",
-                valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
-                next_step="Call describe_schema for the list.",
-            )
-        hint = f"; nearest known: {nearest}" if nearest else ""
-        return (
-            f"{argument}: {quoted(name)} is no {self._kind} that is known here or stands in this answer{hint}. "
-            "The list of this graph is not comprehensive, so it may exist elsewhere."
-        )
+            raise filter_messages.unknown_name(argument, quoted(name), self._kind, nearest, some)
+        return filter_messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest)

@@ -42,7 +42,7 @@ class _Notes:
 
     Attributes:
         warnings: In words.
-        elsewhere: Nodes of which another part of a split graph knows more, or may.
+        elsewhere: Nodes about which another part of a split graph says more, or may.
         names_in_doubt: Whether it is not known which predicates carry names.
         unrefined: Nodes whose precisions of dates and units of quantities could not be read.
     """
@@ -180,7 +180,7 @@ class EntityDescriber:
         return known, facts, described, existing, notes
 
     async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], call: Call) -> _Notes:
-        """Return what to note about nodes that went elsewhere, or of which another part of a split graph knows more."""
+        """Return what to note about merged nodes, and those about which another part of a split graph may say more."""
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])
         if not self._profile.endpoint.trusted:

@@ -121,7 +121,6 @@ class _Search:
             progress = messages.hop_done(hop + 1, self._hops, found.node_count)
             await self._call.progress(hop + 1, self._hops + 1, progress)
         if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
-            self._restore_seeds()
             await self._follow_shortcuts()
         return found
 
@@ -185,11 +184,24 @@ class _Search:
             for seed in gone:
                 distance.pop(seed, None)
 
-    def _restore_seeds(self) -> None:
-        """Put the seeds that could not be read, but that the edges of other nodes show, back to distance 0."""
+    def _recount_all(self) -> None:
+        """Count all distances anew, each seed that the edges of other nodes show at 0."""
+        neighbours = self._found.neighbours
+        while True:
+            for distance in self._found.distances:
+                _recount(distance, neighbours, self._hops)
+            if not self._restore_seeds():
+                return
+
+    def _restore_seeds(self) -> bool:
+        """Put the seeds that could not be read, but that other nodes show, to distance 0; return whether any moved."""
         shown = set().union(*self._found.distances) & self._found.unsure.keys()
+        moved = False
         for seeds, distance in zip(self._sources, self._found.distances, strict=True):
-            distance.update(dict.fromkeys(shown.intersection(seeds), 0))
+            for seed in shown.intersection(seeds):
+                moved = moved or distance.get(seed) != 0
+                distance[seed] = 0
+        return moved
 
     async def _follow_shortcuts(self) -> None:
         """Make distances those in the graph that is shown, and expand the nodes that are nearer than they seemed.
@@ -198,9 +210,7 @@ class _Search:
         other end, hops later.
         """
         while True:
-            neighbours = self._found.neighbours
-            for distance in self._found.distances:
-                _recount(distance, neighbours, self._hops)
+            self._recount_all()
             near = {
                 node for distance in self._found.distances for node, steps in distance.items() if steps < self._hops
             }

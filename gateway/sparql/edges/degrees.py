@@ -1,4 +1,4 @@
-"""How many edges nodes have, counted up to a bound, so that a hub costs no more than that."""
+"""Counts the edges of nodes up to a bound, which limits the cost of a hub."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from gateway.graph.call import Call
 from gateway.graph.values import Degree, Iri, Mark
-from gateway.sparql.batches import Batches, batched, in_halves
+from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
+from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
 from gateway.sparql.results.rows import Row
 
 _BRANCHES = 50
@@ -20,7 +21,7 @@ _SCAN = 20_000
 """Nodes whose edges are counted together, and how many edges are read for that."""
 
 _ROUNDS = 3
-"""How often nodes are counted together that a hub beside them kept from being counted."""
+"""How often nodes are counted together before those that share a batch with a hub are counted one by one."""
 
 
 class DegreeReader:
@@ -57,7 +58,7 @@ class DegreeReader:
         def scan(batch: Sequence[Iri]) -> int:
             return min(max(_SCAN, at_most + 1), len(batch) * (at_most + 1))
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+        def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             whole = sum(counts.values()) < scan(batch)
             return {
@@ -65,38 +66,37 @@ class DegreeReader:
                 for node, count in counts.items()
             }
 
-        asking: Batches[Iri, Degree] = batched(
+        query = BatchedQuery[Iri, Degree](
             self._client,
-            call,
             "degrees",
             _TOGETHER,
             lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
-            read,
+            read_counts,
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
     async def _each(self, ids: Sequence[Iri], at_most: int, call: Call, *, lateral: bool) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+        def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             # Where a sub-select stands for each node, one without edges has a row too, so that a lost row is seen.
             if mark.whole and not lateral and len(rows) < len(batch):
-                raise KeyError("n")
+                raise UnexpectedRows
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
-        asking: Batches[Iri, Degree] = batched(
+        query = BatchedQuery[Iri, Degree](
             self._client,
-            call,
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
             lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
-            read,
+            read_counts,
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
-    async def packed(self, batch: Sequence[Iri], rows: int, call: Call) -> Sequence[Sequence[Iri]]:
+    async def packed(self, batch: Sequence[Iri], call: Call) -> Sequence[Sequence[Iri]]:
         """Take apart a batch that has too many edges for one query: as few parts as its nodes' degrees allow."""
+        rows = self._client.query_rows
         degrees = await self.degrees(batch, rows, call)
         parts: list[list[Iri]] = []
         room = 0
@@ -108,19 +108,18 @@ class DegreeReader:
             parts[-1].append(node)
             room -= degree.count
         # Triples that are no edges for a blank node are rows as well, and may be what does not fit.
-        return parts if len(parts) > 1 else await in_halves(batch)
+        return parts if len(parts) > 1 else await in_halves(batch, call)
 
 
 def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:
     """Return the count of each node; one without a row has no edges."""
     counts = dict.fromkeys(batch, 0)
-    for row in rows:
-        counts[row["n"].value] = int(row["degree"].value)
+    counts.update(read(rows, iri("n"), integer("degree")))
     if len(counts) > len(batch):
-        raise KeyError("n")
+        raise UnexpectedRows
     return counts
 
 
 def _is_known(degree: Degree, at_most: int) -> bool:
-    """Tell whether a count says what was asked: all edges, or more than `at_most`, or that it failed."""
+    """Return whether a count answers the question: all edges, more than `at_most`, or a fault."""
     return degree.exact or degree.count > at_most or not degree.mark.whole

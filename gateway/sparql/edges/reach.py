@@ -1,4 +1,4 @@
-"""Which nodes lie within some hops of a node, asked hop by hop as distinct neighbours, without the edges.
+"""Reads which nodes lie within some hops of a node: hop by hop, as distinct neighbours, without the edges.
 
 Why not one property path: it walks through blank nodes and shared literals, which our hops do not, and fails on
 several engines (docs/notes/endpoints.md, "Property paths").
@@ -14,15 +14,16 @@ from sys import getsizeof
 from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri, Mark, Reach
-from gateway.sparql.batches import batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.columns import term
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import is_iri
+from gateway.sparql.results.terms import IriTerm
 from gateway.terms.bounded_map import BoundedMap
 
 _REMEMBERED_BYTES = 4 << 20
-"""Of nodes that are known to be near blank nodes, whose sets are then not asked for in vain."""
+"""Bytes of nodes that are known to be near blank nodes, for whose sets no query is sent."""
 
 
 class _BlankNodesError(EndpointFault):
@@ -42,12 +43,12 @@ class _Neighbours:
 
 
 class ReachReader:
-    """Asks for sets of nodes."""
+    """Reads sets of nodes."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, batch: int) -> None:
-        self._client = client
-        self._rule = rule
-        self._batch = batch
+        self._neighbours = BatchedQuery[Iri, _Neighbours](
+            client, "neighbours", batch, lambda batch: {"nodes": batch, **rule.parameters}, _read_neighbours
+        )
         self._near_blanks: BoundedMap[tuple[Iri, int], None] = BoundedMap(_REMEMBERED_BYTES)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
@@ -62,7 +63,7 @@ class ReachReader:
         distances = {node: 0}
         for hop in range(hops):
             frontier = [reached for reached, steps in distances.items() if steps == hop]
-            neighbours = await self._neighbours(frontier, call)
+            neighbours = await self._together(frontier, call)
             for reached in neighbours.nodes:
                 distances.setdefault(reached, hop + 1)
             if not neighbours.mark.whole:
@@ -71,23 +72,18 @@ class ReachReader:
                 return Reach(distances, neighbours.mark)
         return Reach(distances)
 
-    async def _neighbours(self, frontier: Sequence[Iri], call: Call) -> _Neighbours:
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
-            nodes = {row["n"].value for row in rows if is_iri(row["n"])}
-            if len(nodes) < len(rows) and mark.whole:
-                mark = Mark(_blanks())
-            return dict.fromkeys(batch, _Neighbours(nodes, mark))
-
-        answers = await batched(
-            self._client,
-            call,
-            "neighbours",
-            self._batch,
-            lambda batch: {"nodes": batch, **self._rule.parameters},
-            read,
-        ).run(frontier)
+    async def _together(self, frontier: Sequence[Iri], call: Call) -> _Neighbours:
+        """Return the neighbours of all nodes of a frontier."""
+        answers = await self._neighbours.run(frontier, call)
         together = _Neighbours()
         for answer in {id(answer): answer for answer in answers.values()}.values():
             together.nodes |= answer.nodes
             together.mark = together.mark if answer.mark.whole else answer.mark
         return together
+
+
+def _read_neighbours(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
+    nodes = {node.value for node in term("n")(rows) if isinstance(node, IriTerm)}
+    if len(nodes) < len(rows) and mark.whole:
+        mark = Mark(_blanks())
+    return dict.fromkeys(batch, _Neighbours(nodes, mark))

@@ -1,4 +1,4 @@
-"""One hop: the edges of nodes, in both directions, and those among a set of nodes."""
+"""Reads one hop: the edges of nodes, in both directions, and those among a set of nodes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from gateway.errors import EdgesCapped
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
-from gateway.sparql.batches import Batches, batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.pages import EdgePages
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.dialect import Dialect
-from gateway.sparql.results.rows import Overflow, Row, edge_of
-from gateway.sparql.results.terms import BlankTerm, IriTerm, is_iri
+from gateway.sparql.results.columns import edge, iri, read, triples
+from gateway.sparql.results.rows import Overflow, Row
+from gateway.sparql.results.terms import BlankTerm, IriTerm
 from gateway.sparql.template import Parameter
 
 _BRANCHES = 25
@@ -26,7 +27,7 @@ _OBJECTS = 500
 
 
 class EdgeReader:
-    """Asks for the edges of nodes."""
+    """Reads the edges of nodes."""
 
     def __init__(
         self, client: SparqlClient, rule: EdgeRule, dialect: Dialect, degrees: DegreeReader, batch: int
@@ -34,28 +35,27 @@ class EdgeReader:
         self._client = client
         self._rule = rule
         self._dialect = dialect
-        self._degrees = degrees
         self._batch = batch
         self._pages = EdgePages(client, rule)
+        self._both_ways = BatchedQuery[Iri, Neighbourhood](
+            client, "edges", batch, self._parameters, _read_both_ways, degrees.packed
+        )
 
     async def around(
-        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, told: OnAnswers | None = None
+        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
         if per_id is None:
-            return await self._all(ids, call, told)
+            return await self._all(ids, call, on_answers)
         some = await self._some(ids, per_id, call)
         # Those that turn out to have no more are asked for again: their blank nodes were not counted.
         whole = await self._all([node for node, answer in some.items() if answer.mark.whole], call)
         return {**some, **whole}
 
-    async def _all(self, ids: Sequence[Iri], call: Call, told: OnAnswers | None = None) -> Mapping[Iri, Neighbourhood]:
-        async def by_degree(batch: Sequence[Iri]) -> Sequence[Sequence[Iri]]:
-            return await self._degrees.packed(batch, self._client.query_rows, call)
-
-        answers = await batched(
-            self._client, call, "edges", self._batch, self._parameters, _read_both_ways, by_degree
-        ).run(ids, told)
+    async def _all(
+        self, ids: Sequence[Iri], call: Call, on_answers: OnAnswers | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        answers = await self._both_ways.run(ids, call, on_answers)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._pages.all_of(node, answer, call)
@@ -64,34 +64,33 @@ class EdgeReader:
     async def _some(self, ids: Sequence[Iri], most: int, call: Call) -> dict[Iri, Neighbourhood]:
         lateral = await self._dialect.lateral(call)
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+        def read_some(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
-            for row in rows:
-                found[row["n"].value][edge_of(row)] = None
+            for node, one in read(rows, iri("n"), edge):
+                found[node][one] = None
             return {node: _capped(list(edges), most, mark) for node, edges in found.items()}
 
-        asking: Batches[Iri, Neighbourhood] = batched(
+        query = BatchedQuery[Iri, Neighbourhood](
             self._client,
-            call,
             "lateral/edges_some" if lateral else "edges_some",
             self._batch if lateral else _BRANCHES,
             lambda batch: {**self._parameters(batch), "most": most + 1},
-            read,
+            read_some,
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
     async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+        def read_inside(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
-            for row in rows:
-                if row["o"].value in inside:
-                    edge = edge_of(row)
-                    found[edge.subject][edge] = None
+            for subject, predicate, target in read(rows, iri("s"), iri("p"), iri("o")):
+                if target in inside:
+                    found[subject][Edge(subject, predicate, target)] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
-        answers = await batched(self._client, call, "edges_out", self._batch, self._parameters, read).run(ids)
+        query = BatchedQuery[Iri, Neighbourhood](self._client, "edges_out", self._batch, self._parameters, read_inside)
+        answers = await query.run(ids, call)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
                 answers[node] = await self._from(node, inside, call)
@@ -100,21 +99,20 @@ class EdgeReader:
     async def _from(self, node: Iri, inside: frozenset[Iri], call: Call) -> Neighbourhood:
         """Return the edges of one node to the nodes of a set, asked from the other end."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
+        def read_from(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
             found: dict[Iri, dict[Edge, None]] = {target: {} for target in batch}
-            for row in rows:
-                edge = edge_of(row)
-                found[edge.object][edge] = None
+            for one in edge(rows):
+                found[one.object][one] = None
             return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
 
-        answers = await batched(
+        query = BatchedQuery[Iri, Neighbourhood](
             self._client,
-            call,
             "edges_between",
             _OBJECTS,
             lambda batch: {"node": [node], **self._parameters(batch)},
-            read,
-        ).run(sorted(inside))
+            read_from,
+        )
+        answers = await query.run(sorted(inside), call)
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
         return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
 
@@ -133,21 +131,19 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
     blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
     # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
     once = {node: node for node in batch}.setdefault
-    for row in rows:
-        subject, target = row["s"], row["o"]
+    for subject, predicate, target in triples(rows):
+        start, end = subject.value, target.value
         if isinstance(subject, IriTerm) and isinstance(target, IriTerm):
-            start, predicate, end = subject.value, row["p"].value, target.value
-            edge = Edge(once(start, start), once(predicate, predicate), once(end, end))
+            one = Edge(once(start, start), once(predicate, predicate), once(end, end))
             # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
             # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
             outgoing, incoming = edges.get(start), edges.get(end)
             if outgoing is None and incoming is None:
-                raise KeyError(edge)
+                raise KeyError(one)
             if outgoing is not None:
-                outgoing[edge] = None
+                outgoing[one] = None
             if incoming is not None:
-                incoming[edge] = None
+                incoming[one] = None
         elif isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
-            edge = edge_of(row)
-            blank[edge.subject if is_iri(subject) else edge.object].add(edge)
+            blank[start if isinstance(subject, IriTerm) else end].add(Edge(start, predicate, end))
     return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}

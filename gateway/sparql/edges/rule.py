@@ -1,4 +1,4 @@
-"""Which triples are edges, as the templates take it."""
+"""Which triples are edges, as template parameters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NAMESPACE_ENDS = ("/", "#", NAMESPACE_MARK)
 
 
 class Uses(Protocol):
-    """Knows in which ways a graph states evidence."""
+    """The ways in which a graph states evidence."""
 
     def may_use(self, way: EvidenceWay) -> bool:
-        """Tell whether the graph may use a way."""
+        """Return whether the graph may use a way."""
         ...
 
 
@@ -41,22 +41,22 @@ class StatedWays:
         return cls(None if evidence.ways == "auto" else evidence.ways)
 
     def may_use(self, way: EvidenceWay) -> bool:
-        """Tell whether the graph may use a way."""
+        """Return whether the graph may use a way."""
         return self.ways is None or way in self.ways
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeRule:
-    """A profile's edge rule, as the templates take it.
+    """A profile's edge rule, as template parameters.
 
     Attributes:
         excepted: Predicates that are no edges.
         allowed: Predicates that alone are edges; with `namespaces` empty too, every predicate is one.
         namespaces: Namespaces whose predicates alone are edges.
         objects: How the IRIs begin that alone are objects of edges; empty: any IRI is one.
-        evidence_nodes: Whether nodes that state evidence may stand in the graph, and are kept out.
-        uses: Knows which ways of stating evidence the graph uses. What those ways make evidence is looked for only
-            where they are used, because that costs time for every triple.
+        evidence_nodes: Whether the graph may have nodes that state evidence; these are then no ends of edges.
+        uses: The ways of stating evidence that the graph uses. Only these are excluded, because each exclusion costs
+            time for every triple.
     """
 
     excepted: tuple[Iri, ...]
@@ -81,7 +81,7 @@ class EdgeRule:
         )
 
     def allows(self, predicate: Iri) -> bool:
-        """Tell whether the rule's allow-list, if there is one, has the predicate."""
+        """Return whether the rule's allow-list, if there is one, has the predicate."""
         if not (self.allowed or self.namespaces):
             return True
         return predicate in self.allowed or predicate.startswith(self.namespaces)

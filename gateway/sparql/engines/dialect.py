@@ -1,4 +1,4 @@
-"""What an engine can do beyond SPARQL 1.1, learnt by asking it."""
+"""What an engine supports beyond SPARQL 1.1, by a probe."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ BOUND_ROWS = 2
 
 
 class Dialect:
-    """One endpoint's dialect; what the profile does not say is asked once, when it is first needed."""
+    """One endpoint's dialect; what the profile does not say is probed once, when it is first needed."""
 
     def __init__(self, client: SparqlClient, endpoint: EndpointSettings) -> None:
         self._client = client
         self._lateral = None if endpoint.lateral == "auto" else endpoint.lateral
 
     async def lateral(self, call: Call) -> bool:
-        """Tell whether the engine takes LATERAL (SPARQL 1.2 community group, SEP-0006)."""
+        """Return whether the engine supports LATERAL (SPARQL 1.2 community group, SEP-0006)."""
         if self._lateral is None:
             try:
                 rows = (await self._client.rows("lateral/probe", call, {})).whole()
             except QueryRefused:
                 self._lateral = False
             except Fault:
-                # Nothing was learnt; what every engine takes is asked now, and this again next time.
+                # Unknown: this call uses what every engine supports, and the next one probes again.
                 return False
             else:
                 self._lateral = len(rows) == BOUND_ROWS

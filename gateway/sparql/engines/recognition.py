@@ -1,4 +1,4 @@
-"""Which engine is behind an endpoint, from what it shows of itself and from nothing else."""
+"""Which engine is behind an endpoint, from headers, service description and statistics."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Recognised:
 
     Attributes:
         engine: The engine; `unknown` where there is no evidence, or evidence against itself.
-        version: Its version, where that is told.
+        version: Its version; empty where it is not shown.
         evidence: What it is known by, or why it is not known.
         version_evidence: What its version is known by.
     """
@@ -51,9 +51,9 @@ class Recognised:
 UNRECOGNISED = Recognised("unknown", evidence="nothing that it shows names an engine")
 
 
-def recognise(glimpses: Iterable[ProbeResponse]) -> Recognised:
-    """Return the engine that what was seen is evidence of; the more that is seen, the surer."""
-    found = [sign for response in glimpses for look in _SIGNS if (sign := look(response)) is not None]
+def recognise(responses: Iterable[ProbeResponse]) -> Recognised:
+    """Return the engine that some responses are evidence of; `unknown` where they contradict each other."""
+    found = [sign for response in responses for sign_of in _SIGNS if (sign := sign_of(response)) is not None]
     engines = sorted({sign.engine for sign in found})
     if len(engines) > 1:
         return Recognised(
@@ -61,9 +61,9 @@ def recognise(glimpses: Iterable[ProbeResponse]) -> Recognised:
         )
     if not found:
         return UNRECOGNISED
-    version, told_by = next(((sign.version, sign.evidence) for sign in found if sign.version), ("", ""))
+    version, version_evidence = next(((sign.version, sign.evidence) for sign in found if sign.version), ("", ""))
     evidence = "; ".join(dict.fromkeys(sign.evidence for sign in found))
-    return Recognised(found[0].engine, version, evidence, told_by)
+    return Recognised(found[0].engine, version, evidence, version_evidence)
 
 
 def _request_id(response: ProbeResponse) -> Recognised | None:

@@ -1,4 +1,4 @@
-"""What is known of engines: how each takes a client's deadline, and what is prudent with it.
+"""What is known of engines: how each takes a client's deadline, and how many rows to ask for.
 
 Sources: docs/notes/endpoints.md, "Time limits and cancelling" and "Row caps"; docs/notes/blazegraph.md, "HTTP". Nothing
 here says what an engine can do; that is asked.
@@ -19,7 +19,7 @@ class EngineTraits:
 
     Attributes:
         name: Its name, for people.
-        timeout_policy: How it wants to be told the time that is left.
+        timeout_policy: How a request states the time that is left.
         rows: Rows to ask for at most, below the cap that it comes with; None where it comes with none.
         cuts_at_deadline: Whether a client's time-out brings a part of the rows in place of an error.
         cuts_silently: Whether its own time-out ends an answer early without a sign.
@@ -53,19 +53,19 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
 
 
 def timeout_policy(settings: EndpointSettings, engine: EngineName) -> TimeoutPolicy:
-    """Return how an endpoint is asked: as its profile says, and as its engine is known to want where that says nothing.
+    """Return how requests state their deadline: as the profile says, else as the engine is known to take it.
 
     Args:
-        settings: The profile's word.
+        settings: The endpoint section of the profile.
         engine: The engine, pinned or recognised.
     """
-    told = TimeoutPolicy(
+    given = TimeoutPolicy(
         settings.timeout_parameter, settings.timeout_header, settings.timeout_unit, settings.cancel_by_id
     )
     known = TRAITS[engine]
-    cancel_by_id = told.cancel_by_id or known.timeout_policy.cancel_by_id
+    cancel_by_id = given.cancel_by_id or known.timeout_policy.cancel_by_id
     if known.cuts_at_deadline:
         return TimeoutPolicy(cancel_by_id=cancel_by_id)
-    if told.timeout_parameter or told.timeout_header:
-        return replace(told, cancel_by_id=cancel_by_id)
+    if given.timeout_parameter or given.timeout_header:
+        return replace(given, cancel_by_id=cancel_by_id)
     return replace(known.timeout_policy, cancel_by_id=cancel_by_id)

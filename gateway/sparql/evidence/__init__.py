@@ -1,1 +1,1 @@
-"""What is stated about edges, in every way in which RDF states something about a triple."""
+"""Statements about edges, in every way in which RDF states something about a triple."""

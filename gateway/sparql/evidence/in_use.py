@@ -1,4 +1,4 @@
-"""Which ways of stating evidence a graph uses: the profile says so, or one query finds out."""
+"""Which ways of stating evidence a graph uses, by the profile or by one query."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import asyncio
 import contextlib
 from collections.abc import Collection
 
-from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import WAYS
+from gateway.sparql.results.columns import literal
 
 FRESH_SECONDS = 300.0
-"""How long the answer to "which ways are there" is believed."""
+"""How long the ways that were detected are used before they are detected again."""
 
 
 class WaysInUse:
-    """The ways that are in force: one object that who reads edges and who reads evidence share.
+    """The ways of stating evidence in use, shared by the readers of edges and of evidence.
 
     Attributes:
         asked_graphs: The named graphs of which the profile asks some; empty where it is all of them.
@@ -33,15 +34,15 @@ class WaysInUse:
         self._has_graphs = client.is_remote and (graphs == "union" or len(self.asked_graphs) > 1)
         self._found: tuple[EvidenceWay, ...] | None = None
         self._found_at = self._tried_at = float("-inf")
-        self._looking = asyncio.Lock()
+        self._detecting = asyncio.Lock()
 
     def may_use(self, way: EvidenceWay) -> bool:
-        """Tell whether the graph may use a way, by all that is known: one that was not looked for may be there."""
+        """Return whether the graph may use a way; True for every way before they were detected."""
         known = self._found if self._named is None else self._named
         return known is None or way in known
 
-    async def looked(self, call: Call) -> None:
-        """Look which ways there are, if that was not tried of late; where it fails, each of them may be there."""
+    async def refresh(self, call: Call) -> None:
+        """Detect the ways in use, unless that was tried recently; after a fault, the graph may use every way."""
         now = call.deadline.clock()
         if self._named is None and now - max(self._found_at, self._tried_at) > FRESH_SECONDS:
             self._tried_at = now
@@ -52,11 +53,11 @@ class WaysInUse:
         """Return the ways in use, in the order of `WAYS`.
 
         Raises:
-            Fault: It could not be found out.
+            Fault: They could not be detected.
         """
         if self._named is not None:
             return self._named
-        async with self._looking:
+        async with self._detecting:
             now = call.deadline.clock()
             if self._found is None or now - self._found_at > FRESH_SECONDS:
                 self._found = None
@@ -76,6 +77,4 @@ class WaysInUse:
 
     async def _uses(self, template: str, call: Call) -> set[str]:
         rows = (await self._client.rows(template, call, {})).whole()
-        if not all("way" in row for row in rows):
-            raise EndpointFault("The endpoint's rows are not about what the query asked for.")
-        return {row["way"].value for row in rows}
+        return {way.value for way in literal("way")(rows)}

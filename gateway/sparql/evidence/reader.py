@@ -1,4 +1,4 @@
-"""Statements about edges, every assertion kept: one batched question for each way that the graph uses."""
+"""Reads all statements about edges, with one batched query for each way of stating them that the graph uses."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge, Evidence, Mark, NoValue
 from gateway.settings.evidence import EvidenceWay
-from gateway.sparql.batches import Batches, batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.in_use import WaysInUse
-from gateway.sparql.evidence.statements import FoundStatements, merged, read
+from gateway.sparql.evidence.statements import EdgeStatements, merged, read_statements
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.results.rows import Row
@@ -20,7 +20,7 @@ from gateway.terms.known_iris import HAS_ASSERTION
 
 
 class EvidenceReader:
-    """Asks what is stated about edges, in the ways that the graph uses."""
+    """Reads what is stated about edges, in the ways that the graph uses."""
 
     def __init__(self, client: SparqlClient, in_use: WaysInUse, value_nodes: ValueNodeReader, batch: int) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class EvidenceReader:
                 await self._refine(answer.values(), call)
         return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
 
-    async def _refine(self, found: Collection[FoundStatements], call: Call) -> None:
+    async def _refine(self, found: Collection[EdgeStatements], call: Call) -> None:
         """Give the dates and quantities of statements and their references precisions and units."""
         refinements = await self._value_nodes.refinements(
             ((pair, values.values()) for one in found for pair, values in one.by_pair()), call
@@ -60,20 +60,20 @@ class EvidenceReader:
 
     async def _one_way(
         self, name: EvidenceWay, edges: Sequence[Edge], call: Call, *, among: Collection[EvidenceWay]
-    ) -> Mapping[Edge, FoundStatements]:
+    ) -> Mapping[Edge, EdgeStatements]:
         way = WAYS[name]
         given: dict[str, Parameter] = {**way.parameters, **self._graphs(name)}
-        if "statements" not in among and "told_by" in given:
-            # Nothing else tells them.
-            given["told_by"] = ()
+        if "statements" not in among and "stated_by" in given:
+            # No other way returns them.
+            given["stated_by"] = ()
 
-        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, FoundStatements]:
-            return read(way, batch, rows, mark)
+        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, EdgeStatements]:
+            return read_statements(way, batch, rows, mark)
 
-        asking: Batches[Edge, FoundStatements] = batched(
-            self._client, call, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
+        query = BatchedQuery[Edge, EdgeStatements](
+            self._client, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
         )
-        return await asking.run(edges)
+        return await query.run(edges, call)
 
     def _graphs(self, name: EvidenceWay) -> Mapping[str, Parameter]:
         """Return the parameters of the templates that look into named graphs."""

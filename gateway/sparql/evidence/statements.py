@@ -1,4 +1,4 @@
-"""Rows become statements of edges, and statements become assertions."""
+"""Statements about edges from rows, and assertions from statements."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
 from gateway.sparql.evidence.ways import SAYING_NOTHING, Way
-from gateway.sparql.results.rows import Row, edge_of
+from gateway.sparql.results.columns import binding, edge, iri, optional, read, term
+from gateway.sparql.results.rows import Row
 from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, is_iri, value
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
 
 _Values = dict[Iri, dict[Value | Term, Value]]
-"""Values by predicate, each once; those that nobody knows are told apart by their terms."""
+"""Values by predicate, each once; unknown values are distinguished by their terms."""
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ class Statement:
 
 
 @dataclass(slots=True)
-class FoundStatements:
+class EdgeStatements:
     """The statements of one edge in one way, by their node, which may be named or blank."""
 
     statements: dict[Term, Statement] = field(default_factory=dict)
@@ -69,39 +70,39 @@ class FoundStatements:
                         yield (said_by.value, predicate), values
 
 
-def read(way: Way, batch: Sequence[Edge], rows: Iterable[Row], mark: Mark) -> dict[Edge, FoundStatements]:
+def read_statements(way: Way, batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, EdgeStatements]:
     """Read the rows that a way's template gave for a batch of edges."""
-    found = {edge: FoundStatements(mark=mark) for edge in batch}
-    for row in rows:
-        statements = found[edge_of(row)].statements
-        if "g" in row:
-            statements.setdefault(row["g"], Statement()).sources[row["g"].value] = None
-            continue
-        statement = statements.setdefault(row["r"], Statement())
-        predicate = row["k"].value
+    found = {stated: EdgeStatements(mark=mark) for stated in batch}
+    of_graphs = binding(rows, "g")
+    for stated, graph in read(of_graphs, edge, term("g")):
+        found[stated].statements.setdefault(graph, Statement()).sources[graph.value] = None
+    if of_graphs:
+        return found
+    columns = (edge, term("r"), iri("k"), term("v"), optional("ref"), optional("none"))
+    for stated, node, predicate, bound, reference, none in read(rows, *columns):
+        statement = found[stated].statements.setdefault(node, Statement())
         if way.names_sources:
-            statement.sources[row["r"].value] = None
+            statement.sources[node.value] = None
         if predicate == HAS_ASSERTION:
             continue
-        item = _wikibase_value(row) if way.is_wikibase else value(row["v"])
+        item = _wikibase_value(bound, is_none=none is not None) if way.is_wikibase else value(bound)
         if item is None or (predicate == RDF_TYPE and isinstance(item, Resource) and item.iri in SAYING_NOTHING):
             continue
-        said = statement.references.setdefault(row["ref"], {}) if "ref" in row else statement.properties
-        said.setdefault(predicate, {})[row["v"] if isinstance(item, NoValue) else item] = item
+        said = statement.properties if reference is None else statement.references.setdefault(reference, {})
+        said.setdefault(predicate, {})[bound if isinstance(item, NoValue) else item] = item
     return found
 
 
-def _wikibase_value(row: Row) -> Value | None:
-    """Return a value of a Wikibase statement, in which a blank node is one that nobody knows."""
-    if "none" in row:
+def _wikibase_value(bound: Term, *, is_none: bool) -> Value | None:
+    """Return a value of a Wikibase statement, in which a blank node means an unknown value."""
+    if is_none:
         return NoValue(unknown=False)
-    term = row["v"]
-    if isinstance(term, BlankTerm) or (isinstance(term, IriTerm) and is_skolem(term.value)):
+    if isinstance(bound, BlankTerm) or (isinstance(bound, IriTerm) and is_skolem(bound.value)):
         return NoValue(unknown=True)
-    return value(term)
+    return value(bound)
 
 
-def merged(answers: Iterable[FoundStatements]) -> Evidence:
+def merged(answers: Iterable[EdgeStatements]) -> Evidence:
     """Put the ways together; a named node that states the same edge in two ways is one statement."""
     statements: dict[object, Statement] = {}
     mark = Mark()

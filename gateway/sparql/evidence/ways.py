@@ -1,4 +1,4 @@
-"""The ways of stating something about an edge: for each the template that reads it, and what of it is no content."""
+"""The ways of stating something about an edge: the template that reads each, and its parameters."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _OBAN = tuple(f"{OBAN}association_has_{name}" for name in ("subject", "predicate
 _BIOLINK = tuple(f"{BIOLINK}{name}" for name in ("subject", "predicate", "object"))
 
 
-def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, told_by: tuple[Iri, ...] = ()) -> Way:
+def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, stated_by: tuple[Iri, ...] = ()) -> Way:
     """Return a way by nodes that name the three terms of their triple.
 
     Args:
         subject: The predicate to the triple's subject.
         predicates: Those to its predicate.
         target: The predicate to its object.
-        told_by: Predicates to its subject by which another way tells such a node.
+        stated_by: Predicates to its subject by which another way returns such a node.
     """
     return Way(
         "evidence/reified",
@@ -59,18 +59,18 @@ def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, told_by: tu
             "object": target,
             # One node may name its triple in two vocabularies.
             "unsaid": (*REIFICATION, *_OBAN, *_BIOLINK),
-            "told_by": told_by,
+            "stated_by": stated_by,
         },
     )
 
 
 WAYS: Mapping[EvidenceWay, Way] = {
-    "annotations": Way("evidence/annotations", {"told_by": (RDF_SUBJECT,)}),
+    "annotations": Way("evidence/annotations", {"stated_by": (RDF_SUBJECT,)}),
     "statements": _reified(RDF_SUBJECT, (RDF_PREDICATE,), RDF_OBJECT),
     "wikibase": Way("evidence/wikibase", is_wikibase=True),
     "singleton_properties": Way("evidence/singletons"),
-    "oban": _reified(_OBAN[0], _OBAN[1:3], _OBAN[3], told_by=(RDF_SUBJECT,)),
-    "biolink": _reified(_BIOLINK[0], _BIOLINK[1:2], _BIOLINK[2], told_by=(RDF_SUBJECT,)),
+    "oban": _reified(_OBAN[0], _OBAN[1:3], _OBAN[3], stated_by=(RDF_SUBJECT,)),
+    "biolink": _reified(_BIOLINK[0], _BIOLINK[1:2], _BIOLINK[2], stated_by=(RDF_SUBJECT,)),
     "named_graphs": Way("evidence/graphs", over_graphs=True),
     "nanopublications": Way("evidence/nanopublications", over_graphs=True, names_sources=True),
 }

@@ -1,1 +1,1 @@
-"""Types, names and literals of nodes, as batched queries."""
+"""Nodes to what is known about them: types, names, literals. `gateway.sparql.search` goes the other way."""

@@ -1,4 +1,4 @@
-"""What a stub needs, out of rows: a node's types and its display name."""
+"""The types, display name and description of nodes, from rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.graph.values import Iri, Mark, NodeFacts
+from gateway.sparql.results.columns import node_values
 from gateway.sparql.results.rows import Row
 from gateway.sparql.results.terms import IriTerm, LiteralTerm, literal
 from gateway.terms.iri import is_skolem
@@ -23,7 +24,7 @@ def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], l
 
 @dataclass(frozen=True, slots=True)
 class FactsReader:
-    """What is looked for in the rows of ?n, ?p and ?v.
+    """Reads facts from the rows of ?n, ?p and ?v.
 
     Attributes:
         types: Predicates whose IRIs are types.
@@ -43,14 +44,13 @@ class FactsReader:
         texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
         # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
         once: dict[Iri, Iri] = {}
-        for row in rows:
-            node, predicate, term = row["n"].value, row["p"].value, row["v"]
+        for node, predicate, bound in node_values(rows):
             found = types[node]
-            if isinstance(term, IriTerm):
-                if predicate in self.types and not is_skolem(term.value):
-                    found.append(once.setdefault(term.value, term.value))
-            elif isinstance(term, LiteralTerm):
-                texts.setdefault(node, {}).setdefault(predicate, {})[literal(term)] = None
+            if isinstance(bound, IriTerm):
+                if predicate in self.types and not is_skolem(bound.value):
+                    found.append(once.setdefault(bound.value, bound.value))
+            elif isinstance(bound, LiteralTerm):
+                texts.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
         shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
         known: dict[Iri, NodeFacts] = {}
         for node, found in types.items():

@@ -1,6 +1,6 @@
-"""Which predicates name nodes: one object that all who read names share, and ask each time.
+"""The predicates that name nodes, shared by everything that reads or searches names.
 
-What names a graph's nodes may be found out while it is in use.
+They can change while the graph is in use, because they are detected from the data.
 """
 
 from __future__ import annotations

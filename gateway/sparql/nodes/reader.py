@@ -1,4 +1,4 @@
-"""What is known about nodes: existence, types, names, literals and the content of their blank nodes."""
+"""Reads what the graph says about nodes: existence, types, names, literals, content of blank nodes."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.settings.profile import Profile
-from gateway.sparql.batches import Answer, Batches, batched
+from gateway.sparql.batches import Answer, BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.facts import FactsReader
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
+from gateway.sparql.results.columns import UnexpectedRows, binding, iri, node_values, read, term
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import Term, is_blank, value
+from gateway.sparql.results.terms import BlankTerm, Term, value
 from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
 from gateway.terms.known_iris import REIFICATION
 
-Found = dict[Iri, dict[Iri, dict[Value, None]]]
-"""Distinct values by node and predicate, in the order they came."""
+_Values = dict[Iri, dict[Iri, dict[Value, None]]]
+"""Distinct values by node and predicate, in the order of the rows."""
 
 
 class NodeReader:
-    """Asks about nodes."""
+    """Reads what the graph says about nodes."""
 
     def __init__(
         self,
@@ -53,17 +54,15 @@ class NodeReader:
         self._batch = profile.limits.facts_batch
 
     async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
-        """Tell which nodes are subject or object of a triple, or subject alone."""
+        """Return which nodes are subject or object of a triple, or subject alone."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
-            found = dict.fromkeys(batch, False)
-            for row in rows:
-                if row["n"].value not in found:
-                    raise KeyError(row["n"].value)
-                found[row["n"].value] = True
-            return {node: Existence(exists, mark) for node, exists in found.items()}
+        def read_found(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
+            found = set(iri("n")(rows))
+            if not found.issubset(batch):
+                raise UnexpectedRows
+            return {node: Existence(node in found, mark) for node in batch}
 
-        return await self._asking("subjects" if as_subjects else "existing", call, read).run(ids)
+        return await self._query("subjects" if as_subjects else "existing", read_found).run(ids, call)
 
     async def facts(
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
@@ -71,16 +70,16 @@ class NodeReader:
         """Return the types of each node, and its name and description where those are asked for."""
         types, names_ = self._profile.edges.types, self._name_predicates.names if names else ()
         described = self._profile.roles.description if descriptions else ()
-        read = FactsReader(types, names_, self._profile.names.languages, described).read
-        return await self._asking("facts", call, read, predicates=[*types, *names_, *described]).run(ids)
+        read_facts = FactsReader(types, names_, self._profile.names.languages, described).read
+        return await self._query("facts", read_facts, predicates=[*types, *names_, *described]).run(ids, call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
         via, names = self._profile.names.predicate_entity, self._name_predicates.names
         if not via:
             return await self._named(ids, call)
-        read = FactsReader((), names, self._profile.names.languages).read
-        found = dict(await self._asking("predicate_labels", call, read, via=via, names=names).run(ids))
+        read_names = FactsReader((), names, self._profile.names.languages).read
+        found = dict(await self._query("predicate_labels", read_names, via=via, names=names).run(ids, call))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
             found |= await self._named(unnamed, call)
         return found
@@ -99,47 +98,46 @@ class NodeReader:
 
     async def _named(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         names = self._name_predicates.names
-        read = FactsReader((), names, self._profile.names.languages).read
-        return await self._asking("facts", call, read, predicates=names).run(ids)
+        read_names = FactsReader((), names, self._profile.names.languages).read
+        return await self._query("facts", read_names, predicates=names).run(ids, call)
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
 
-        def read(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, DirectSubclasses]:
-            found: dict[Iri, set[Iri]] = {iri: set() for iri in batch}
-            for row in rows:
-                found[row["n"].value].add(row["class"].value)
-            return {iri: DirectSubclasses(tuple(sorted(classes)), mark) for iri, classes in found.items()}
+        def read_classes(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, DirectSubclasses]:
+            found: dict[Iri, set[Iri]] = {parent: set() for parent in batch}
+            for parent, child in read(rows, iri("n"), iri("class")):
+                found[parent].add(child)
+            return {parent: DirectSubclasses(tuple(sorted(children)), mark) for parent, children in found.items()}
 
-        return await self._asking("narrower", call, read, predicates=self._profile.types.subclass_of).run(ids)
+        return await self._query("narrower", read_classes, predicates=self._profile.types.subclass_of).run(ids, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
         roles = self._profile.roles.mentions
         if not roles:
             return {node: Description() for node in ids}
-        asking = self._asking(
+        query = self._query(
             "mentions",
-            call,
             _descriptions,
             exact=[role for role in roles if ":" in role],
             endings=[compact(role) for role in roles if ":" not in role],
         )
-        return await asking.run(ids)
+        return await query.run(ids, call)
 
     async def metadata(
         self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and the content of its blank nodes and of value nodes on request."""
         edges = self._profile.edges
-        told = (*edges.also_excepted, *edges.redirects, *edges.excepted)
-        also = [iri for iri in told if iri not in REIFICATION]
+        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        also = [iri for iri in listed if iri not in REIFICATION]
         others = {**self._rule.predicates, **self._rule.ends}
-        simple = await self._asking("literals", call, _descriptions, also=also, **others).run(ids)
+        simple = await self._query("literals", _descriptions, also=also, **others).run(ids, call)
         described = await self._refined(simple, call) if precise else simple
         if not blank_nodes:
             return described
-        contents = await self._asking("blank_content", call, self._read_blank).run(ids)
+        contents = await self._query("blank_content", self._read_blank).run(ids, call)
         return {node: _together(described[node], contents[node]) for node in described}
 
     async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
@@ -165,22 +163,20 @@ class NodeReader:
             for node, description in described.items()
         }
 
-    def _asking(
+    def _query(
         self,
         template: str,
-        call: Call,
         read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
         **parameters: Parameter,
-    ) -> Batches[Iri, Answer]:
-        return batched(self._client, call, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
+    ) -> BatchedQuery[Iri, Answer]:
+        return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 
     def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}
         by_node: dict[Iri, dict[Iri, dict[str, list[Row]]]] = {node: {} for node in batch}
-        for row in rows:
-            if row["p"].value not in skipped:
-                blanks = by_node[row["n"].value].setdefault(row["p"].value, {})
-                blanks.setdefault(row["b"].value, []).append(row)
+        for (node, predicate, blank), row in zip(read(rows, iri("n"), iri("p"), term("b")), rows, strict=True):
+            if predicate not in skipped:
+                by_node[node].setdefault(predicate, {}).setdefault(blank.value, []).append(row)
         return {
             node: Description(
                 {predicate: tuple(_blank(group) for group in blanks.values()) for predicate, blanks in found.items()},
@@ -190,12 +186,12 @@ class NodeReader:
         }
 
 
-def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> Found:
-    found: Found = {node: {} for node in batch}
-    for row in rows:
-        item = value(row["v"])
+def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> _Values:
+    found: _Values = {node: {} for node in batch}
+    for node, predicate, bound in node_values(rows):
+        item = value(bound)
         if item is not None:
-            found[row["n"].value].setdefault(row["p"].value, {})[item] = None
+            found[node].setdefault(predicate, {})[item] = None
     return found
 
 
@@ -211,18 +207,15 @@ def _blank(rows: Sequence[Row]) -> BlankNode:
     own: dict[Iri, dict[Value, None]] = defaultdict(dict)
     below: dict[Iri, dict[str, dict[Iri, dict[Value, None]]]] = defaultdict(dict)
     cut: set[str] = set()
-    for row in rows:
-        if "q" not in row:
-            continue
-        predicate, target = row["q"].value, row["v"]
-        if not is_blank(target):
+    for predicate, target in read(binding(rows, "q"), iri("q"), term("v")):
+        if isinstance(target, BlankTerm):
+            below[predicate].setdefault(target.value, {})
+        else:
             own[predicate].update(_single(target))
-            continue
-        inner = below[predicate].setdefault(target.value, {})
-        if "r" in row:
-            if is_blank(row["w"]):
-                cut.add(target.value)
-            inner.setdefault(row["r"].value, {}).update(_single(row["w"]))
+    for predicate, target, key, bound in read(binding(rows, "r"), iri("q"), term("v"), iri("r"), term("w")):
+        if isinstance(bound, BlankTerm):
+            cut.add(target.value)
+        below[predicate][target.value].setdefault(key, {}).update(_single(bound))
     properties: dict[Iri, tuple[Value, ...]] = {predicate: tuple(values) for predicate, values in own.items()}
     for predicate, blanks in below.items():
         nested = tuple(

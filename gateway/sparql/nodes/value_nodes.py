@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
-from gateway.sparql.batches import Batches, batched
+from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.results.columns import iri, read, term
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import IriTerm, value
+from gateway.sparql.results.terms import IriTerm, Term, value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
@@ -66,9 +67,10 @@ class ValueNodeReader:
     """Asks for value nodes, where the profile says that the graph is a Wikibase."""
 
     def __init__(self, client: SparqlClient, batch: int, *, is_wikibase: bool) -> None:
-        self._client = client
-        self._batch = batch
         self._is_wikibase = is_wikibase
+        self._query = BatchedQuery[Pair, Refinement](
+            client, "wikibase/value_nodes", batch, lambda batch: {"pairs": batch}, _read
+        )
 
     async def refinements(
         self, values: Iterable[tuple[Pair, Iterable[Value]]], call: Call
@@ -80,12 +82,7 @@ class ValueNodeReader:
             call: The call that asks.
         """
         pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))] if self._is_wikibase else []
-        if not pairs:
-            return {}
-        asking: Batches[Pair, Refinement] = batched(
-            self._client, call, "wikibase/value_nodes", self._batch, lambda batch: {"pairs": batch}, _read
-        )
-        return await asking.run(pairs)
+        return await self._query.run(pairs, call) if pairs else {}
 
 
 def _may_be_refined(item: Value) -> bool:
@@ -94,20 +91,18 @@ def _may_be_refined(item: Value) -> bool:
 
 def _read(batch: Sequence[Pair], rows: Sequence[Row], mark: Mark) -> dict[Pair, Refinement]:
     found: dict[Pair, dict[Literal, dict[Value, None]]] = {pair: {} for pair in batch}
-    for row in rows:
-        simple = value(row["v"])
+    for subject, predicate, bound, said in read(rows, iri("n"), iri("k"), term("v"), term("said")):
+        simple = value(bound)
         if isinstance(simple, Literal):
-            refined = _refined(simple, row)
-            found[row["n"].value, row["k"].value].setdefault(simple, {})[refined] = None
+            found[subject, predicate].setdefault(simple, {})[_refined(simple, said)] = None
     return {
         pair: Refinement({simple: tuple(refined) for simple, refined in by_value.items()}, mark)
         for pair, by_value in found.items()
     }
 
 
-def _refined(simple: Literal, row: Row) -> Value:
+def _refined(simple: Literal, said: Term) -> Value:
     """Return a date as exact as it is known, or a number with its unit."""
-    said = row["said"]
     if isinstance(said, IriTerm):
         return simple if said.value.endswith(_NO_UNIT) else Quantity(simple, said.value)
     date = _DATE.match(simple.value)

@@ -1,1 +1,1 @@
-"""Bytes of SPARQL JSON to rows."""
+"""Answers: bytes of SPARQL JSON (`decoder`) to terms (`terms`) in rows (`rows`), read by typed columns (`columns`)."""

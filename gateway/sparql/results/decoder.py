@@ -92,8 +92,7 @@ def _decoded(text: memoryview, most_quotes: int) -> list[Row] | EndpointFault | 
     try:
         rows = (_rows if len(text) > _FEW_BYTES else _any_rows).decode(text)
     except msgspec.ValidationError:
-        # JSON, and something else than rows of terms. A kind of term that nobody here knows is no answer either: it
-        # would be left out without a word.
+        # JSON, but no rows of terms. An unknown kind of term is no answer either: the value would be missing unseen.
         return _no_answer()
     except (ValueError, RecursionError):
         mended = without_halves(bytes(text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.errors import AnswerCut
-from gateway.graph.values import Edge
 from gateway.sparql.results.terms import Term
 
 Row = dict[str, Term]
@@ -50,8 +49,3 @@ class Rows:
     def part(self) -> tuple[Sequence[Row], bool]:
         """Return the rows that came, and whether there are more."""
         return self._rows, self._is_cut
-
-
-def edge_of(row: Row) -> Edge:
-    """Return the triple that a row's ?s, ?p and ?o are."""
-    return Edge(row["s"].value, row["p"].value, row["o"].value)

@@ -39,7 +39,7 @@ class LiteralTerm(_Term, frozen=True, gc=False, tag="literal"):
 
     Attributes:
         value: Its lexical form.
-        datatype: The IRI of its datatype, where the engine tells one.
+        datatype: The IRI of its datatype, where the engine states one.
         language: Its language tag, as the engine keeps it.
     """
 
@@ -56,7 +56,7 @@ class TripleTerm(_Term, frozen=True, gc=False, tag="triple"):
     """A bound triple (RDF 1.2).
 
     Attributes:
-        value: Its three terms as JSON, which nobody here reads.
+        value: Its three terms as JSON, which no reader uses.
     """
 
     value: _Unread

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway.errors import EndpointFault, Fault, quoted
+from gateway.errors import Fault, quoted
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.columns import integer, read, term
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import is_iri
+from gateway.sparql.results.terms import IriTerm
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
 from gateway.terms.known_iris import is_entity_type
@@ -22,6 +23,8 @@ _TRIPLES = 500_000
 
 _TERMS = 200
 """Types or predicates in one counting query at most."""
+
+_COUNT = integer("count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +181,19 @@ class Counter:
     ) -> Scan:
         rows, is_cut = (await self._client.rows(template, call, {**parameters, "scan": limit + 1})).part()
         counts = counts_in(rows, variable)
-        return Scan(counts, limit, not is_cut and sum(int(row["count"].value) for row in rows) <= limit)
+        return Scan(counts, limit, not is_cut and sum(_COUNT(rows)) <= limit)
 
 
 def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
     """Return the counts of an answer by the IRI that a variable is bound to, without those of literals and blank nodes.
 
     Raises:
-        EndpointFault: A row lacks what the query asked for.
+        UnexpectedRows: A row lacks what the query asked for.
     """
-    try:
-        # A scan that finds nothing is one empty group on some engines, and no row on others.
-        if len(rows) == 1 and variable not in rows[0] and int(rows[0]["count"].value) == 0:
-            rows = ()
-        return {row[variable].value: int(row["count"].value) for row in rows if is_iri(row[variable])}
-    except (KeyError, ValueError) as error:
-        raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+    # A scan that finds nothing is one empty group on some engines, and no row on others.
+    if len(rows) == 1 and variable not in rows[0] and [*_COUNT(rows)] == [0]:
+        return {}
+    return {bound.value: count for bound, count in read(rows, term(variable), _COUNT) if isinstance(bound, IriTerm)}
 
 
 def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:

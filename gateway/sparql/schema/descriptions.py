@@ -14,8 +14,10 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row
+from gateway.sparql.results.terms import LiteralTerm
 from gateway.sparql.schema.term_counts import TermCounts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
@@ -49,24 +51,23 @@ class DescriptionReader:
             service_description: Turtle that the endpoint answers to a request without a query; empty for none.
             call: Pays for the question to the graph.
         """
-        read, is_cut = await self._rows("schema/published", call)
-        rows = [*read, *_in_description(service_description)]
+        in_graph, is_cut = await self._rows("schema/published", call)
+        rows = [*in_graph, *_in_description(service_description)]
         found = TermCounts(is_cut=is_cut)
-        for row in rows:
-            counted = row["count"].value if "count" in row else ""
-            count = int(counted) if counted.isdecimal() else None
-            kind = found.types if row["kind"].value == _PUBLISHED_CLASS else found.predicates
+        for kind, listed, counted in read(rows, iri("kind"), iri("term"), optional("count")):
+            count = int(counted.value) if isinstance(counted, LiteralTerm) and counted.value.isdecimal() else None
+            terms = found.types if kind == _PUBLISHED_CLASS else found.predicates
             # The whole and its parts may both be described: the larger figure is that of the whole.
-            kind[row["term"].value] = max(count, kind.get(row["term"].value) or 0) if count is not None else None
+            terms[listed] = max(count, terms.get(listed) or 0) if count is not None else None
         return self._allowed(found)
 
     async def declared(self, call: Call) -> TermCounts:
         """Return the classes and object properties that the graph declares."""
         rows, is_cut = await self._rows("schema/declared", call)
         found = TermCounts(is_cut=is_cut)
-        for row in rows:
-            kind = found.predicates if row["kind"].value == _DECLARED_PREDICATE else found.types
-            kind[row["term"].value] = None
+        for kind, declared in read(rows, iri("kind"), iri("term")):
+            terms = found.predicates if kind == _DECLARED_PREDICATE else found.types
+            terms[declared] = None
         return self._allowed(found)
 
     async def used(self, listed: TermCounts, call: Call) -> TermCounts:
@@ -91,7 +92,7 @@ class DescriptionReader:
                 {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch, **self._rule.ends}
             )
             rows, was_cut = await self._rows(f"schema/{name}", call, given)
-            found |= {row[variable].value for row in rows}
+            found.update(iri(variable)(rows))
             is_cut = is_cut or was_cut
         return found, is_cut
 

@@ -6,6 +6,7 @@ from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.results.columns import UnexpectedRows, integer
 from gateway.sparql.schema.counting import Counter, Scan
 
 _TOTALS_SECONDS = 0.7
@@ -43,7 +44,7 @@ class GraphSize:
             return None
         try:
             return await self._count(_UNBOUNDED, call)
-        except (Fault, KeyError, ValueError):
+        except Fault:
             return None
 
     async def _totals_within(self, seconds: float, limit: int, call: Call) -> Scan:
@@ -58,9 +59,12 @@ class GraphSize:
         try:
             with call.within(_SMALL_SECONDS):
                 return await self._count(_SMALL + 1, call) <= _SMALL
-        except (Fault, KeyError, ValueError):
+        except Fault:
             return False
 
     async def _count(self, at_most: int, call: Call) -> int:
-        (row,) = (await self._client.rows("check/triples", call, {"most": at_most})).whole()
-        return int(row["count"].value)
+        answer = await self._client.rows("check/triples", call, {"most": at_most})
+        counts = [*integer("count")(answer.whole())]
+        if len(counts) != 1:
+            raise UnexpectedRows
+        return counts[0]

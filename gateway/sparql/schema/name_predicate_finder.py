@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from itertools import chain
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
+from gateway.sparql.results.columns import iri
 from gateway.sparql.schema.name_heuristic import Text, likely_name_predicate
 from gateway.terms.iri import is_sendable
 from gateway.terms.literals import Literal
@@ -67,8 +68,8 @@ class NamePredicateFinder:
     async def _used(self, predicates: tuple[Iri, ...], call: Call) -> tuple[Iri, ...] | None:
         try:
             answer = await self._client.rows("schema/used_names", call, {"predicates": predicates})
-            used = {row["p"].value for row in answer.whole()}
-        except (Fault, KeyError):
+            used = set(iri("p")(answer.whole()))
+        except Fault:
             return None
         return tuple(iri for iri in predicates if iri in used)
 
@@ -95,11 +96,7 @@ class NamePredicateFinder:
         """Return some subjects of the triples after a place, as far apart as possible."""
         # Any subjects will do.
         rows, _ = (await self._client.rows("schema/subjects", call, {"skip": place, "scan": _TRIPLES})).part()
-        try:
-            subjects = [row["s"].value for row in rows]
-        except KeyError as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
-        askable = [subject for subject in subjects if is_sendable(subject)]
+        askable = [subject for subject in iri("s")(rows) if is_sendable(subject)]
         return askable[:: max(1, -(-len(askable) // _NODES))]
 
 

@@ -140,6 +140,7 @@ class SchemaReader:
         if not self._client.is_remote or self._profile.endpoint.graphs != "default":
             return ""
         try:
+            # One row is enough.
             rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)).part()
         except QueryRefused:
             # An engine without named graphs refuses to be asked for them.

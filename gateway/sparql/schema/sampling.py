@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Self
 
-from gateway.errors import DeadlinePassed, EndpointFault, Fault
+from gateway.errors import DeadlinePassed, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.results.columns import binding, integer, iri, read
 from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
@@ -117,13 +118,9 @@ class Sampler:
         rows, is_cut = (await self._client.rows(template, call, given)).part()
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
         predicates: dict[Iri, int] = {}
-        try:
-            for row in rows:
-                if "p" in row:
-                    counts = sample.types if row["p"].value in self._types else predicates
-                    counts[row["t"].value] = int(row["count"].value)
-        except (KeyError, ValueError) as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        for predicate, counted, count in read(binding(rows, "p"), iri("p"), iri("t"), integer("count")):
+            counts = sample.types if predicate in self._types else predicates
+            counts[counted] = count
         sample.types = Counter({iri: count for iri, count in sample.types.items() if is_entity_type(iri)})
         sample.predicates = self._edges(predicates)
         return sample

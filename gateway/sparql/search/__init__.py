@@ -1,1 +1,1 @@
-"""Search by name: patterns, text indexes, exact forms."""
+"""Names to nodes: which entities have a name that fits what a user typed. `gateway.sparql.nodes` goes the other way."""

@@ -1,4 +1,4 @@
-"""Whether the engine's REGEX takes classes of letters and of marks, so that names are found in spite of accents."""
+"""Whether the engine's REGEX supports classes of letters and marks, by which names match regardless of accents."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class LetterClasses:
         self._failed = 0
         self._probing = asyncio.Lock()
 
-    async def taken(self, call: Call) -> bool:
-        """Return whether the engine takes them; where that could not be learnt, it is probed again another time."""
+    async def supported(self, call: Call) -> bool:
+        """Return whether the engine supports them; after a probe that failed, the next search probes again."""
         async with self._probing:
             if self._known is None and self._failed < _ATTEMPTS:
                 try:
                     self._known = await self._probe(call)
                 except Fault as fault:
                     self._failed += 1
-                    _log.info("whether REGEX takes classes of letters could not be learnt: %s", fault)
+                    _log.info("the probe whether REGEX supports classes of letters failed: %s", fault)
         return bool(self._known)
 
     async def _probe(self, call: Call) -> bool:

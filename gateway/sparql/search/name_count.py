@@ -1,14 +1,15 @@
-"""How many names a graph has: whether a search may compare them all."""
+"""How many names a graph has, which decides whether a search may compare all of them."""
 
 from __future__ import annotations
 
 import logging
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.results.columns import integer
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ class NameCount:
         self._known: dict[int, bool] = {}
 
     async def is_at_most(self, bound: int, call: Call) -> bool:
-        """Tell whether there are so many names at most; where that cannot be counted, there are more."""
+        """Return whether there are at most so many names; False where they cannot be counted."""
         if not self._client.is_remote:
             return True
         if self._counted_for != self._name_predicates.all:
@@ -40,7 +41,4 @@ class NameCount:
         answer = await self._client.rows(
             "search/size", call, {"predicates": list(self._name_predicates.all), "most": bound + 1}
         )
-        try:
-            return sum(int(row["count"].value) for row in answer.whole())
-        except (KeyError, ValueError) as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        return sum(integer("count")(answer.whole()))

@@ -1,4 +1,4 @@
-"""The forms in which a name that somebody typed may stand in a graph, so that it can be looked up and not searched."""
+"""The spellings in which a graph may have a name that a user typed, so that the name can be looked up."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import string
 from collections.abc import Iterator, Sequence
 
 _ROOM = 4_000
-"""Characters of all forms together; those that come last are the least likely."""
+"""Characters of all variants together; the least likely ones come last."""
 
 _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 """Control characters stand in no name, and NUL and halves of surrogate pairs in no query."""
 
 
-def forms(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
+def variants(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
     """Return texts with their language tags, the likeliest first.
 
     Args:

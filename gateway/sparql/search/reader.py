@@ -1,8 +1,8 @@
-"""Finding entities by their names, by whatever the endpoint has for it.
+"""Finds entities by their names, in the way that the endpoint supports.
 
-Where a graph has few names, all of them are compared: that is exact, quick, and the same on every engine. Where it has
-many, the endpoint's text index is asked, and the name is looked up as it stands. All names are then compared only if
-that found nothing or there is no index, and never more of them than the profile allows.
+In a graph with few names, a search compares all of them: that is exact, quick, and the same on every engine. In a graph
+with many, it asks the endpoint's text index and looks the name up as typed. It then compares all names only if that
+found nothing or there is no index, and only if the profile allows so many.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
-from gateway.sparql.search.found_names import FoundNames, Restricted
+from gateway.sparql.search.hit_reader import HitReader, Scope
 from gateway.sparql.search.letter_classes import LetterClasses
 from gateway.sparql.search.name_count import NameCount
-from gateway.sparql.search.name_variants import forms
+from gateway.sparql.search.name_variants import variants
 from gateway.sparql.search.text_search import TextSearch
 from gateway.sparql.template import Parameter
 from gateway.terms.patterns import patterns, words_in
@@ -58,7 +58,7 @@ class SearchReader:
         self._settings = profile.search
         self._languages = profile.names.languages
         self._name_predicates = name_predicates
-        self._names = FoundNames(client, profile, name_predicates)
+        self._hits = HitReader(client, profile, name_predicates)
         self._text = TextSearch(client, profile, name_predicates)
         self._count = NameCount(client, name_predicates)
         self._letter_classes = LetterClasses(client)
@@ -108,12 +108,12 @@ class SearchReader:
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Look for entities that have a name exactly as it was asked for; see `GraphStore.named`."""
-        given = forms(text, self._languages)
+        given = variants(text, self._languages)
         how = "names and synonyms equal to the text, in several cases and languages"
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)
-        restricted = Restricted(self._name_predicates.all, types)
-        found = await self._names.matching("search/exact", {"forms": given}, restricted, call)
+        scope = Scope(self._name_predicates.all, types)
+        found = await self._hits.hits("search/exact", {"forms": given}, scope, call)
         return Hits(found.hits, found.truncated, how, exhaustive=False)
 
     async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> tuple[Hits, bool]:
@@ -140,21 +140,21 @@ class SearchReader:
         return await self._scan(words, types, call, every=False)
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
-        restricted = Restricted(self._name_predicates.all, types)
+        scope = Scope(self._name_predicates.all, types)
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed(words)}"
-        if await self._letter_classes.taken(call):
+        if await self._letter_classes.supported(call):
             whole = patterns(words)
             given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
             wanted = len(words) if every else 1
             try:
-                found = await self._names.matching("search/folded", given, restricted, call)
+                found = await self._hits.hits("search/folded", given, scope, call)
             except QueryRefused as refused:
                 _log.info("names are compared as they were typed: %s", refused)
             else:
                 # A pattern may have a part of its word only, and ignores more marks than a comparison does.
                 hits = tuple(hit for hit in found.hits if len(words_in(hit.text, words)) >= wanted)
                 return Hits(hits, found.truncated, how)
-        found = await self._names.matching("search" if every else "search_some", {"words": words}, restricted, call)
+        found = await self._hits.hits("search" if every else "search_some", {"words": words}, scope, call)
         return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
 
 

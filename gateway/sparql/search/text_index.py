@@ -1,7 +1,6 @@
-"""The text indexes of engines: how each is asked, and which words show whether one is there.
+"""The text indexes of engines: how each is queried, and which words prove that one is there.
 
-Sources: docs/notes/endpoints.md, "Text search"; docs/notes/blazegraph.md, "Features". QLever's, GraphDB's and
-Stardog's are written by their documentation and were not run, so a profile has to name them.
+Sources: docs/notes/endpoints.md, "Text search"; docs/notes/blazegraph.md, "Features".
 """
 
 from __future__ import annotations
@@ -9,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from gateway.settings.endpoint import EngineName
 from gateway.sparql.search import text_query
 from gateway.terms.words import words_of
-
-IndexName = Literal["fuseki", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog"]
 
 
 class Writer(Protocol):
@@ -30,31 +28,24 @@ class TextIndex:
     """A kind of text index.
 
     Attributes:
-        name: What it is asked by.
-        template: The template that asks it.
+        name: The function or predicate that queries it.
+        template: The template that queries it.
         write: Writes its queries.
-        takes: Parameters of its template that others have not.
-        finds_some: Whether it can find names with only some of the words.
+        takes: Parameters of its template that the others lack.
     """
 
     name: str
     template: str
     write: Writer
     takes: frozenset[str] = frozenset()
-    finds_some: bool = True
 
 
-INDEXES: Mapping[IndexName, TextIndex] = {
+INDEXES: Mapping[EngineName, TextIndex] = {
     "fuseki": TextIndex("text:query", "search/fuseki", text_query.lucene, frozenset({"covered", "matches"})),
     "virtuoso": TextIndex("bif:contains", "search/virtuoso", text_query.virtuoso),
     "blazegraph": TextIndex("bds:search", "search/blazegraph", text_query.plain, frozenset({"every"})),
-    "qlever": TextIndex("ql:contains-word", "search/qlever", text_query.plain, finds_some=False),
-    "graphdb": TextIndex("a connector", "search/graphdb", text_query.lucene, frozenset({"connector", "matches"})),
-    "stardog": TextIndex("textMatch", "search/stardog", text_query.lucene, frozenset({"matches"})),
 }
-
-RECOGNISED: frozenset[IndexName] = frozenset({"fuseki", "virtuoso", "blazegraph"})
-"""Indexes that are looked for where their engine is recognised."""
+"""The text index of each engine that has one which is known here."""
 
 _LONG_WORD = re.compile(r"[a-z]{4,24}")
 _SHORT_WORD = 3
@@ -62,11 +53,11 @@ _SHORT_WORD = 3
 Named = TypeVar("Named")
 
 
-def telling_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
+def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
     """Return the longest words of names, each with whose name it is: a long one is no stop word.
 
     Args:
-        names: Names, and what is to be told with each word.
+        names: Names, each with what is returned beside its words.
         most: Words at most.
     """
     found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORT_WORD}

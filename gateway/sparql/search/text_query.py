@@ -1,4 +1,4 @@
-"""Words as the query languages of text indexes want them.
+"""Words written in the query languages of text indexes.
 
 A word is letters, digits and marks; it is quoted for the inner language, or refused. So no operator, wildcard or field
 name of that language comes from what somebody typed (docs/notes/endpoints.md, "Text search").
@@ -12,7 +12,7 @@ from gateway.errors import InputError, quoted
 from gateway.terms.words import is_word
 
 _PREFIX = 4
-"""Characters that a word needs before it may be the beginning of one: Virtuoso and QLever refuse fewer."""
+"""Characters that a word needs before it may be the beginning of one: Virtuoso refuses fewer."""
 
 _PLURALS = ((("ies",), 3, 5), (("ses", "xes", "zes", "ches", "shes"), 2, _PREFIX), (("s",), 1, _PREFIX))
 """Endings, how many of their characters a singular may not have, and characters that have to be left."""
@@ -22,7 +22,7 @@ _LONGEST = 60
 
 
 def lucene(words: Sequence[str], *, every: bool) -> str:
-    """Write a query of Lucene's classic syntax: Jena's, GraphDB's and Stardog's.
+    """Write a query of Lucene's classic syntax, which Jena takes.
 
     A word of capitals would be an operator and a word of digits a number's; inside of quotes it is neither. The
     beginning of a word stands outside of them, where a lower-case word is only ever a term.
@@ -35,8 +35,8 @@ def virtuoso(words: Sequence[str], *, every: bool) -> str:
     return _joined([f'"{_begun(word)}"' for word in words], every=every)
 
 
-def plain(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - Blazegraph is told that beside the words
-    """Write a query of words and nothing else, as Blazegraph and QLever take it: they know no operators."""
+def plain(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - Blazegraph takes that beside the words
+    """Write a query of words and nothing else, as Blazegraph takes it: it knows no operators."""
     return " ".join(map(_begun, words))
 
 

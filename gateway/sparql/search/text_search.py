@@ -1,4 +1,4 @@
-"""Searching by the endpoint's own text index, which is trusted for what it was seen to find and for nothing else.
+"""Searches by the endpoint's text index, which is trusted only for predicates whose names it has found.
 
 A missing index is often silent, and one that is there may lack a predicate: so it has to find a node by a word of a
 name that the node really has, for each predicate (docs/notes/endpoints.md, "Text search").
@@ -17,8 +17,8 @@ from gateway.graph.values import Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
-from gateway.sparql.search.found_names import FoundNames, Restricted
-from gateway.sparql.search.text_index import INDEXES, RECOGNISED, TextIndex, telling_words
+from gateway.sparql.search.hit_reader import HitReader, Scope
+from gateway.sparql.search.text_index import INDEXES, TextIndex, distinctive_words
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import in_prose
@@ -57,7 +57,7 @@ class TextSearch:
     def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
         self._client = client
         self._settings = profile.search
-        self._names = FoundNames(client, profile, name_predicates)
+        self._hits = HitReader(client, profile, name_predicates)
         self._name_predicates = name_predicates
         self._coverage: Coverage | None = None
         self._probed_for: tuple[Iri, ...] | None = None
@@ -74,10 +74,10 @@ class TextSearch:
             every: Whether a name has to have every word, or some.
         """
         known = await self._known(call)
-        if known is None or not (every or known.index.finds_some):
+        if known is None:
             return None
         found = await self._ask(
-            known.index, known.predicates, Restricted(self._name_predicates.all, types), words, call, every=every
+            known.index, known.predicates, Scope(self._name_predicates.all, types), words, call, every=every
         )
         return Hits(found.hits, found.truncated, _how(known, words, every=every), exhaustive=False)
 
@@ -98,14 +98,14 @@ class TextSearch:
         wanted = self._settings.index
         if wanted == "auto":
             engine = await self._client.engine(call)
-            index = next((INDEXES[name] for name in RECOGNISED if name == engine), None)
+            index = INDEXES.get(engine)
         else:
             index = None if wanted == "none" else INDEXES[wanted]
         if index is None:
             return None
         finds: dict[Iri, bool] = {}
         try:
-            for predicate, named in (await self._names.some(_NAMES, call)).items():
+            for predicate, named in (await self._hits.sample(_NAMES, call)).items():
                 finds[predicate] = await self._finds(index, predicate, named, call)
         except QueryRefused:
             _log.info("there is no text index: %s is refused", index.name)
@@ -117,8 +117,8 @@ class TextSearch:
 
     async def _finds(self, index: TextIndex, predicate: Iri, named: Sequence[tuple[Iri, str]], call: Call) -> bool:
         """Tell whether the index finds one of some nodes by a word of its name."""
-        for node, word in telling_words(named, _WORDS):
-            found = await self._ask(index, (predicate,), Restricted((predicate,)), [word], call, every=True)
+        for node, word in distinctive_words(named, _WORDS):
+            found = await self._ask(index, (predicate,), Scope((predicate,)), [word], call, every=True)
             if any(hit.iri == node and word in hit.text.lower() for hit in found.hits):
                 return True
         return False
@@ -127,24 +127,23 @@ class TextSearch:
         self,
         index: TextIndex,
         covered: Sequence[Iri],
-        restricted: Restricted,
+        scope: Scope,
         words: Sequence[str],
         call: Call,
         *,
         every: bool,
     ) -> Hits:
-        matches = _MATCHES_BEFORE_TYPES if restricted.types else _MATCHES
+        matches = _MATCHES_BEFORE_TYPES if scope.types else _MATCHES
         own: dict[str, Parameter] = {
             "covered": covered,
             "matches": matches,
             "every": str(every).lower(),
-            "connector": self._settings.connector,
         }
         parameters = {
             "text": index.write(words, every=every),
             **{name: value for name, value in own.items() if name in index.takes},
         }
-        found = await self._names.matching(index.template, parameters, restricted, call)
+        found = await self._hits.hits(index.template, parameters, scope, call)
         at_its_cap = "matches" in index.takes and len({hit.iri for hit in found.hits}) >= matches
         return Hits(found.hits, found.truncated or at_its_cap, how="", exhaustive=False)
 

@@ -137,8 +137,15 @@ def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_read_in_as_
             assert set(path[1:-1]) <= found.known.keys()
 
 
+shown_late = Graph(
+    (Edge("a", "p", "f"), Edge("b", "p", "c"), Edge("b", "p", "d"), Edge("b", "p", "f"), Edge("d", "p", "e")),
+    failed=frozenset({"a", "c"}),
+)
+
+
 @settings(max_examples=examples(300))
 @given(graph=graphs(), seeds=several_seeds, hops=st.integers(1, 3), rule=rules)
+@example(graph=shown_late, seeds=["a", "c", "e"], hops=3, rule=HubRule(None, None))
 def test_every_seed_of_a_neighbourhood_is_at_distance_0_whatever_could_not_be_read_of_it(
     graph: Graph, seeds: list[str], hops: int, rule: HubRule
 ) -> None:

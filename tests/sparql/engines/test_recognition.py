@@ -84,7 +84,7 @@ def test_the_habits_of_every_engine_that_a_profile_can_pin_are_known() -> None:
     assert all(timeout_policy(EndpointSettings(), engine) == TRAITS[engine].timeout_policy for engine in TRAITS)
 
 
-def test_fuseki_and_blazegraph_are_told_the_time_that_is_left_each_in_its_way() -> None:
+def test_fuseki_and_blazegraph_receive_the_time_that_is_left_each_in_its_way() -> None:
     assert timeout_policy(EndpointSettings(), "fuseki") == TimeoutPolicy(timeout_parameter="timeout")
     assert timeout_policy(EndpointSettings(), "blazegraph") == TimeoutPolicy(
         timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True
@@ -98,5 +98,5 @@ def test_the_profile_wins_over_what_is_known_of_an_engine() -> None:
     )
 
 
-def test_virtuoso_is_never_told_a_time_out_because_it_would_answer_in_part() -> None:
+def test_virtuoso_never_receives_a_time_out_because_it_would_answer_in_part() -> None:
     assert timeout_policy(EndpointSettings(timeout_parameter="timeout"), "virtuoso") == TimeoutPolicy()

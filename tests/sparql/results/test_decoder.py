@@ -87,7 +87,7 @@ def test_a_body_cut_at_any_byte_is_no_answer() -> None:
     ids=["fuseki", "oxigraph", "blazegraph", "deadline", "qlever"],
 )
 @pytest.mark.parametrize("rows", [BEGUN, WHOLE, b'{"head":{"vars":["s"]},"results":{"bindings":[', b""])
-def test_an_engine_that_gave_up_after_some_rows_is_told_as_that(rows: bytes, marker: bytes) -> None:
+def test_an_engine_that_gave_up_after_some_rows_is_reported_as_that(rows: bytes, marker: bytes) -> None:
     with pytest.raises(GaveUp, match="gave up in the middle") as caught:
         decode(rows + marker)
     assert caught.value.next_step
@@ -220,7 +220,7 @@ def test_a_variable_is_an_iri_a_blank_node_or_neither() -> None:
     assert [is_blank(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [False, True, False, False]
 
 
-def test_language_tags_are_folded_whatever_the_engine_keeps() -> None:
+def test_language_tags_are_folded_whatever_the_engine_stores() -> None:
     assert literal(TEXT_TERM) == Literal("caf\u00e9 \U0001f600", language="en-us")
 
 

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql.search.name_variants import forms
-from gateway.sparql.search.text_index import INDEXES, telling_words
+from gateway.sparql.search.name_variants import variants
+from gateway.sparql.search.text_index import distinctive_words
 from gateway.sparql.search.text_query import lucene, plain, virtuoso
 from gateway.terms.words import is_word, listed, words_of
 from tests.examples import examples
@@ -118,19 +118,15 @@ def test_every_word_of_a_text_is_a_word(text: str) -> None:
         assert not LUCENE_SPECIAL & set(word)
 
 
-def test_qlever_alone_cannot_find_names_with_some_of_the_words() -> None:
-    assert [name for name, index in INDEXES.items() if not index.finds_some] == ["qlever"]
-
-
 def test_the_longest_words_tell_whether_an_index_is_there() -> None:
     names = [("a", "The Cushing disease of 1932"), ("b", "desmopressin-acetate")]
-    assert telling_words(names, 2) == [("b", "desmopressin"), ("b", "acetate")]
-    assert telling_words([("a", "ab of")], 2) == []
-    assert telling_words([("a", "\u6771\u4eac\u90fd")], 2) == [("a", "\u6771\u4eac\u90fd")]
+    assert distinctive_words(names, 2) == [("b", "desmopressin"), ("b", "acetate")]
+    assert distinctive_words([("a", "ab of")], 2) == []
+    assert distinctive_words([("a", "\u6771\u4eac\u90fd")], 2) == [("a", "\u6771\u4eac\u90fd")]
 
 
 def test_a_name_is_looked_up_in_several_cases_and_languages() -> None:
-    found = forms("type_2  diabetes", ["de"])
+    found = variants("type_2  diabetes", ["de"])
     assert {text for text, _ in found} >= {
         *("type_2 diabetes", "type 2 diabetes", "Type 2 diabetes", "Type 2 Diabetes", "TYPE 2 DIABETES"),
     }
@@ -144,12 +140,12 @@ def test_a_name_is_looked_up_in_several_cases_and_languages() -> None:
 @example(text="\x00")
 @example(text="a\ud800b")
 def test_the_forms_of_a_text_are_few_and_can_be_sent(text: str) -> None:
-    found = forms(text, ["de", "fr"])
+    found = variants(text, ["de", "fr"])
     assert sum(len(form) for form, _ in found) <= max(4_000, 5 * 1_500)
     for form, _ in found:
         assert "\x00" not in form
         assert not any("\ud800" <= character <= "\udfff" for character in form)
 
 
-def test_words_are_told_in_few_characters() -> None:
+def test_words_are_listed_in_few_characters() -> None:
     assert listed(["one", "n" * 1_000]) == f"one, {'n' * 23}…"

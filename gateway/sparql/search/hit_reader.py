@@ -1,26 +1,26 @@
-"""Names and the entities that have them, out of rows: what every way of searching comes to."""
+"""The hits of a search: the rows of a search template as entities and the names that matched."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.results.columns import binding, iri, literal, read
 from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
 
 _CANDIDATES = 5_000
-"""Matches that are read before they are ranked; more is told as truncated."""
+"""Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restricted:
-    """Which names are meant.
+class Scope:
+    """Which names a search looks at.
 
     Attributes:
         predicates: Names of these predicates.
@@ -31,46 +31,45 @@ class Restricted:
     types: Sequence[Iri] = ()
 
 
-class FoundNames:
-    """Asks for names."""
+class HitReader:
+    """Sends search templates and reads their hits."""
 
     def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
         self._client = client
         self._type_predicates = profile.edges.types
         self._name_predicates = name_predicates
 
-    async def matching(
-        self, template: str, parameters: Mapping[str, Parameter], restricted: Restricted, call: Call
-    ) -> Hits:
-        """Ask a template for names, and return those that came; how it was done is for the caller to say.
+    async def hits(self, template: str, parameters: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
+        """Return the names that a template finds; the caller fills in `how`.
 
         Raises:
             Fault: The graph could not be asked.
         """
         among: dict[str, Parameter] = {
-            "predicates": restricted.predicates,
+            "predicates": scope.predicates,
             "type_predicates": self._type_predicates,
-            "types": [restricted.types] if restricted.types else [],
+            "types": [scope.types] if scope.types else [],
         }
         rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
         synonyms = set(self._name_predicates.synonyms)
-        try:
-            found = (Hit(row["n"].value, row["v"].value, is_synonym=row["p"].value in synonyms) for row in rows)
-            return Hits(tuple(dict.fromkeys(found)), truncated, how="")
-        except KeyError as error:
-            raise EndpointFault("The endpoint's rows lack what the query asked for.") from error
+        found = (
+            Hit(entity, name.value, is_synonym=predicate in synonyms)
+            for entity, predicate, name in read(rows, iri("n"), iri("p"), literal("v"))
+        )
+        return Hits(tuple(dict.fromkeys(found)), truncated, how="")
 
-    async def some(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
-        """Return, for each predicate that names anything, some entities with such a name of theirs.
+    async def sample(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
+        """Return some entities and their names, by the predicate that names them.
 
         Raises:
             Fault: The graph could not be asked.
         """
         parameters: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": most}
         found: dict[Iri, list[tuple[Iri, str]]] = {}
-        for row in (await self._rows("search/sample", parameters, _CANDIDATES, call))[0]:
-            if row.keys() >= {"n", "p", "v"}:
-                found.setdefault(row["p"].value, []).append((row["n"].value, row["v"].value))
+        # A part of the names is a sample as well.
+        rows, _ = await self._rows("search/sample", parameters, _CANDIDATES, call)
+        for entity, predicate, name in read(binding(rows, "n", "p", "v"), iri("n"), iri("p"), literal("v")):
+            found.setdefault(predicate, []).append((entity, name.value))
         return found
 
     async def _rows(

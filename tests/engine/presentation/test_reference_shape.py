@@ -1,0 +1,181 @@
+"""The reference shape: what it writes of a page, and that sizes are those of what it writes."""
+
+from gateway.engine.presentation.page import (
+    EntitiesPage,
+    EntityPage,
+    Header,
+    IdList,
+    Page,
+    PageEdge,
+    PageGap,
+    PageHit,
+    PageNode,
+    SearchPage,
+    TermSummary,
+)
+from gateway.engine.presentation.reference_shape import (
+    bfs_result,
+    entities_result,
+    entity_result,
+    intersection_result,
+    search_result,
+    size_of_entities_page,
+    size_of_entity_page,
+    size_of_page,
+    size_of_search_page,
+)
+from gateway.engine.presentation.size import size_of
+from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, NodeMetadata, PageAssertion
+from gateway.graph.values import Edge, NoValue
+from tests.engine.small import X
+
+NODE = PageNode(
+    f"{X}a",
+    "x:a",
+    "x:T",
+    paths=[["x:a", "x:b"]],
+    metadata=NodeMetadata(
+        name="A",
+        descriptions=["one"],
+        synonyms=["B"],
+        total_mentions=[1, 2],
+        properties={
+            "x:p": [Id("x:b")],
+            "x:q": [NoValue(unknown=True), NoValue(unknown=False)],
+            "x:r": [Nested({"x:s": [Amount(3, Id("x:m"))]}, cut=True)],
+        },
+    ),
+)
+METADATA = {
+    "name": "A",
+    "description": "one",
+    "synonyms": ["B"],
+    "total_mentions": [1, 2],
+    "x:p": "x:b",
+    "x:q": [{"unknown": True}, {"no_value": True}],
+    "x:r": {"x:s": {"amount": 3, "unit": "x:m"}, "more": True},
+}
+EDGE = PageEdge(
+    Edge(f"{X}a", f"{X}p", f"{X}b"),
+    "x:a",
+    "x:p",
+    "x:b",
+    metadata=EdgeMetadata(
+        [PageAssertion(negated=True, source_documents=["P1"]), PageAssertion(confidence=[0.5])],
+        PageAssertion(source_documents=["P1"]),
+    ),
+)
+LITTLE = Header(IdList(["x:a"]), 1, 1, 0, [1], [], {}, IdList([]), 0, [], TermSummary((), ()))
+
+
+def test_a_page_that_has_all_is_written_whole() -> None:
+    header = Header(
+        seeds=IdList(["x:a"]),
+        hops=2,
+        node_count=3,
+        edge_count=1,
+        levels=[1, 2],
+        gaps=[PageGap("budget", 2, ["x:c"], "Too many.")],
+        undecided={"min_mentions": 1},
+        missing_seeds=IdList([], left_out=1),
+        blank_node_edges=4,
+        warnings=["Careful."],
+        summary=TermSummary(["x:T"], ["x:p"], 5, 6),
+        degraded={"ids_not_listed": 1},
+    )
+    page = Page(header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, {"x:T": "T"})
+    page.next_offset, page.edges_across_pages, page.snapshot, page.is_result_changed = 2, 1, "abc", True
+    assert bfs_result(page).as_json() == {
+        "seeds": ["x:a"],
+        "max_hops": 2,
+        "node_count": 3,
+        "edge_count": 1,
+        "complete": False,
+        "incomplete": [{"cause": "budget", "count": 2, "ids": ["x:c"], "detail": "Too many."}],
+        "missing_seeds": [],
+        "levels": [1, 2],
+        "undecided": {"min_mentions": 1},
+        "blank_node_edges": 4,
+        "warnings": ["Careful."],
+        "degraded": {"ids_not_listed": 1},
+        "omitted_texts": {"x:quote": 1},
+        "nodes": [
+            {"id": "x:a", "entity_type": "x:T", "via": [["x:a", "x:b"]], "metadata": METADATA},
+            {"id": "x:b", "entity_type": "untyped", "name": ""},
+        ],
+        "edges": [
+            {
+                "subject": "x:a",
+                "predicate": "x:p",
+                "object": "x:b",
+                "metadata": {
+                    "source_documents": ["P1"],
+                    "assertions": [{"negated": True, "source_documents": ["P1"]}, {"confidence": 0.5}],
+                },
+            }
+        ],
+        "schema_summary": {
+            "entity_types_found": ["x:T"],
+            "predicates_found": ["x:p"],
+            "entity_types_total": 5,
+            "predicates_total": 6,
+        },
+        "labels": {"x:T": "T"},
+        "next_offset": 2,
+        "edges_across_pages": 1,
+        "snapshot": "abc",
+        "result_changed": True,
+    }
+    assert size_of_page(page) == size_of(bfs_result(page).as_json())
+
+
+def test_what_a_page_does_not_have_is_not_written() -> None:
+    page = Page(LITTLE, [], [])
+    assert bfs_result(page).as_json() == {
+        "seeds": ["x:a"],
+        "max_hops": 1,
+        "node_count": 1,
+        "edge_count": 0,
+        "complete": True,
+        "levels": [1],
+        "nodes": [],
+        "edges": [],
+        "schema_summary": {"entity_types_found": [], "predicates_found": []},
+    }
+
+
+def test_a_page_without_levels_is_an_intersection() -> None:
+    header = Header(IdList(["x:a"]), 2, 1, 0, None, [], {}, IdList([]), 0, [], TermSummary((), ()))
+    written = intersection_result(Page(header, [], [])).as_json()
+    assert written["k"] == 2
+    assert not {"levels", "max_hops"} & written.keys()
+
+
+def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
+    identity = {"id": "x:a", "entity_type": "x:T", "iri": f"{X}a"}
+    alone = EntityPage(NODE, complete=False, warnings=[], degraded={}, labels={"x:T": "T"})
+    assert entity_result(alone).as_json() == {**identity, **METADATA, "complete": False, "labels": {"x:T": "T"}}
+    several = EntitiesPage([NODE], True, IdList(["x:b"]), IdList([]), IdList(["x:c"]), ["Careful."], {}, {})
+    assert entities_result(several).as_json() == {
+        "result": [{**identity, "metadata": METADATA}],
+        "complete": True,
+        "not_found": ["x:b"],
+        "warnings": ["Careful."],
+        "remaining_ids": ["x:c"],
+    }
+    assert size_of_entity_page(alone) == size_of(entity_result(alone).as_json())
+    assert size_of_entities_page(several) == size_of(entities_result(several).as_json())
+
+
+def test_a_hit_has_what_is_known_of_it() -> None:
+    hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
+    page = SearchPage(hits, True, "names", 2, False, True, [], {})
+    assert search_result(page).as_json() == {
+        "result": [
+            {"id": "x:a", "entity_type": "x:T", "name": "A", "match": "alias", "matched": "a"},
+            {"id": "x:b", "entity_type": "untyped", "description": "What it is.", "match": "label"},
+        ],
+        "complete": True,
+        "searched": {"how": "names", "found": 2, "truncated": False, "exhaustive": True},
+    }
+    assert size_of_search_page(page) == size_of(search_result(page).as_json())
