@@ -43,7 +43,7 @@ _LONGEST_PAUSE = 300.0
 """Pauses after refusals that do not say how long; each in a row is twice as long as the one before."""
 
 _FLOORED = 1.0
-"""The service cuts the fraction off its Retry-After, so that a client that comes back in time comes too early."""
+"""Added to a Retry-After: the service rounds it down, and a client that waits exactly that long is refused again."""
 
 _LONGEST_REQUEST = 3600.0
 """Seconds that one request is charged at most; a clock that was set forward shows more."""

@@ -36,7 +36,7 @@ def is_word(text: str) -> bool:
     return any(map(str.isalnum, text)) and all(map(_in_word, text))
 
 
-def listed(words: Iterable[str]) -> str:
+def listed_words(words: Iterable[str]) -> str:
     """Return words separated by commas, long ones cut."""
     return ", ".join(cut(word, _SHOWN) for word in words)
 

@@ -87,7 +87,7 @@ class Http:
         return self._like(self.url, method, self._graphs)
 
     def over_all_graphs(self) -> Http:
-        """Return a transport to the same endpoint that names no graphs, so that the server's own default holds.
+        """Return a transport to the same endpoint that names no graphs; the server uses its own default.
 
         It is closed with this one.
         """
@@ -246,12 +246,12 @@ class Http:
             "proxy_headers": self._access.proxy_headers or None,
             # A redirect would send the query to an address that the operator did not configure.
             "allow_redirects": False,
-            # No total: the deadline around this call is the one clock, so that a time-out here is the connection's.
+            # No total: the deadline around this call is the only other limit, and a time-out here is the connection's.
             "timeout": aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
         }
 
     def _cancel_later(self, query_id: str) -> None:
-        """Cancel a query in a task, so that its caller does not wait for that."""
+        """Cancel a query in a task; the caller does not wait for it."""
         task = asyncio.create_task(self._cancel(query_id))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)

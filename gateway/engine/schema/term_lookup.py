@@ -14,7 +14,7 @@ from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri, Term
 from gateway.terms.folding import fold
 from gateway.terms.iri import is_iri, local_name
-from gateway.terms.prefixes import PrefixMap, in_prose, listed
+from gateway.terms.prefixes import PrefixMap, in_prose, listed_ids
 
 _NOTHING: Mapping[Iri, str] = {}
 _SHOWN = 8
@@ -108,7 +108,7 @@ class TermLookup:
             if not found:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
-                meant = listed(sorted(self._short(iri) for iri in found), _SHOWN)
+                meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
                 warnings.append(filter_messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
         if len(warnings) > _WARNED:

@@ -22,7 +22,7 @@ from gateway.sparql.search.text_index import INDEXES, TextIndex, distinctive_wor
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import in_prose
-from gateway.terms.words import listed
+from gateway.terms.words import listed_words
 
 _log = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ def _how(known: Coverage, words: Sequence[str], *, every: bool) -> str:
     lacking = f" (it does not cover {_listed(known.lacking)})" if known.lacking else ""
     return (
         f"the endpoint's text index, {known.index.name} on {_listed(known.predicates)}{lacking}, for names with "
-        f"{which}: {listed(words)}"
+        f"{which}: {listed_words(words)}"
     )
 
 

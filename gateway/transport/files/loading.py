@@ -83,7 +83,7 @@ def load_files(
 
     Args:
         paths: Turtle, N-Triples, TriG, N-Quads, JSON-LD or RDF/XML by their suffix, plain or ``.gz``.
-        progress: Told about every megabyte that was read; what it raises ends the load.
+        progress: Called after every megabyte that was read; what it raises ends the load.
         limits: What parsing one of them may take; the usual limits where not given.
 
     Raises:

@@ -3,7 +3,7 @@
     DIR/<hash of the files' names>/graph/
         lock                       held while files are parsed
         progress                   how far the parser is, for processes that wait
-        hashes.json                size, times and hash of each file, so that unchanged files are not read again
+        hashes.json                size, times and hash of each file; unchanged files are not read again
         store-<key>-<random>/      one store; it gets this name when it is whole, and no one writes to it afterwards
             engine/                the Oxigraph store
             manifest.json          prefixes, version, and the fingerprints of the files in engine/
