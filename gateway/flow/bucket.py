@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from gateway.flow.ban import DAY
 
-_MINUTE = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
@@ -25,7 +23,7 @@ class TokenBucket:
     @classmethod
     def of(cls, burst: float, a_minute: float) -> TokenBucket:
         """Return a bucket that never holds more than one of a server that refills once a minute, at one go."""
-        return cls(burst - a_minute, a_minute / _MINUTE) if a_minute else cls(math.inf, 0.0)
+        return cls(burst - a_minute, a_minute / 60.0) if a_minute else cls(math.inf, 0.0)
 
     @property
     def is_limited(self) -> bool:

@@ -37,6 +37,7 @@ _LEAST_SECONDS = 1.0
 """Query time that must be there for a request to be sent, and that each counts for while it is under way, at least."""
 
 _SHORTEST_SLEEP = 0.01
+"""A shorter sleep may end before the clock shows it, and the wait would spin."""
 
 _FIRST_PAUSE = 5.0
 _LONGEST_PAUSE = 300.0
@@ -55,6 +56,7 @@ _CLOCKS_DIFFER = 1.0
 """Seconds that a state may be ahead of the clock: another process wrote it a moment ago."""
 
 _MOST_OVERLOADS = 10
+"""Refusals in a row that are counted; the pause is the longest from the seventh on."""
 
 
 @dataclass(slots=True, eq=False)

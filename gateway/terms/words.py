@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 
 _MOST_WORDS = 12
+"""Words of a query that are searched: each is a pattern more for the engine."""
+
 _SHOWN = 24
 """Characters of a word in a list of words."""
 

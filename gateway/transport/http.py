@@ -34,10 +34,13 @@ from gateway.transport.verdict import JSON, Reply
 
 _FORM = "application/x-www-form-urlencoded"
 _LONG = 1 << 20
+"""Bytes above which aiohttp wants a stream: it warns of longer bytes, which it would write at one go."""
+
 _LONGEST_URL = 7000
 """Bytes of a URL with a query in it; near 10,000 Virtuoso cuts it and answers what is left of the query."""
 
 _CANCEL_SECONDS = 2.0
+"""Time for the request that cancels a query; no call waits for it."""
 
 
 class Http:
@@ -239,7 +242,6 @@ class Http:
         """Return aiohttp's arguments for one request."""
         form_type = {"Content-Type": _FORM} if method == "POST" else {}
         return {
-            # aiohttp warns of long bytes, because it would write them at one go.
             "data": io.BytesIO(form) if len(form) > _LONG else form or None,
             "headers": {**self._access.headers, **form_type, **headers},
             "proxy": self._access.proxy or None,

@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 
 _NAMES = 50
 _WORDS = 3
+"""Names that are read to probe an index, and the words of each predicate's names that are tried."""
+
 _ATTEMPTS = 3
 """Probes that may fail for another reason than the index, before it is left alone."""
 

@@ -27,6 +27,7 @@ from gateway.transport.files.parser_process import ParserProcess, Progress
 _log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 18
+"""Bytes read from the parser at once."""
 
 
 @dataclass(slots=True)

@@ -49,10 +49,14 @@ _FORMAT = 2
 """Raised whenever the same files would be loaded into another store."""
 
 _DIGITS = 16
+"""Hexadecimal digits of a hash or a nonce in a name: 64 bits tell stores apart."""
+
 _STORE = "store-"
 _UNFINISHED = f"{_STORE}new-"
 _LOCK = ".lock"
 _POLL_SECONDS = 0.2
+"""Time between two looks at the lock and the progress of the process that holds it."""
+
 _LARGEST = 64 << 20
 """Bytes of a JSON file that are read."""
 
