@@ -102,7 +102,7 @@ def open_gateway(
         store: For files: a folder that stores parsed files, their label index and their schema, for any number of
             graphs. Files that have changed are parsed again. Without it, files are parsed into memory each time.
             For an endpoint: the folder of its label index; by default the user's cache directory.
-        keep_schema: Whether to store the schema of an endpoint there, so that the next run starts with it.
+        keep_schema: Whether to store the schema of an endpoint there, for the next run.
         contact: Your e-mail address or URL, for the endpoint; overrides that of the profile.
         progress: Called while files load.
         on_record: Called with the cost of each call after it has ended; it must not raise.

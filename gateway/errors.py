@@ -152,7 +152,7 @@ class NoQueryEndpoint(EndpointFault):
     """The configured URL is something else than a SPARQL query endpoint.
 
     Attributes:
-        get_may_do: Whether it refused the method, so that a query in the URL may be answered.
+        get_may_do: Whether it refused the method; it may answer a query in the URL.
     """
 
     def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", get_may_do: bool = False) -> None:

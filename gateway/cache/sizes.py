@@ -1,4 +1,4 @@
-"""How many bytes of memory an answer takes, so that a bound in bytes holds.
+"""The bytes of memory that an answer takes, for the bound on the cache.
 
 Every object in an answer counts once. Stores share equal texts within one answer; what two answers share counts twice,
 so the sum is never too small. `tests/cache/test_sizes.py` compares it with what Python allocates.
@@ -19,7 +19,7 @@ _ROUNDED = 8
 """Bytes that an object takes beyond its size, because memory comes in pieces of 16."""
 
 _CONSTANTS = frozenset(map(id, (WHOLE, "", (), frozenset(), None, True, False, *range(257))))
-"""Objects of which Python has one, so that all answers share it."""
+"""Objects of which Python has one, which all answers share."""
 
 _UNBOUNDED = 1 << 62
 

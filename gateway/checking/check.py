@@ -198,7 +198,7 @@ def _with_described_triples(triples: Claim, description: SelfDescription) -> Cla
 
 
 def _several(endpoint: EndpointSettings, graphs: Claim, union: Claim) -> bool:
-    """Return whether the queried graph may be the union of several graphs, so that a triple may occur repeatedly."""
+    """Return whether the queried graph may be the union of several graphs, where a triple may occur repeatedly."""
     if endpoint.graphs == "default":
         return graphs.value != 0 and union.value is not False
     return endpoint.graphs == "union" or len(endpoint.graphs) > 1

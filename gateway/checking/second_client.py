@@ -129,7 +129,7 @@ class _Wrapper(SPARQLWrapper):
 async def _in_daemon_thread(work: Callable[[], Result]) -> Result:
     """Return the result of a function in a thread that does not keep the process running if it never ends."""
     future: concurrent.futures.Future[Result] = concurrent.futures.Future()
-    # From now on it cannot be cancelled, so that a late result is accepted, and dropped.
+    # A running future cannot be cancelled: a late result is accepted, and dropped.
     future.set_running_or_notify_cancel()
 
     def run() -> None:

@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
 from gateway.cli.render import degraded, sections, warned
-from gateway.cli.text import clean, counted, listed, short_names
+from gateway.cli.text import clean, counted, listed_values, short_names
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
 
 _PREDICATE = "green"
@@ -213,7 +213,7 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
     whole = "complete" if answer.complete else "not complete"
     line = Text.assemble(
         f"{about} ",
-        (listed(answer.seeds), f"{STRONG} {ID}"),
+        (listed_values(answer.seeds), f"{STRONG} {ID}"),
         f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
         (whole, "green" if answer.complete else f"{STRONG} yellow"),
         ".",

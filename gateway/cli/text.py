@@ -12,7 +12,7 @@ _BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
 
 
 def clean(value: str) -> str:
-    """Return a value on one line, with control characters escaped so that it can be read back."""
+    """Return a value on one line, with control characters escaped reversibly."""
     return visible(value)
 
 
@@ -40,6 +40,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def listed(texts: Sequence[str]) -> str:
+def listed_values(texts: Sequence[str]) -> str:
     """Return values from a graph, separated by commas."""
     return ", ".join(clean(text) for text in texts)

@@ -56,7 +56,7 @@ def call_tool(request: ToolRequest) -> None:
 async def _answer(gateway: Gateway, request: ToolRequest, progress: Progress) -> Answer:
     options = request.options
     async with gateway:
-        # Stored, so that the next run finds names and schema ready.
+        # The store needs them complete: the next run then finds names and schema ready.
         if request.tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
             await gateway.wait_until_ready(progress)
         if request.tool == DescribeSchema.tool:
@@ -74,7 +74,7 @@ async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> Schem
         whole: Whether to wait until the schema is read in full.
 
     Raises:
-        GatewayError: No type and no predicate could be read, so that there is nothing to print.
+        GatewayError: No type and no predicate could be read; there is nothing to print.
     """
     answer = await gateway.describe_schema(explain=explain)
     if whole and not answer.comprehensive:

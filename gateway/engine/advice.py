@@ -38,6 +38,7 @@ _FLOODS = 0.4
 """The share of all nodes above which a type is said to flood answers."""
 
 _MOST_NAMED = 3
+"""IDs that one sentence of advice lists."""
 
 
 def next_steps(profile: Profile, schema: Schema, prefixes: PrefixMap, *, closed: bool) -> str:

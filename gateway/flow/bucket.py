@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from gateway.flow.ban import DAY
 
-_MINUTE = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
@@ -25,7 +23,7 @@ class TokenBucket:
     @classmethod
     def of(cls, burst: float, per_minute: float) -> TokenBucket:
         """Return a bucket that never holds more than one of a server that refills once a minute, at one go."""
-        return cls(burst - per_minute, per_minute / _MINUTE) if per_minute else cls(math.inf, 0.0)
+        return cls(burst - per_minute, per_minute / 60.0) if per_minute else cls(math.inf, 0.0)
 
     @property
     def is_limited(self) -> bool:

@@ -37,13 +37,14 @@ _LEAST_SECONDS = 1.0
 """Query time that must be there for a request to be sent, and that each counts for while it is under way, at least."""
 
 _SHORTEST_SLEEP = 0.01
+"""A shorter sleep may end before the clock shows it, and the wait would spin."""
 
 _FIRST_PAUSE = 5.0
 _LONGEST_PAUSE = 300.0
 """Pauses after refusals that do not say how long; each in a row is twice as long as the one before."""
 
 _FLOORED = 1.0
-"""The service cuts the fraction off its Retry-After, so that a client that comes back in time comes too early."""
+"""Added to a Retry-After: the service rounds it down, and a client that waits exactly that long is refused again."""
 
 _LONGEST_REQUEST = 3600.0
 """Seconds that one request is charged at most; a clock that was set forward shows more."""
@@ -55,6 +56,7 @@ _CLOCKS_DIFFER = 1.0
 """Seconds that a state may be ahead of the clock: another process wrote it a moment ago."""
 
 _MOST_OVERLOADS = 10
+"""Refusals in a row that are counted; the pause is the longest from the seventh on."""
 
 
 @dataclass(slots=True, eq=False)

@@ -29,6 +29,8 @@ from gateway.settings.private_folder import check_private, make_folder, write_fi
 _log = logging.getLogger(__name__)
 
 _DIGITS = 16
+"""Hexadecimal digits of a hash in a file name: 64 bits tell clients apart."""
+
 _MOST_BYTES = 1 << 16
 """Of a file; one of a gateway has some hundred."""
 

@@ -9,6 +9,7 @@ from gateway.errors import Fault, Throttled
 from gateway.graph.deadline import Deadline
 
 _LONGEST_PAUSE = 5.0
+"""Seconds of backoff at most, however many attempts failed."""
 
 
 @dataclass(frozen=True, slots=True)

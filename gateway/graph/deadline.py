@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
 from gateway.errors import DeadlinePassed
+from gateway.telemetry.clock import Clock
 
-Clock = Callable[[], float]
+__all__ = ["Clock", "Deadline", "deadline_passed"]
 
 Item = TypeVar("Item")
 

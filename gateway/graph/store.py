@@ -150,7 +150,7 @@ class GraphStore(Protocol):
         ...
 
     def name_reader(self) -> NameReader | None:
-        """Return the reader of all names; None if the store cannot list them, so that no index can be made."""
+        """Return the reader of all names; None if the store cannot list them: no index can be built."""
         ...
 
     def prepare(self) -> None:

@@ -373,11 +373,11 @@ class Hits:
         hits: The names that match, in no particular order.
         truncated: Whether more names match than were read.
         how: How the search was done, as a phrase.
-        exhaustive: Whether every name was compared, so that a name that is not found is not in the graph.
+        exhaustive: Whether every name was compared; then a name that is not found is not in the graph.
         warnings: What the caller can do to find more.
         fault: Why a part of the search failed; a later search may succeed.
-        weights: How important each entity is, from the index or API that found it; None if it does not say, so that the
-            caller has to ask the graph.
+        weights: How important each entity is, from the index or API that found it; None if it does not say, and the
+            caller must ask the graph.
         details: Names and descriptions from the index or API that found the entities. It vouches for these entities:
             one that the graph does not know stays in the answer.
     """

@@ -30,7 +30,7 @@ _SHARE = 0.5
 """The share of its time that a search waits for the index at most; the rest is for a search without it."""
 
 _SMALL = 20_000
-"""Entities up to which building takes about a second, so that every search waits for it."""
+"""Entities up to which every search waits for the index: building it takes about a second."""
 
 _PATIENCE_SECONDS = 2.0
 """Seconds that a search waits for the index of a larger graph."""

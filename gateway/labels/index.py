@@ -134,7 +134,7 @@ def _write(
         write_index(database, check)
         database.executemany("INSERT INTO built.facts VALUES (?, ?)", facts.items())
     except sqlite3.Error:
-        # The partial index stays attached, so that the caller can try another path.
+        # The partial index stays attached: the caller may try another path.
         if database.in_transaction:
             database.execute("ROLLBACK")
         database.execute("DETACH DATABASE built")

@@ -16,12 +16,12 @@ from gateway.labels.word_forms import (
     LONGEST_WORD,
     deletion_keys,
     deletions,
+    index_words,
     inflections,
     is_one_edit_apart,
     joined_key,
     sorted_key,
     stands_alone,
-    words_of,
 )
 from gateway.terms.folding import fold_marks
 
@@ -111,7 +111,7 @@ class IndexSearch:
             at_most: The most names to find.
             thorough: Whether to look inside words even if whole words were found.
         """
-        words = words_of(terms.text)
+        words = index_words(terms.text)
         shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))
         search = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
         if search._types is not None:

@@ -154,7 +154,7 @@ class StoredIndexSource:
                 if stamp is not None:
                     with self._logging_damage(deadline):
                         self._index = await LabelIndex.open(self._path, deadline.within(OPENING_SECONDS))
-                # Last, so that the next call opens the index if this one is cancelled.
+                # Last: if this call is cancelled, the next one opens the index.
                 self._stamp = stamp
             return self._index
 

@@ -15,7 +15,7 @@ from contextlib import closing
 from itertools import islice
 from typing import Literal
 
-from gateway.labels.word_forms import LONGEST_WORD, deletion_keys, joined_key, sorted_key, words_of
+from gateway.labels.word_forms import LONGEST_WORD, deletion_keys, index_words, joined_key, sorted_key
 
 FORMAT = "2"
 """Of the tables and of `gateway.labels.word_forms`: an index of another format is not used.
@@ -135,7 +135,7 @@ def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Cou
         names, tokens = [], []
         for entity, text, is_synonym, language, kinds in chunk:
             number += 1
-            words = words_of(text)
+            words = index_words(text)
             different = dict.fromkeys(words)
             counts.update(different.keys())
             names.append((number, entity, text, is_synonym, language, joined_key(words), sorted_key(words)))

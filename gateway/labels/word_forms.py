@@ -26,7 +26,7 @@ _SCRIPTS_WITHOUT_BLANKS = (
 )
 
 
-def words_of(text: str) -> list[str]:
+def index_words(text: str) -> list[str]:
     """Return the words of a name as the index compares them: letters and digits, without case, accents and signs.
 
     In scripts that write no blanks between words, each character is a word.

@@ -57,7 +57,7 @@ class OpenGateway(Protocol):
 
 
 class _StoppedError(Exception):
-    """The server ends, so that the load has to stop."""
+    """The server ends; the load must stop."""
 
 
 class GatewayOpener:

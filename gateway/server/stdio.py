@@ -1,7 +1,7 @@
 """The stdio transport: one JSON-RPC message a line, read and written in daemon threads.
 
-The transport of the SDK reads in a thread that the interpreter joins, so that Ctrl-C takes effect only after the next
-line of the client. It also reads lines of any length, and raises an error when the client closes its end.
+The transport of the SDK reads in a thread that the interpreter joins: Ctrl-C takes effect only after the next line of
+the client. It also reads lines of any length, and raises an error when the client closes its end.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class _Run(Generic[Key, Answer]):
         return math.ceil(len(waiting) / min(part, self.size.now)) if waiting else 0
 
     def _next_batch(self, waiting: deque[Key], part: int) -> Sequence[Key]:
-        """Take keys for one query, so that the batches that are left get the same size."""
+        """Take keys for one query; the remaining batches get the same size."""
         batches = self._batches(waiting, part)
         return [waiting.popleft() for _ in range(math.ceil(len(waiting) / batches))]
 
@@ -177,7 +177,7 @@ class _Run(Generic[Key, Answer]):
     async def _without_the_refused(
         self, batch: Sequence[Key], refused: Fault, failures: list[Fault]
     ) -> dict[Key, Answer]:
-        """Find the IDs that the engine refuses or rewrites, so that the others of the batch are still answered.
+        """Find the IDs that the engine refuses or rewrites, and answer the others of the batch.
 
         Only an ID that some engine may refuse is suspected; where none is, the refusal is about the query itself.
         """

@@ -36,6 +36,7 @@ from gateway.transport.base import OverGraphs, Remote, Transport
 _log = logging.getLogger(__name__)
 
 _SHORT_QUERY_SECONDS = 2.0
+"""Time for the template `alive`, which reads nothing of the graph."""
 
 _ECHOED = 200
 """IRIs in one query that asks how the engine reads them."""

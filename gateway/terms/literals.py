@@ -1,8 +1,8 @@
 """Literals, and their conversion to JSON values (docs/contract.md, "Values").
 
 Engines keep different lexical forms of the same value (``0.95`` and ``0.95e0``, ``1`` and ``1.0``, ``@en-US`` and
-``@en-us``; docs/notes/endpoints.md, "Values that engines change"). The gateway decodes by datatype, so that one graph
-gives one answer wherever it is stored.
+``@en-us``; docs/notes/endpoints.md, "Values that engines change"). The gateway decodes by datatype: one graph gives
+one answer wherever it is stored.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _SCHEMES = frozenset(
 """Schemes of IRIs without `//`, which are no undeclared prefixes."""
 
 _REMEMBERED_BYTES = 32 << 20
-"""The memory for short forms: some 100,000 of ordinary length, so that a traversal shortens each IRI once."""
+"""Memory for some 100,000 short forms of ordinary length: a traversal shortens each IRI once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class PrefixMap:
 
     def listed(self, iris: Iterable[str], most: int = _LISTED) -> str:
         """Return the first canonical IDs of some IRIs for a sentence, and the number of the others."""
-        return listed(sorted(map(self.shorten, iris)), most)
+        return listed_ids(sorted(map(self.shorten, iris)), most)
 
     def undeclared(self, iris: Iterable[str]) -> str:
         """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none.
@@ -200,7 +200,7 @@ def in_prose(text: str) -> str:
     return text if len(text) <= QUOTE_LIMIT and text.isprintable() and " " not in text else quoted(text)
 
 
-def listed(ids: Sequence[str], most: int) -> str:
+def listed_ids(ids: Sequence[str], most: int) -> str:
     """Return the first of some IDs for a sentence, and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return ", ".join(map(in_prose, ids[:most])) + more

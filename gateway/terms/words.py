@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 
 _MOST_WORDS = 12
+"""Words of a query that are searched: each is a pattern more for the engine."""
+
 _SHOWN = 24
 """Characters of a word in a list of words."""
 
@@ -36,7 +38,7 @@ def is_word(text: str) -> bool:
     return any(map(str.isalnum, text)) and all(map(_in_word, text))
 
 
-def listed(words: Iterable[str]) -> str:
+def listed_words(words: Iterable[str]) -> str:
     """Return words separated by commas, long ones cut."""
     return ", ".join(cut(word, _SHOWN) for word in words)
 

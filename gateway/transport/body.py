@@ -12,6 +12,8 @@ from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault
 from gateway.transport.advice import LATER, OPERATOR
 
 _CHUNK = 1 << 16
+"""Bytes read from a connection at once."""
+
 _GZIP_WINDOW = 31
 """What zlib calls a gzip header and trailer around the largest window."""
 
@@ -25,8 +27,11 @@ that gzip can do."""
 
 _ERROR_BYTES = 1 << 20
 """Of an error's text, more is not read: Blazegraph repeats the whole query before it says what was wrong."""
+
 _HEAD = 1 << 12
 _TAIL = 1 << 14
+"""Bytes at both ends of an error's text that are used: engines put the reason first or last."""
+
 _ERROR_SECONDS = 2.0
 """An error whose text does not come is still an error."""
 

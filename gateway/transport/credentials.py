@@ -108,7 +108,7 @@ def access_without_credentials(url: str, settings: EndpointSettings, setting: st
 
     Raises:
         ConfigurationError: The URL is wrong or holds a secret, a certificate or the proxy cannot be read, or a server
-            of Wikimedia would not be told whom to reach.
+            of Wikimedia would get no contact.
     """
     if problem := url_problem(url):
         raise ConfigurationError(f"{setting} is wrong: {problem}.")
@@ -127,7 +127,7 @@ def access_without_credentials(url: str, settings: EndpointSettings, setting: st
 
 
 def user_agent(contact: str, library: str = "aiohttp") -> str:
-    """Return what a request says of who sends it: this program, whoever runs it, and the library that it uses.
+    """Return the User-Agent of a request: this program, the contact of its operator, and the library that it uses.
 
     The form is that of Wikimedia's policy (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
 

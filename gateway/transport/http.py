@@ -34,10 +34,13 @@ from gateway.transport.verdict import JSON, Reply
 
 _FORM = "application/x-www-form-urlencoded"
 _LONG = 1 << 20
+"""Bytes above which aiohttp wants a stream: it warns of longer bytes, which it would write at one go."""
+
 _LONGEST_URL = 7000
 """Bytes of a URL with a query in it; near 10,000 Virtuoso cuts it and answers what is left of the query."""
 
 _CANCEL_SECONDS = 2.0
+"""Time for the request that cancels a query; no call waits for it."""
 
 
 class Http:
@@ -87,7 +90,7 @@ class Http:
         return self._like(self.url, method, self._graphs)
 
     def over_all_graphs(self) -> Http:
-        """Return a transport to the same endpoint that names no graphs, so that the server's own default holds.
+        """Return a transport to the same endpoint that names no graphs; the server uses its own default.
 
         It is closed with this one.
         """
@@ -239,19 +242,18 @@ class Http:
         """Return aiohttp's arguments for one request."""
         form_type = {"Content-Type": _FORM} if method == "POST" else {}
         return {
-            # aiohttp warns of long bytes, because it would write them at one go.
             "data": io.BytesIO(form) if len(form) > _LONG else form or None,
             "headers": {**self._access.headers, **form_type, **headers},
             "proxy": self._access.proxy or None,
             "proxy_headers": self._access.proxy_headers or None,
             # A redirect would send the query to an address that the operator did not configure.
             "allow_redirects": False,
-            # No total: the deadline around this call is the one clock, so that a time-out here is the connection's.
+            # No total: the deadline around this call is the only other limit, and a time-out here is the connection's.
             "timeout": aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
         }
 
     def _cancel_later(self, query_id: str) -> None:
-        """Cancel a query in a task, so that its caller does not wait for that."""
+        """Cancel a query in a task; the caller does not wait for it."""
         task = asyncio.create_task(self._cancel(query_id))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)

@@ -52,8 +52,8 @@ _BROKEN = frozenset({"cirrussearch-backend-error", "internal_api_error_dberror",
 _BAD_LANGUAGE = frozenset({"badvalue", "unknown_language", "unrecognizedvalue"})
 """Codes of errors about a value; the language is the only one that an operator chooses."""
 
-
 _LATER = frozenset({429, 503})
+"""Statuses of a server that refuses for now."""
 
 _BY_STATUS: Mapping[int, tuple[type[Fault], str, str]] = {
     401: (EndpointFault, "The Wikibase API refuses this gateway.", _CONTACT),

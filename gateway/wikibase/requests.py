@@ -42,7 +42,7 @@ class EntityId:
 
     Attributes:
         text: The ID: `Q42`, `P31`.
-        is_alone: Whether it stood there by itself, without a prefix, so that it may be a name as well.
+        is_alone: Whether it stood there by itself, without a prefix; then it may also be a name.
     """
 
     text: str

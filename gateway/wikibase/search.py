@@ -11,7 +11,7 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
-from gateway.terms.words import listed
+from gateway.terms.words import listed_words
 from gateway.wikibase.requests import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
 
 _PAGES = 2
@@ -72,7 +72,7 @@ class ApiSearch:
         return lambda start: self._requests.beginning(text, kind, terms, start, call)
 
     async def _by_words(self, terms: SearchTerms, results: _Results) -> None:
-        results.how.append(f"its full text, for pages with every word: {listed(terms.words)}")
+        results.how.append(f"its full text, for pages with every word: {listed_words(terms.words)}")
         await results.add(lambda start: self._requests.with_words(terms.words, start, results.call))
         await results.name(self._requests, terms.words)
 

@@ -10,6 +10,8 @@ from gateway.escaping import json_text
 from gateway.terms.words import cut
 
 BYTES_PER_TOKEN = 4
+"""An estimate: tokenizers differ, and the gateway does not know the client's (docs/contract.md)."""
+
 SHORTER = ((1_000, 100), (200, 30), (80, 10))
 """Characters of a text and elements of a list that are left, by how hard it must be tried."""
 

@@ -39,6 +39,7 @@ _TEXT = 200
 """Characters of a sentence that are left."""
 
 _WARNINGS = 5
+"""Warnings that are left; one sentence counts the others."""
 
 
 def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:

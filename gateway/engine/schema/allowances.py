@@ -8,11 +8,13 @@ from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Tally
 
 _QUICK_REQUESTS = 50
+"""Requests of a quick reading, whatever time it has left."""
 
 _ENUMERATION_SECONDS = 600.0
 """Time for an enumeration if the profile sets none."""
 
 _ENUMERATION_REQUESTS = 5_000
+"""Requests of an enumeration, whatever time it has left."""
 
 
 class ReadingAllowances:

@@ -104,7 +104,7 @@ class SchemaCache:
             call: The call that asks.
             unknown_term: Whether a caller names a term that the schema lacks: the graph may have changed, so it is
                 read again, but at most once a minute.
-            in_full: Whether the caller asks for the schema itself, so that an earlier fault is no answer.
+            in_full: Whether the caller asks for the schema itself; then an earlier fault is no answer.
         """
         with call.tally.stage("schema"):
             if in_full:

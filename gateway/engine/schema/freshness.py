@@ -13,6 +13,7 @@ _LONGEST_RETRY_SECONDS = 3600.0
 """Lists whose reading failed in part expire after this time at the latest."""
 
 _MOST_DOUBLINGS = 10
+"""Bounds the power of two: six doublings of the first time exceed the longest one."""
 
 
 class Freshness:

@@ -13,6 +13,8 @@ from gateway.terms.iri import is_iri
 from gateway.terms.prefixes import PrefixMap
 
 _LEVELS = 20
+"""Levels of subclasses that are followed, each with at least one request."""
+
 _MOST = 2_000
 """Subclasses of one filter; an answer warns of more."""
 

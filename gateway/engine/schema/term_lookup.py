@@ -14,13 +14,19 @@ from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri, Term
 from gateway.terms.folding import fold
 from gateway.terms.iri import is_iri, local_name
-from gateway.terms.prefixes import PrefixMap, in_prose, listed
+from gateway.terms.prefixes import PrefixMap, in_prose, listed_ids
 
 _NOTHING: Mapping[Iri, str] = {}
 _SHOWN = 8
+"""Terms that one message lists."""
+
 _COMPARED = 1_000
 _NAME_LENGTH = 100
+"""Known names, and characters of an unknown one, that are compared for the nearest: every other call waits for it."""
+
 _WARNED = 5
+"""Warnings about one argument; a further one counts the other names."""
+
 _HINTED = 3
 """Unknown names for which a message has the nearest listed ones."""
 
@@ -108,7 +114,7 @@ class TermLookup:
             if not found:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
-                meant = listed(sorted(self._short(iri) for iri in found), _SHOWN)
+                meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
                 warnings.append(filter_messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
         if len(warnings) > _WARNED:
@@ -148,7 +154,6 @@ class TermLookup:
         return self._prefixes.shorten(iri) if is_iri(iri) else iri
 
     def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
-        # Comparing costs time that every other call waits for, so not all of a huge vocabulary is compared.
         compared = list(itertools.islice(self._names.by_folded, _COMPARED if hinted else 0))
         near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
         nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._names.spelled[folded] for folded in near))

@@ -30,6 +30,8 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import words_of
 
 _NEAREST = 3
+"""Entities with a similar name that the error about an unknown ID lists."""
+
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 

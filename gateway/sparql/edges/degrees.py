@@ -80,7 +80,7 @@ class DegreeReader:
 
         def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
-            # Where a sub-select stands for each node, one without edges has a row too, so that a lost row is seen.
+            # With a sub-select for each node, a node without edges has a row too: a missing row is a fault.
             if mark.whole and not lateral and len(rows) < len(batch):
                 raise UnexpectedRows
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}

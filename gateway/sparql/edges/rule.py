@@ -30,7 +30,7 @@ class StatedWays:
     """What a profile says about it, and no more.
 
     Attributes:
-        ways: The ways that it names; None where it names none, so that the graph may use any.
+        ways: The ways that it names; None where it names none, and the graph may use any.
     """
 
     ways: tuple[EvidenceWay, ...] | None = None

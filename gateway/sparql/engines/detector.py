@@ -28,6 +28,7 @@ _SHARE = 0.25
 """Of the time that a call has left, detection takes no more."""
 
 _ATTEMPTS = 2
+"""Detections that may fail before queries are sent as to an unrecognised engine."""
 
 _NO_DESCRIPTION = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
 """What an engine without a service description answers to a request for it."""

@@ -21,7 +21,9 @@ from gateway.transport.json_names import RepeatedNameError
 
 _QUOTES_OF_A_TERM = 10
 """Quotation marks in the JSON of a term: its variable, `type` and `value`."""
+
 _QUOTES_OF_A_FURTHER_NAME = 4
+"""Quotation marks of a datatype or a language: its name and its value."""
 
 _MANY_BYTES = 1 << 23
 """Bytes of rows from which their quotation marks are counted before they are decoded."""
@@ -41,7 +43,10 @@ _FEW_BYTES = 1 << 14
 """Of rows, any of which may be without a term."""
 
 _LESS = "Ask for fewer seeds or hops, or try again later."
+
 _START = 64
+"""Bytes within which a JSON answer must show its first brace."""
+
 _LEADING = b"\xef\xbb\xbf \t\r\n"
 """What may stand before a JSON object."""
 

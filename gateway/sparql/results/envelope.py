@@ -1,7 +1,7 @@
 """The parts of a SPARQL JSON answer around its rows, read strictly: each name once, nothing that contradicts rows.
 
-It is small, so that Python's own parser may read it, which shows repeated names; the rows in the middle are left to a
-faster one (`gateway.sparql.results.decoder`).
+It is small enough for Python's own parser, which shows repeated names; the rows in the middle are left to a faster
+one (`gateway.sparql.results.decoder`).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ _MOST_BYTES = 1 << 24
 """Of a longer answer nothing is replaced: the event loop would stand."""
 
 _MOST_BACKSLASHES = 100
+"""Backslashes in a row that are counted; with more of them, the text is not repaired."""
 
 
 def without_halves(text: bytes) -> bytes | None:

@@ -30,6 +30,7 @@ _LOOKED_FOR = 50
 """Terms that one query looks for, in a branch each (docs/notes/endpoints.md, "A limit for each node")."""
 
 _BATCHES = 4
+"""Queries for the terms of one list; further terms are not looked for, and the list counts as cut."""
 
 VOID = "http://rdfs.org/ns/void#"
 _PUBLISHED_CLASS = f"{VOID}class"

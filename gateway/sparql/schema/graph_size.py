@@ -17,6 +17,7 @@ _SMALL_SECONDS = 0.25
 """A graph with at most so many triples says so in this time, even if its engine is busy."""
 
 _UNBOUNDED = 1_000_000_000_000
+"""More triples than any graph has: the query needs a bound."""
 
 
 class GraphSize:

@@ -20,6 +20,7 @@ _LEAST = 100
 
 _HUBS = 20
 _TYPES = 5
+"""Hubs whose types are read, and types of hubs that the schema lists."""
 
 
 class HubFinder:

@@ -27,8 +27,6 @@ from gateway.sparql.schema.term_counts import TermCounts, by_frequency
 _QUICK_SECONDS = 1.4
 """Time for the quick reading of a large graph: its first answer should come within two seconds."""
 
-_NAMED_GRAPHS = 1
-
 _IN_NAMED_GRAPHS = (
     "the graph that is asked is empty, and the endpoint has triples in named graphs; `endpoint.graphs` in the profile "
     "of this gateway says which graphs are asked"
@@ -141,7 +139,7 @@ class SchemaReader:
             return ""
         try:
             # One row is enough.
-            rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=_NAMED_GRAPHS)).part()
+            rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=1)).part()
         except QueryRefused:
             # An engine without named graphs refuses to be asked for them.
             return ""

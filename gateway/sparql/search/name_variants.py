@@ -1,4 +1,4 @@
-"""The spellings in which a graph may have a name that a user typed, so that the name can be looked up."""
+"""The spellings in which a graph may have a name that a user typed, for exact look-ups."""
 
 from __future__ import annotations
 

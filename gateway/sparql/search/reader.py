@@ -24,7 +24,7 @@ from gateway.sparql.search.name_variants import variants
 from gateway.sparql.search.text_search import TextSearch
 from gateway.sparql.template import Parameter
 from gateway.terms.patterns import patterns, words_in
-from gateway.terms.words import every_word_of, listed
+from gateway.terms.words import every_word_of, listed_words
 
 _log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class SearchReader:
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         scope = Scope(self._name_predicates.all, types)
-        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed(words)}"
+        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
         if await self._letter_classes.supported(call):
             whole = patterns(words)
             given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}

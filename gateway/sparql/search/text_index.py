@@ -48,7 +48,8 @@ INDEXES: Mapping[EngineName, TextIndex] = {
 """The text index of each engine that has one which is known here."""
 
 _LONG_WORD = re.compile(r"[a-z]{4,24}")
-_SHORT_WORD = 3
+_SHORTEST_WORD = 3
+"""Characters of a word that an index is probed with, at least: shorter ones are often stop words."""
 
 Named = TypeVar("Named")
 
@@ -60,7 +61,7 @@ def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tup
         names: Names, each with what is returned beside its words.
         most: Words at most.
     """
-    found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORT_WORD}
+    found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORTEST_WORD}
     plain = {word: named for word, named in found.items() if _LONG_WORD.fullmatch(word)} or found
     longest = sorted(plain, key=lambda word: (-len(word), word))[:most]
     return [(plain[word], word) for word in longest]

@@ -22,12 +22,14 @@ from gateway.sparql.search.text_index import INDEXES, TextIndex, distinctive_wor
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import in_prose
-from gateway.terms.words import listed
+from gateway.terms.words import listed_words
 
 _log = logging.getLogger(__name__)
 
 _NAMES = 50
 _WORDS = 3
+"""Names that are read to probe an index, and the words of each predicate's names that are tried."""
+
 _ATTEMPTS = 3
 """Probes that may fail for another reason than the index, before it is left alone."""
 
@@ -153,7 +155,7 @@ def _how(known: Coverage, words: Sequence[str], *, every: bool) -> str:
     lacking = f" (it does not cover {_listed(known.lacking)})" if known.lacking else ""
     return (
         f"the endpoint's text index, {known.index.name} on {_listed(known.predicates)}{lacking}, for names with "
-        f"{which}: {listed(words)}"
+        f"{which}: {listed_words(words)}"
     )
 
 

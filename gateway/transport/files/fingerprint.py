@@ -1,4 +1,4 @@
-"""What a file was, so that it is read again only when it is another."""
+"""Fingerprints of files: a file is read again only if its fingerprint differs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Fingerprint:
 
         Args:
             path: The file.
-            ours: Whether nobody will ever write to it again, so that its times can be believed at once.
+            ours: Whether nobody writes to it again; then its times are valid at once.
 
         Raises:
             OSError: It cannot be read.

@@ -27,6 +27,7 @@ from gateway.transport.files.parser_process import ParserProcess, Progress
 _log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 18
+"""Bytes read from the parser at once."""
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ def load_files(
 
     Args:
         paths: Turtle, N-Triples, TriG, N-Quads, JSON-LD or RDF/XML by their suffix, plain or ``.gz``.
-        progress: Told about every megabyte that was read; what it raises ends the load.
+        progress: Called after every megabyte that was read; what it raises ends the load.
         limits: What parsing one of them may take; the usual limits where not given.
 
     Raises:

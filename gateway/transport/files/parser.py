@@ -50,6 +50,8 @@ SUFFIXES = tuple(_FORMATS)
 
 _MEGABYTE = 1 << 20
 _CHUNK = 1 << 18
+"""Bytes read, unpacked or written at once."""
+
 _DEEPEST = 32
 """Triple terms in each other; the engine follows them by recursion, in threads with small stacks too."""
 

@@ -14,7 +14,11 @@ from gateway.transport.files.parser_frames import POSITION, PROGRESS, TRIPLES, R
 
 _MEGABYTE = 1 << 20
 _ALWAYS_ALLOWED = 64 * _MEGABYTE
+"""Bytes that even the smallest file may unpack to."""
+
 _CPU_UNIT = 100_000_000
+"""Unpacked bytes after which the parser is granted further processor time."""
+
 _LONGEST = 15 * _MEGABYTE
 """Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
 

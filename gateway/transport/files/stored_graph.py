@@ -3,7 +3,7 @@
     DIR/<hash of the files' names>/graph/
         lock                       held while files are parsed
         progress                   how far the parser is, for processes that wait
-        hashes.json                size, times and hash of each file, so that unchanged files are not read again
+        hashes.json                size, times and hash of each file; unchanged files are not read again
         store-<key>-<random>/      one store; it gets this name when it is whole, and no one writes to it afterwards
             engine/                the Oxigraph store
             manifest.json          prefixes, version, and the fingerprints of the files in engine/
@@ -49,10 +49,14 @@ _FORMAT = 2
 """Raised whenever the same files would be loaded into another store."""
 
 _DIGITS = 16
+"""Hexadecimal digits of a hash or a nonce in a name: 64 bits tell stores apart."""
+
 _STORE = "store-"
 _UNFINISHED = f"{_STORE}new-"
 _LOCK = ".lock"
 _POLL_SECONDS = 0.2
+"""Time between two looks at the lock and the progress of the process that holds it."""
+
 _LARGEST = 64 << 20
 """Bytes of a JSON file that are read."""
 

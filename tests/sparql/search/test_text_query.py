@@ -10,7 +10,7 @@ from gateway.errors import InputError
 from gateway.sparql.search.name_variants import variants
 from gateway.sparql.search.text_index import distinctive_words
 from gateway.sparql.search.text_query import lucene, plain, virtuoso
-from gateway.terms.words import is_word, listed, words_of
+from gateway.terms.words import is_word, listed_words, words_of
 from tests.examples import examples
 
 LUCENE_SPECIAL = set('+-&|!(){}[]^"~*?:\\/ \t\n\r\u3000')
@@ -148,4 +148,4 @@ def test_the_forms_of_a_text_are_few_and_can_be_sent(text: str) -> None:
 
 
 def test_words_are_listed_in_few_characters() -> None:
-    assert listed(["one", "n" * 1_000]) == f"one, {'n' * 23}…"
+    assert listed_words(["one", "n" * 1_000]) == f"one, {'n' * 23}…"
