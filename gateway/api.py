@@ -37,12 +37,12 @@ from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
-from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
 from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import CacheSettings, Profile
+from gateway.settings.quota import QuotaSettings
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
@@ -284,7 +284,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
-    requests = ApiRequests(ApiClient(api, api_flow(endpoint)), language)
+    requests = ApiRequests(ApiClient(api, api_flow(endpoint.requests)), language)
     return WikibaseStore(store, ApiSearch(requests, store))
 
 
@@ -318,19 +318,23 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     return Http(
         url,
         max_bytes=profile.limits.body_megabytes * _MEGABYTE,
-        method=endpoint.method,
-        timeout_policy=timeout_policy(endpoint, "unknown" if endpoint.engine == "auto" else endpoint.engine),
+        method=endpoint.requests.method,
+        timeout_policy=timeout_policy(endpoint.timeout, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
         graphs=endpoint.named_graphs,
-        flow=FlowControl(endpoint, _quota(url, endpoint, access, clock or time.time), clock=clock or time.monotonic),
+        flow=FlowControl(
+            endpoint.requests,
+            _quota(url, endpoint.quota, access, clock or time.time),
+            clock=clock or time.monotonic,
+        ),
     )
 
 
-def _quota(url: str, endpoint: EndpointSettings, access: Access, clock: Clock) -> Quota:
-    if not endpoint.has_quota:
-        return Quota(endpoint, clock=clock)
+def _quota(url: str, settings: QuotaSettings, access: Access, clock: Clock) -> Quota:
+    if not settings.is_limited:
+        return Quota(settings, clock=clock)
     storage = shared_storage(url, access.headers.get("User-Agent", ""))
-    return Quota(endpoint, storage=storage, clock=clock)
+    return Quota(settings, storage=storage, clock=clock)
 
 
 def _cached(

@@ -63,7 +63,7 @@ def settings_table(section: str) -> str:
     rows = [
         (f"`{section}.{name}`" if section else f"`{name}`", type_of(hints[name]), default_of(field), described(field))
         for name, field in model.model_fields.items()
-        if section or name not in _sections()
+        if (f"{section}.{name}" if section else name) not in _sections()
     ]
     return as_table(("setting", "type", "default", "meaning"), rows)
 
@@ -116,12 +116,13 @@ def described(field: FieldInfo) -> str:
     return field.description
 
 
-def _sections() -> dict[str, type[BaseModel]]:
-    return {
-        name: field.annotation
-        for name, field in Profile.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-    }
+def _sections(model: type[BaseModel] = Profile, above: str = "") -> dict[str, type[BaseModel]]:
+    sections: dict[str, type[BaseModel]] = {}
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            sections[f"{above}{name}"] = field.annotation
+            sections |= _sections(field.annotation, f"{above}{name}.")
+    return sections
 
 
 # --- templates and dependencies ---

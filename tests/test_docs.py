@@ -202,13 +202,13 @@ def test_every_generated_table_is_as_the_source_has_it(path: Path) -> None:
 # --- profiles ---
 
 
-def settings() -> Iterator[str]:
+def settings(model: type[BaseModel] = Profile, above: str = "") -> Iterator[str]:
     """Yield every setting by its full name."""
-    for name, field in Profile.model_fields.items():
+    for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from (f"{name}.{key}" for key in field.annotation.model_fields)
+            yield from settings(field.annotation, f"{above}{name}.")
         else:
-            yield name
+            yield f"{above}{name}"
 
 
 def test_every_setting_of_a_profile_has_a_row_and_nothing_else_has() -> None:

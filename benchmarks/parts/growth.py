@@ -44,7 +44,7 @@ async def measure(sites: Sites, report: Report) -> None:
             with ours.wire.recording() as seen[size]:
                 await ours.topology(question)
             client = await stack.enter_async_context(plain_client(url))
-            concurrency = ours.profile.endpoint.concurrency
+            concurrency = ours.profile.endpoint.requests.concurrency
             runs[f"ours {size}"] = partial(_answer, ours, question)
             runs[f"bare {size}"] = partial(resend, client, seen[size].requests, concurrency, in_steps=True)
         answer = questions[SIZES[0]]

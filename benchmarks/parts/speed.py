@@ -111,7 +111,7 @@ async def _traversal(site: Site, *, far: bool) -> Race:
             name: await stack.enter_async_context(plain_client(url))
             for name in (IN_STEPS, ALL_AT_ONCE, BY_HAND, ONE_BY_ONE, AS_EXISTING)
         }
-        concurrency = ours.profile.endpoint.concurrency
+        concurrency = ours.profile.endpoint.requests.concurrency
         gateway = ours.gateway()
         model = await stack.enter_async_context(connected(gateway))
         arguments = {"seeds": list(question.seeds), "max_hops": question.hops, "topology_only": True}

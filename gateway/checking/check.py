@@ -45,7 +45,7 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     prober = Prober.of(http, profile.endpoint, seconds_each)
     await _check_reachable(http, prober)
     description = await read_self_description(http, prober)
-    http.timeout_policy = timeout_policy(profile.endpoint, _asked_as(profile.endpoint, description))
+    http.timeout_policy = timeout_policy(profile.endpoint.timeout, _asked_as(profile.endpoint, description))
     claims = await _claims(http, prober, profile, description)
     graphs = await _graphs(prober, profile, description, claims)
     return Report(
@@ -169,7 +169,7 @@ def _deadline(http: Http, endpoint: EndpointSettings, description: SelfDescripti
         way = (
             f"header {policy.timeout_header}" if policy.timeout_header else f"form parameter {policy.timeout_parameter}"
         )
-        said = endpoint.timeout_parameter or endpoint.timeout_header
+        said = endpoint.timeout.parameter or endpoint.timeout.header
         return Claim(
             f"{way}, in {policy.timeout_unit}",
             "the profile says so" if said else f"what {traits.name} is known to take; not tried",

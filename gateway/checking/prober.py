@@ -38,7 +38,7 @@ class Prober:
     @classmethod
     def of(cls, transport: Transport, endpoint: EndpointSettings, seconds_each: float) -> Prober:
         """Return a prober under the flow control of an endpoint."""
-        flow = transport.flow if isinstance(transport, Remote) else FlowControl(endpoint)
+        flow = transport.flow if isinstance(transport, Remote) else FlowControl(endpoint.requests)
         return cls(transport, flow, Deadline.after(_TOGETHER * seconds_each), seconds_each)
 
     def with_transport(self, transport: Transport) -> Prober:

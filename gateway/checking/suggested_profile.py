@@ -29,15 +29,15 @@ def settings_for(url: str, engine: EngineName, claims: Claims, graphs: Graphs) -
         endpoint.append(f"engine = {_text(engine)}")
     if claims.lateral.value is not None:
         endpoint.append(f"lateral = {'true' if claims.lateral.value else 'false'}")
-    if claims.post.value is False and claims.get.value:
-        endpoint.append('method = "get"')
     if graphs != "default":
         endpoint.append(f"graphs = {_text(graphs)}")
     if TRAITS[engine].cuts_silently:
         endpoint.append("trusted = false  # its time-out cuts answers without a sign")
+    requests = ['method = "get"'] if claims.post.value is False and claims.get.value else []
     rows = _query_rows(engine, claims.row_cap)
     limits = [f"query_rows = {rows}"] if rows is not None else []
-    return "\n".join(["[endpoint]", *endpoint, *(["", "[limits]", *limits] if limits else [])]) + "\n"
+    tables = {"endpoint": endpoint, "endpoint.requests": requests, "limits": limits}
+    return "\n".join("\n".join([f"[{name}]", *lines, ""]) for name, lines in tables.items() if lines)
 
 
 def _query_rows(engine: EngineName, cap: Claim) -> int | None:

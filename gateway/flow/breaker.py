@@ -24,6 +24,12 @@ from gateway.graph.deadline import Clock, Deadline
 Probe = Callable[[Deadline], Awaitable[None]]
 """Sends a harmless request, and raises a fault where it is not answered."""
 
+FAILURES_BEFORE_REST = 5
+"""Failures in a row: one query with its retries (three by default) is accepted, a second one is not."""
+
+REST_SECONDS = 15.0
+"""How long a server that does not answer the probe is left alone: one probe in so long is no load for it."""
+
 _PROBE_SECONDS = 3.0
 """Time for the request that finds out whether a server answers at all."""
 
@@ -44,7 +50,12 @@ class Breaker:
     """
 
     def __init__(
-        self, failures: int, rest_seconds: float, clock: Clock = time.monotonic, *, server: str = "The endpoint"
+        self,
+        failures: int = FAILURES_BEFORE_REST,
+        rest_seconds: float = REST_SECONDS,
+        clock: Clock = time.monotonic,
+        *,
+        server: str = "The endpoint",
     ) -> None:
         self._accepted = failures
         self._rest_seconds = rest_seconds

@@ -21,9 +21,9 @@ class TokenBucket:
     a_second: float
 
     @classmethod
-    def of(cls, burst: float, a_minute: float) -> TokenBucket:
+    def of(cls, burst: float, per_minute: float) -> TokenBucket:
         """Return a bucket that never holds more than one of a server that refills once a minute, at one go."""
-        return cls(burst - a_minute, a_minute / 60.0) if a_minute else cls(math.inf, 0.0)
+        return cls(burst - per_minute, per_minute / 60.0) if per_minute else cls(math.inf, 0.0)
 
     @property
     def is_limited(self) -> bool:

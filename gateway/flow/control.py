@@ -23,7 +23,8 @@ from gateway.flow.quota import ChargedRequest, Quota, Sleep
 from gateway.flow.retry import RetryPolicy
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.quota import QuotaSettings
+from gateway.settings.requests import RequestSettings
 
 _Result = TypeVar("_Result")
 
@@ -38,7 +39,7 @@ class FlowControl:
     """The flow control of one server; everything that sends to it has the same one.
 
     Args:
-        endpoint: The profile's section: concurrency, delay, retries, and when a server that fails is left alone.
+        settings: How requests are sent: concurrency, delay and retries.
         quota: What the server grants this gateway; by default, only the pauses that it asks for.
         server: The server, as the beginning of a sentence.
         first_pause: Seconds before a request is sent again, at first.
@@ -53,7 +54,7 @@ class FlowControl:
 
     def __init__(
         self,
-        endpoint: EndpointSettings,
+        settings: RequestSettings,
         quota: Quota | None = None,
         *,
         server: str = "The endpoint",
@@ -61,17 +62,17 @@ class FlowControl:
         clock: Clock = time.monotonic,
         sleep: Sleep = anyio.sleep,
     ) -> None:
-        self.quota = quota or Quota(EndpointSettings(), clock=clock, sleep=sleep)
-        self.connections = asyncio.Semaphore(endpoint.concurrency)
+        self.quota = quota or Quota(QuotaSettings(), clock=clock, sleep=sleep)
+        self.connections = asyncio.Semaphore(settings.concurrency)
         self.clock = clock
         self._sleep = sleep
-        self._most_at_once = endpoint.concurrency
-        self._delay = endpoint.delay_seconds
-        self._turns = anyio.CapacityLimiter(endpoint.concurrency)
+        self._most_at_once = settings.concurrency
+        self._delay = settings.delay_seconds
+        self._turns = anyio.CapacityLimiter(settings.concurrency)
         self._answered_in_turn = 0
         self._next_start = clock()
-        self._retry = RetryPolicy(endpoint.retries, first_pause)
-        self._breaker = Breaker(endpoint.failures_before_rest, endpoint.rest_seconds, clock, server=server)
+        self._retry = RetryPolicy(settings.retries, first_pause)
+        self._breaker = Breaker(clock=clock, server=server)
         self._batch_sizes: dict[str, BatchSize] = {}
 
     def batch_size(self, template: str, start: int) -> BatchSize:

@@ -29,7 +29,7 @@ from gateway.flow.ban import DAY, banned
 from gateway.flow.bucket import TokenBucket
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.quota import QuotaSettings
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -94,20 +94,20 @@ class Quota:
 
     def __init__(
         self,
-        endpoint: EndpointSettings,
+        settings: QuotaSettings,
         *,
         storage: Callable[[QuotaState], QuotaStorage] = MemoryStorage,
         clock: Clock = time.time,
         sleep: Sleep = anyio.sleep,
     ) -> None:
-        self._time = TokenBucket.of(endpoint.query_seconds_burst, endpoint.query_seconds_a_minute)
-        self._errors = TokenBucket.of(endpoint.errors_burst, endpoint.errors_a_minute)
-        self._longest = endpoint.time_limit_seconds
+        self._time = TokenBucket.of(settings.query_seconds_burst, settings.query_seconds_per_minute)
+        self._errors = TokenBucket.of(settings.errors_burst, settings.errors_per_minute)
+        self._longest = settings.time_limit_seconds
         self._clock = clock
         self._sleep = sleep
         self._storage = storage(QuotaState(clock(), self._time.full, self._errors.full))
         self._under_way: set[ChargedRequest] = set()
-        self.is_limited = endpoint.has_quota
+        self.is_limited = settings.is_limited
         self.typical_seconds = _LEAST_SECONDS
 
     def seconds_to_wait(self) -> float:

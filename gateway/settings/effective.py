@@ -21,7 +21,7 @@ def profile_for_endpoint(profile: Profile, url: str) -> Profile:
     would wait for minutes.
     """
     endpoint = profile.endpoint
-    may_read_all = is_of_own_network(url) and endpoint.concurrency > 1 and not endpoint.has_quota
+    may_read_all = is_of_own_network(url) and endpoint.requests.concurrency > 1 and not endpoint.quota.is_limited
     if profile.orientation.enumeration_seconds is not None or may_read_all:
         return profile
     return _changed(profile, "orientation", enumeration_seconds=0.0)

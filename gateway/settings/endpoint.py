@@ -1,64 +1,25 @@
-"""The section of a profile about the endpoint: where it is, and how it wants to be asked."""
+"""The section of a profile about the endpoint."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from gateway.settings.access import AccessSettings
 from gateway.settings.contact import is_contact
-from gateway.settings.secret import Reference, Unquoted, is_reference
-from gateway.settings.section import Iris, Seconds, Section
-from gateway.settings.urls import is_secret_name, url_problem
+from gateway.settings.quota import QuotaSettings
+from gateway.settings.requests import RequestSettings, TimeoutSettings
+from gateway.settings.secret import Unquoted
+from gateway.settings.section import Iris, Section
+from gateway.settings.urls import url_problem
 
-Method = Literal["auto", "post", "get"]
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
-Unit = Literal["seconds", "milliseconds"]
 EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
-
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
-
-
-def _header_name(text: str) -> str:
-    if not _HEADER_NAME.fullmatch(text):
-        raise ValueError("it is no name of an HTTP header")
-    return text
-
-
-def _header_value(text: str) -> str:
-    if not _HEADER_VALUE.fullmatch(text):
-        raise ValueError("a header holds printable ASCII characters only")
-    return text
-
-
-Amount = Annotated[float, Field(ge=0, le=1_000_000)]
-HeaderName = Annotated[str, AfterValidator(_header_name)]
-HeaderValue = Annotated[str, AfterValidator(_header_value)]
-
-_OWN_HEADERS = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "user-agent",
-    }
-)
 
 
 class EndpointSettings(Section):
-    """Where the graph is asked, and how that server wants to be asked."""
+    """Where the graph is, how requests are sent there, and what the endpoint grants."""
 
     url: Annotated[str, Unquoted()] = Field(
         default="",
@@ -77,99 +38,6 @@ class EndpointSettings(Section):
             "Whether the engine supports LATERAL. `auto` finds out with a harmless query when it is first needed."
         ),
     )
-    method: Method = Field(
-        default="auto",
-        description=(
-            "How queries are sent. `auto` sends POST, and GET from then on if the server refuses POST and answers a "
-            "GET. A GET has at most 7,000 bytes, so batches shrink."
-        ),
-    )
-    timeout_parameter: str = Field(
-        default="",
-        description=(
-            "Form parameter that tells the server how much time is left. If this and `timeout_header` are empty, the "
-            "gateway sends what the detected engine supports. Never sent to Virtuoso."
-        ),
-    )
-    timeout_header: Literal[""] | HeaderName = Field(
-        default="",
-        description="Header that tells the server how much time is left (Blazegraph: `X-BIGDATA-MAX-QUERY-MILLIS`).",
-    )
-    timeout_unit: Unit = Field(default="seconds", description="Unit of both.")
-    cancel_by_id: bool = Field(
-        default=False,
-        description=(
-            "Whether an abandoned query is cancelled by its ID. Blazegraph needs this, because it does not stop when "
-            "the connection closes; it is on when Blazegraph is detected."
-        ),
-    )
-    connect_seconds: Seconds = Field(default=10.0, description="Time allowed for connecting.")
-    concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
-        default=4,
-        description=(
-            "Requests in flight at once, per process. Processes share the quota (`query_seconds_*`, `errors_*`) but "
-            "not this limit."
-        ),
-    )
-    delay_seconds: Annotated[float, Field(ge=0, le=60)] = Field(
-        default=0.0, description="Minimum time between the starts of two requests."
-    )
-    retries: Annotated[int, Field(ge=0, le=10)] = Field(
-        default=2,
-        description=(
-            "How often a query is retried after a transient fault: a broken connection, a broken answer, throttling. "
-            "Pauses grow, with jitter. `Retry-After` is honoured if the call has time for it."
-        ),
-    )
-    failures_before_rest: Annotated[int, Field(ge=1)] = Field(
-        default=5,
-        description=(
-            "Consecutive failures after which a harmless query decides whether the endpoint is asked any more."
-        ),
-    )
-    rest_seconds: Seconds = Field(
-        default=15.0, description="How long an endpoint that is down is left alone. Calls fail at once meanwhile."
-    )
-    query_seconds_a_minute: Amount = Field(
-        default=0.0,
-        description=(
-            "Query time that the endpoint grants one client per minute; `0`: it does not count. Requires "
-            "`query_seconds_burst`. See [limits.md](limits.md#an-endpoint-that-counts)."
-        ),
-    )
-    query_seconds_burst: Amount = Field(
-        default=0.0, description="Query time that a client can save up; more than `query_seconds_a_minute`."
-    )
-    errors_a_minute: Amount = Field(
-        default=0.0,
-        description=(
-            "Failed requests that the endpoint allows one client per minute; `0`: it does not count them. Requires "
-            "`errors_burst`."
-        ),
-    )
-    errors_burst: Amount = Field(
-        default=0.0, description="Failed requests that a client can save up; more than `errors_a_minute`."
-    )
-    time_limit_seconds: Amount = Field(
-        default=0.0,
-        description=(
-            "The endpoint's own limit for a query; `0`: unknown. If the endpoint counts query time, an abandoned "
-            "query is charged this much."
-        ),
-    )
-    trusted: bool = Field(
-        default=True,
-        description=(
-            "Set to `false` for an endpoint that cuts answers without a sign. Then no answer says `complete: true`."
-        ),
-    )
-    other_graph: str = Field(
-        default="",
-        description=(
-            "Where the other part of a split graph is, in words. A node about which this endpoint says nothing is "
-            "then reported as `other_graph`, not as empty."
-        ),
-    )
     graphs: Graphs = Field(
         default="default",
         description=(
@@ -181,6 +49,19 @@ class EndpointSettings(Section):
         default="urn:x-arq:UnionGraph",
         description="The engine's name for the union of its named graphs. The default is Jena's.",
     )
+    other_graph: str = Field(
+        default="",
+        description=(
+            "Where the other part of a split graph is, in words. A node about which this endpoint says nothing is "
+            "then reported as `other_graph`, not as empty."
+        ),
+    )
+    trusted: bool = Field(
+        default=True,
+        description=(
+            "Set to `false` for an endpoint that cuts answers without a sign. Then no answer says `complete: true`."
+        ),
+    )
     contact: str = Field(
         default="",
         description=(
@@ -188,42 +69,10 @@ class EndpointSettings(Section):
             " it; if empty, the environment variable `BFSQL_CONTACT` is used."
         ),
     )
-    user: Annotated[str, Unquoted()] = Field(
-        default="", repr=False, description="User name, or `env:NAME` or `file:/path`. Requires `password`."
-    )
-    password: Annotated[Reference, Unquoted()] = Field(default="", description="Where the password is.")
-    auth: Literal["basic", "digest"] = Field(
-        default="basic", description="How user and password are sent: HTTP Basic or HTTP Digest."
-    )
-    token: Annotated[Reference, Unquoted()] = Field(default="", description="Where a bearer token is. Excludes `user`.")
-    headers: Annotated[dict[HeaderName, HeaderValue], Unquoted()] = Field(
-        default_factory=dict, repr=False, description="Further headers that are not secret."
-    )
-    secret_headers: Annotated[dict[HeaderName, Reference], Unquoted()] = Field(
-        default_factory=dict,
-        description=(
-            'Further headers with secret values: where the value of each is, `{ X-Api-Key = "env:GRAPH_KEY" }`.'
-        ),
-    )
-    credentials_over_http: bool = Field(
-        default=False,
-        description="Whether credentials may be sent over `http:` to another machine, where others can read them.",
-    )
-    ca_bundle: str = Field(default="", description="File of CA certificates (PEM) to trust in place of the system's.")
-    proxy: Annotated[str, Unquoted()] = Field(
-        default="",
-        description=(
-            "URL of an HTTP proxy, `http:` or `https:`. Write a URL with user and password as `env:NAME` or "
-            "`file:/path`. `HTTP_PROXY` and similar variables are ignored."
-        ),
-    )
-    proxy_credentials_over_http: bool = Field(
-        default=False,
-        description=(
-            "Whether the proxy's credentials may be sent over `http:` to another machine. Most proxies accept nothing"
-            " else."
-        ),
-    )
+    requests: RequestSettings = RequestSettings()
+    timeout: TimeoutSettings = TimeoutSettings()
+    quota: QuotaSettings = QuotaSettings()
+    access: AccessSettings = AccessSettings()
 
     @field_validator("url")
     @classmethod
@@ -240,11 +89,6 @@ class EndpointSettings(Section):
         return value
 
     @property
-    def has_quota(self) -> bool:
-        """Whether the endpoint counts what one client asks of it."""
-        return bool(self.query_seconds_a_minute or self.errors_a_minute)
-
-    @property
     def named_graphs(self) -> tuple[str, ...]:
         """The named graphs that are read together; empty for the server's default graph."""
         match self.graphs:
@@ -256,43 +100,10 @@ class EndpointSettings(Section):
                 return tuple(named)
 
     @model_validator(mode="after")
-    def _more_at_once_than_a_minute(self) -> Self:
-        for name in ("query_seconds", "errors"):
-            a_minute, burst = getattr(self, f"{name}_a_minute"), getattr(self, f"{name}_burst")
-            if bool(a_minute) != bool(burst):
-                raise ValueError(f"{name}_a_minute and {name}_burst go together")
-            if a_minute and burst < a_minute + 1:
-                raise ValueError(f"{name}_burst is at least 1 more than {name}_a_minute")
-        return self
-
-    @field_validator("proxy")
-    @classmethod
-    def _no_secret_proxy(cls, value: str) -> str:
-        if value and not is_reference(value) and url_problem(value):
+    def _no_time_limit_for_virtuoso(self) -> Self:
+        if self.engine == "virtuoso" and (self.timeout.parameter or self.timeout.header):
             raise ValueError(
-                "it is a URL without user and password; with them, write `env:NAME` or `file:/path` and put it there"
+                "Virtuoso answers a client's time-out with a part of the rows; "
+                "leave timeout.parameter and timeout.header empty"
             )
-        return value
-
-    @model_validator(mode="after")
-    def _no_partial_answers(self) -> Self:
-        if self.engine == "virtuoso" and (self.timeout_parameter or self.timeout_header):
-            raise ValueError("Virtuoso answers a client's time-out with a part of the rows; it must not be told one")
-        return self
-
-    @model_validator(mode="after")
-    def _one_way_in(self) -> Self:
-        if bool(self.user) != bool(self.password):
-            raise ValueError("user and password go together")
-        if self.user and self.token:
-            raise ValueError("it has both a user and a token; give one of them")
-        names = [name.lower() for name in (*self.headers, *self.secret_headers)]
-        for name in names:
-            if name in _OWN_HEADERS or (name == "authorization" and (self.user or self.token)):
-                raise ValueError(f"the header {name} is set by the gateway itself")
-            if names.count(name) > 1:
-                raise ValueError(f"the header {name} is given twice")
-        for name in self.headers:
-            if is_secret_name(name):
-                raise ValueError(f"the header {name} belongs in endpoint.secret_headers, as `env:NAME` or `file:/path`")
         return self

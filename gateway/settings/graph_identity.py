@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import platformdirs
 
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.access import AccessSettings
 from gateway.settings.profile import Profile
 from gateway.settings.urls import is_secret_name
 
@@ -57,7 +57,7 @@ class GraphIdentity:
             names,
             ways if isinstance(ways, str) else tuple(sorted(ways)),
             labels,
-            _access(profile.endpoint),
+            _access(profile.endpoint.access),
         )
 
     @property
@@ -87,9 +87,9 @@ def default_store() -> Path:
     return Path(platformdirs.user_cache_dir(_PROGRAM, appauthor=False))
 
 
-def _access(endpoint: EndpointSettings) -> str:
+def _access(access: AccessSettings) -> str:
     """Return a hash of the settings that name the user; they name secrets but hold none."""
-    who = endpoint.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
+    who = access.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
     return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 

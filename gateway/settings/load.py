@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.contact import checked_contact
 from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.moved import advice_on
 from gateway.settings.profile import NAMESPACE_MARK, Profile
 from gateway.settings.profile_files import path_of, table_of
 from gateway.settings.secret import Unquoted
@@ -70,7 +71,9 @@ def _explain(error: ValidationError) -> str:
     sentences = []
     for problem in error.errors(include_url=False):
         where = ".".join(str(part) for part in problem["loc"])
-        if problem["type"] == "extra_forbidden":
+        if problem["type"] == "extra_forbidden" and (advice := advice_on(problem["loc"])):
+            sentences.append(advice)
+        elif problem["type"] == "extra_forbidden":
             keys = _keys_at(problem["loc"][:-1])
             near = difflib.get_close_matches(str(problem["loc"][-1]), keys, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(keys)}."

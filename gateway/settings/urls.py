@@ -30,12 +30,12 @@ def url_problem(url: str) -> str:
         return "it is no URL that begins with http:// or https:// and names a host"
     if "@" in parts.netloc:
         return (
-            "a user or a password stands in the URL; give them as endpoint.user and endpoint.password in a profile, "
-            "the password written as `env:NAME` or `file:/path`"
+            "a user or a password stands in the URL; give them as endpoint.access.user and endpoint.access.password in "
+            "a profile, the password written as `env:NAME` or `file:/path`"
         )
     if any(is_secret_name(name) for name, _ in parse_qsl(parts.query, keep_blank_values=True)):
         return (
-            "a key or token stands in the URL; give it as a header in endpoint.secret_headers in a profile, "
+            "a key or token stands in the URL; give it as a header in endpoint.access.secret_headers in a profile, "
             "written as `env:NAME` or `file:/path`"
         )
     return ""

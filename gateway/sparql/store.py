@@ -63,7 +63,9 @@ class SparqlStore:
     ) -> None:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if flow is None:
-            flow = transport.flow if isinstance(transport, Remote) else FlowControl(profile.endpoint, clock=clock)
+            flow = (
+                transport.flow if isinstance(transport, Remote) else FlowControl(profile.endpoint.requests, clock=clock)
+            )
         self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
         self._ways = WaysInUse(self._client, profile)
         rule = EdgeRule.of(profile.edges, self._ways)

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 
 from gateway.errors import ConfigurationError
+from gateway.settings.access import AccessSettings
 from gateway.settings.contact import contact_for
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.secret import is_reference, read
@@ -25,8 +26,8 @@ _NAME = "bfsql-gateway"
 _SENDABLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 _FIX_HTTP = (
-    "Use https; or, where nobody can listen on the way, set endpoint.credentials_over_http "
-    "(endpoint.proxy_credentials_over_http for the proxy's)."
+    "Use https; or, where nobody can listen on the way, set endpoint.access.credentials_over_http "
+    "(endpoint.access.proxy_credentials_over_http for the proxy's)."
 )
 
 
@@ -72,27 +73,27 @@ def access_to(url: str, settings: EndpointSettings) -> Access:
         raise ConfigurationError(f"The endpoint is wrong: {problem}.")
     parts = urlsplit(url)
     contact = contact_for(parts.hostname or "", settings.contact)
-    proxy, proxy_headers = _proxy(settings)
-    authorization, login = _credentials(settings)
+    proxy, proxy_headers = _proxy(settings.access)
+    authorization, login = _credentials(settings.access)
     secret = {
         **authorization,
         **{
-            name: _sendable(read(reference, f"endpoint.secret_headers.{name}").get_secret_value(), name)
-            for name, reference in settings.secret_headers.items()
+            name: _sendable(read(reference, f"endpoint.access.secret_headers.{name}").get_secret_value(), name)
+            for name, reference in settings.access.secret_headers.items()
         },
     }
-    hidden = parts.scheme == "https" or settings.credentials_over_http
+    hidden = parts.scheme == "https" or settings.access.credentials_over_http
     if (secret or login) and not hidden and (proxy or not is_loopback(parts.hostname or "")):
         raise ConfigurationError("The endpoint's credentials would go unencrypted over a network.", valid=_FIX_HTTP)
     # Towards a plain endpoint there is no CONNECT: the proxy reads the request itself.
     plain = proxy_headers if parts.scheme == "http" else {}
     return Access(
-        headers={"User-Agent": user_agent(contact), **settings.headers, **secret, **plain},
+        headers={"User-Agent": user_agent(contact), **settings.access.headers, **secret, **plain},
         proxy=proxy,
         proxy_headers=proxy_headers,
-        tls=_trust(settings.ca_bundle),
+        tls=_trust(settings.access.ca_bundle),
         login=login,
-        connect_seconds=settings.connect_seconds,
+        connect_seconds=settings.requests.connect_seconds,
         contact=contact,
     )
 
@@ -113,14 +114,14 @@ def access_without_credentials(url: str, settings: EndpointSettings, setting: st
         raise ConfigurationError(f"{setting} is wrong: {problem}.")
     parts = urlsplit(url)
     contact = contact_for(parts.hostname or "", settings.contact)
-    proxy, proxy_headers = _proxy(settings)
+    proxy, proxy_headers = _proxy(settings.access)
     plain = proxy_headers if parts.scheme == "http" else {}
     return Access(
         headers={"User-Agent": user_agent(contact), **plain},
         proxy=proxy,
         proxy_headers=proxy_headers,
-        tls=_trust(settings.ca_bundle),
-        connect_seconds=settings.connect_seconds,
+        tls=_trust(settings.access.ca_bundle),
+        connect_seconds=settings.requests.connect_seconds,
         contact=contact,
     )
 
@@ -144,19 +145,19 @@ def _product(name: str) -> str:
         return name
 
 
-def _credentials(settings: EndpointSettings) -> tuple[dict[str, str], tuple[str, str] | None]:
+def _credentials(settings: AccessSettings) -> tuple[dict[str, str], tuple[str, str] | None]:
     """Return the header that carries the credentials, or user and password where that is made anew each time."""
     if settings.token:
-        token = read(settings.token, "endpoint.token").get_secret_value()
-        return {"Authorization": f"Bearer {_sendable(token, 'endpoint.token')}"}, None
+        token = read(settings.token, "endpoint.access.token").get_secret_value()
+        return {"Authorization": f"Bearer {_sendable(token, 'endpoint.access.token')}"}, None
     if not settings.user:
         return {}, None
     user = settings.user
     if is_reference(user):
-        user = read(user, "endpoint.user").get_secret_value()
-    password = read(settings.password, "endpoint.password").get_secret_value()
+        user = read(user, "endpoint.access.user").get_secret_value()
+    password = read(settings.password, "endpoint.access.password").get_secret_value()
     if ":" in user:
-        raise ConfigurationError("endpoint.user is wrong: a user name cannot hold a colon.")
+        raise ConfigurationError("endpoint.access.user is wrong: a user name cannot hold a colon.")
     return ({}, (user, password)) if settings.auth == "digest" else ({"Authorization": _basic(user, password)}, None)
 
 
@@ -170,20 +171,20 @@ def _sendable(value: str, setting: str) -> str:
     return value
 
 
-def _proxy(settings: EndpointSettings) -> tuple[str, dict[str, str]]:
+def _proxy(settings: AccessSettings) -> tuple[str, dict[str, str]]:
     """Return the proxy's URL without its credentials, and the header that carries these."""
     if not settings.proxy:
         return "", {}
     if not is_reference(settings.proxy):
         return settings.proxy, {}
-    whole = read(settings.proxy, "endpoint.proxy").get_secret_value()
+    whole = read(settings.proxy, "endpoint.access.proxy").get_secret_value()
     scheme, _, rest = whole.partition("://")
     authority, slash, path = rest.partition("/")
     userinfo, at, host = authority.rpartition("@")
     bare = f"{scheme}://{host}{slash}{path}"
     if "@" in bare or url_problem(bare):
         raise ConfigurationError(
-            "The proxy that endpoint.proxy refers to is wrong.",
+            "The proxy that endpoint.access.proxy refers to is wrong.",
             valid="It is a URL, http://user:password@host:port, with odd characters in it written as %40.",
         )
     parts = urlsplit(bare)
@@ -202,6 +203,6 @@ def _trust(ca_bundle: str) -> ssl.SSLContext | None:
         return ssl.create_default_context(cafile=ca_bundle)
     except (OSError, ssl.SSLError) as error:
         raise ConfigurationError(
-            f"endpoint.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",
+            f"endpoint.access.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",
             valid="It is a file of CA certificates in PEM.",
         ) from error

@@ -100,7 +100,7 @@ _TABLE: Sequence[tuple[type[BaseException], Callable[[BaseException], Fault]]] =
         _always(
             EndpointFault,
             "The endpoint's certificate is not trusted.",
-            "Whoever runs this gateway should give the CA that signed it, as `endpoint.ca_bundle`.",
+            "Whoever runs this gateway should give the CA that signed it, as `endpoint.access.ca_bundle`.",
         ),
     ),
     (

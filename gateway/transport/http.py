@@ -23,7 +23,7 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import ChargedRequest
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings, Method
+from gateway.settings.requests import Method, RequestSettings
 from gateway.settings.urls import without_query
 from gateway.transport.base import ProbeResponse
 from gateway.transport.body import excerpt, whole_body
@@ -65,7 +65,7 @@ class Http:
     ) -> None:
         self.url = url
         self.timeout_policy = timeout_policy or TimeoutPolicy()
-        self.flow = flow or FlowControl(EndpointSettings())
+        self.flow = flow or FlowControl(RequestSettings())
         self._max_bytes = max_bytes
         self._method: Method = method
         self._has_taken_post = False

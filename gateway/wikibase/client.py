@@ -14,7 +14,7 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import Sleep
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.requests import RequestSettings
 from gateway.telemetry.query_timer import QueryTimer
 from gateway.transport.wikibase_api import ApiAnswer, query_of
 
@@ -43,14 +43,9 @@ _PROBE = (("action", "query"), ("meta", "siteinfo"), ("siprop", "general"), ("fo
 """The cheapest request that every MediaWiki answers."""
 
 
-def api_flow(endpoint: EndpointSettings, *, clock: Clock = time.monotonic, sleep: Sleep = anyio.sleep) -> FlowControl:
-    """Return the flow control of an API: one request at a time, and the endpoint's settings for retries and rests."""
-    settings = EndpointSettings(
-        concurrency=1,
-        retries=endpoint.retries,
-        failures_before_rest=endpoint.failures_before_rest,
-        rest_seconds=endpoint.rest_seconds,
-    )
+def api_flow(requests: RequestSettings, *, clock: Clock = time.monotonic, sleep: Sleep = anyio.sleep) -> FlowControl:
+    """Return the flow control of an API: one request at a time, and the endpoint's setting for retries."""
+    settings = RequestSettings(concurrency=1, retries=requests.retries)
     return FlowControl(settings, server="The Wikibase API", first_pause=_FIRST_PAUSE, clock=clock, sleep=sleep)
 
 

@@ -178,7 +178,7 @@ async def test_a_pin_against_the_evidence_is_warned_of() -> None:
 async def test_an_endpoint_that_takes_only_get_is_said_to() -> None:
     report = await checked(Pretender(methods=("GET",)))
     assert (report.claims.post.value, report.claims.get.value) == (False, True)
-    assert snippet(report).endpoint.method == "get"
+    assert snippet(report).endpoint.requests.method == "get"
     assert report.agrees
 
 

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from gateway.api import connect
 from gateway.checking.second_client import NotAnsweredError, SecondClient
+from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from tests.transport.fake_endpoint import Handler, Hanging, answering, fake_endpoint
@@ -40,7 +41,9 @@ async def test_digest_authentication_is_answered_without_the_password(tmp_path: 
         return web.Response(status=401, headers={"WWW-Authenticate": 'Digest realm="graph", qop="auth", nonce="abc"'})
 
     (tmp_path / "password").write_text("s3cret", encoding="utf-8")
-    endpoint = EndpointSettings(user="alice", password=f"file:{tmp_path}/password", auth="digest")
+    endpoint = EndpointSettings(
+        access=AccessSettings(user="alice", password=f"file:{tmp_path}/password", auth="digest")
+    )
     assert await rows(handle, profile=Profile(endpoint=endpoint)) == [{"x": "1"}]
     assert sent[0] == ""
     assert sent[1].startswith('Digest username="alice", realm="graph"')

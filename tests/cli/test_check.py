@@ -148,7 +148,7 @@ def test_credentials_go_to_both_clients_and_to_no_output(
         return await pretender(request)
 
     monkeypatch.setenv("TEST_CHECK_TOKEN", "very-secret")
-    profile = quick(tmp_path, '[endpoint]\ntoken = "env:TEST_CHECK_TOKEN"')
+    profile = quick(tmp_path, '[endpoint.access]\ntoken = "env:TEST_CHECK_TOKEN"')
     with serving(handle) as url:
         ran = run("check", url, "-p", profile, "-vv")
     assert ran.status == 0

@@ -62,7 +62,7 @@ def test_an_endpoint_is_named_without_its_path_and_one_with_a_password_in_it_is_
     assert "Serving the endpoint on 127.0.0.1 over stdio" in ran.err
     refused = run("serve", "-e", f"http://me:secret@127.0.0.1:{port}/sparql")
     assert refused.status == 2
-    assert "endpoint.password" in refused.err
+    assert "endpoint.access.password" in refused.err
     assert "secret" not in ran.err.splitlines()[0] + refused.err
     assert len(served) == 1
 

@@ -11,8 +11,8 @@ from gateway.engine.gateway import Gateway
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SizeSettings
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse, Transport
@@ -76,10 +76,10 @@ class Watched:
 class WatchedElsewhere(Watched):
     """The same for an engine that somebody else runs, and that shows nothing of itself."""
 
-    def __init__(self, store: pyoxigraph.Store, hook: Hook, endpoint: EndpointSettings | None = None) -> None:
+    def __init__(self, store: pyoxigraph.Store, hook: Hook, requests: RequestSettings | None = None) -> None:
         super().__init__(store, hook)
         self.timeout_policy = TimeoutPolicy()
-        self.flow = FlowControl(endpoint or EndpointSettings())
+        self.flow = FlowControl(requests or RequestSettings())
 
     async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
         """Show nothing of itself."""

@@ -120,7 +120,7 @@ def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Sess
     profile = Profile(size=ROOM, limits=LimitSettings(query_rows=request.param, batch=7, facts_batch=5, requests=5_000))
     with asyncio.Runner() as runner:
         transport = Unreliable(InProcess(graph.engine, max_bytes=1 << 24))
-        store = SparqlStore(transport, profile, FlowControl(profile.endpoint, sleep=at_once))
+        store = SparqlStore(transport, profile, FlowControl(profile.endpoint.requests, sleep=at_once))
         gateway = Gateway(store, profile, PrefixMap({}))
         runner.run(gateway.describe_schema())
         yield Session(runner, gateway, transport)

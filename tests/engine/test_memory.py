@@ -48,7 +48,7 @@ def test_what_is_remembered_is_bounded_and_what_is_known_stays_right() -> None:
 
 
 async def test_how_iris_are_read_is_remembered_in_few_bytes() -> None:
-    client = SparqlClient(in_process(), Profile(), FlowControl(Profile().endpoint))
+    client = SparqlClient(in_process(), Profile(), FlowControl(Profile().endpoint.requests))
     padding = "x" * 20_000
     await client.rewritten([f"{DOUBTFUL}first"], allowance())
     gc.collect()

@@ -18,11 +18,14 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.explain import explained
 from gateway.engine.presentation.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
+from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
+from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import HubSettings, LimitSettings, Profile, ServerSettings, SizeSettings
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.store import SparqlStore
@@ -256,7 +259,10 @@ async def test_a_wrong_argument_leaves_a_record_too() -> None:
 
 
 async def test_a_call_that_fails_leaves_the_queries_that_failed() -> None:
-    watch = watching(profile=Profile(endpoint=EndpointSettings(retries=0)), faults=[NetworkFault("Away.")] * 20)
+    watch = watching(
+        profile=Profile(endpoint=EndpointSettings(requests=RequestSettings(retries=0))),
+        faults=[NetworkFault("Away.")] * 20,
+    )
     with pytest.raises(NetworkFault):
         await watch.gateway.describe_entity("x:hub", explain=True)
     record = watch.record
@@ -267,9 +273,9 @@ async def test_a_call_that_fails_leaves_the_queries_that_failed() -> None:
 
 
 async def test_the_query_that_asks_whether_an_endpoint_is_alive_is_counted() -> None:
-    profile = Profile(endpoint=EndpointSettings(retries=0, failures_before_rest=2))
+    profile = Profile(endpoint=EndpointSettings(requests=RequestSettings(retries=0)))
     watch = watching(profile=profile, faults=[NetworkFault("Away.")] * 20)
-    for _ in range(2):
+    for _ in range(FAILURES_BEFORE_REST):
         with pytest.raises(GatewayError):
             await watch.gateway.describe_entity("x:hub", explain=True)
     assert [sent.sparql for record in watch.records for sent in record.sent] == watch.below.queries
@@ -292,7 +298,7 @@ async def test_getting_to_know_the_endpoint_is_waiting_and_no_query_of_the_call(
 
     profile = Profile(size=ROOM)
     below = Recorder(InProcess(engine(STAR), max_bytes=1 << 24))
-    flow = FlowControl(profile.endpoint)
+    flow = FlowControl(profile.endpoint.requests)
     client = SparqlClient(below, profile, flow, Stranger(below, profile, flow))
     tally = Tally("bfs_query", clock)
     call = Call(Deadline.after(60, clock), 10, 100, 100, tally=tally)
@@ -424,7 +430,11 @@ async def test_no_credential_of_an_endpoint_is_recorded_or_logged(
     records: list[Record] = []
     monkeypatch.setenv("GRAPH_SECRET", "s3cret")
     url = f"http://127.0.0.1:{free_port()}/sparql"
-    profile = Profile(endpoint=EndpointSettings(retries=0, secret_headers={"X-Key": "env:GRAPH_SECRET"}))
+    profile = Profile(
+        endpoint=EndpointSettings(
+            requests=RequestSettings(retries=0), access=AccessSettings(secret_headers={"X-Key": "env:GRAPH_SECRET"})
+        )
+    )
     with caplog.at_level(logging.DEBUG):
         async with open_gateway(endpoint=url, profile=profile, on_record=records.append) as gateway:
             with pytest.raises(NetworkFault):

@@ -14,6 +14,7 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.store import SparqlStore
 from gateway.transport.http import Http
@@ -42,7 +43,7 @@ IN_THE_ANSWER = [fault for fault in DETECTABLE if not fault.in_rows]
 async def asking(fault: InjectedFault | None) -> AsyncIterator[tuple[FaultProxy, Http]]:
     """Open a transport through a proxy that injects a fault into every answer."""
     async with asyncio.timeout(PATIENCE), small_server() as server, fault_proxy(server.url, each(fault)) as proxy:
-        transport = Http(proxy.url(), max_bytes=1 << 20, flow=FlowControl(EndpointSettings(), sleep=_no_time))
+        transport = Http(proxy.url(), max_bytes=1 << 20, flow=FlowControl(RequestSettings(), sleep=_no_time))
         try:
             yield proxy, transport
         finally:

@@ -7,7 +7,7 @@ from gateway.errors import Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.requests import RequestSettings
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ class Time:
 
 
 def controlled(time: Time, **settings: float) -> FlowControl:
-    return FlowControl(EndpointSettings.model_validate(settings), clock=time, sleep=time.sleep)
+    return FlowControl(RequestSettings.model_validate(settings), clock=time, sleep=time.sleep)
 
 
 def test_a_batch_grows_while_answers_are_quick_and_whole() -> None:

@@ -8,6 +8,7 @@ from mcp import Client
 
 from gateway.api import open_gateway
 from gateway.server.app import build
+from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import LimitSettings, Profile
 from tests.servers.loopback import free_port
@@ -19,7 +20,9 @@ PREFIXES = {"x": "https://example.org/x/"}
 PATIENT = Profile(prefixes=PREFIXES)
 SECRETIVE = Profile(
     prefixes=PREFIXES,
-    endpoint=EndpointSettings(user="someone", password="env:TEST_BAD_ENDPOINTS"),  # noqa: S106 - a reference
+    endpoint=EndpointSettings(
+        access=AccessSettings(user="someone", password="env:TEST_BAD_ENDPOINTS")  # noqa: S106 - a reference
+    ),
 )
 HASTY = Profile(prefixes=PREFIXES, limits=LimitSettings(deadline_seconds=0.5, schema_seconds=0.2))
 ROWS = b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"uri","value":"https://example.org/x/a"}'

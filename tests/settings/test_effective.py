@@ -6,6 +6,8 @@ from gateway.settings.effective import profile_digest, profile_for_endpoint, pro
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
 from gateway.settings.profile import LimitSettings, OrientationSettings, Profile, SearchSettings
+from gateway.settings.quota import QuotaSettings
+from gateway.settings.requests import RequestSettings
 
 OWN, FOREIGN = "http://10.0.0.1/sparql", "https://query.example.org/sparql"
 
@@ -16,8 +18,8 @@ OWN, FOREIGN = "http://10.0.0.1/sparql", "https://query.example.org/sparql"
         (OWN, Profile(), None),
         (FOREIGN, Profile(), 0.0),
         (FOREIGN, Profile(orientation=OrientationSettings(enumeration_seconds=7.0)), 7.0),
-        (OWN, Profile(endpoint=EndpointSettings(concurrency=1)), 0.0),
-        (OWN, Profile(endpoint=EndpointSettings(errors_a_minute=5, errors_burst=10)), 0.0),
+        (OWN, Profile(endpoint=EndpointSettings(requests=RequestSettings(concurrency=1))), 0.0),
+        (OWN, Profile(endpoint=EndpointSettings(quota=QuotaSettings(errors_per_minute=5, errors_burst=10))), 0.0),
     ],
     ids=["own", "foreign", "as the profile says", "one query at a time", "with a quota"],
 )

@@ -106,6 +106,6 @@ def test_the_profiles_of_wikidata_differ_from_the_local_one_only_in_where_and_ho
         profile = load_profile(name)
         assert (profile.edges, profile.types, profile.roles) == (local.edges, local.types, local.roles)
         assert (profile.names, profile.prefixes) == (local.names, local.prefixes)
-        assert profile.endpoint.concurrency == 1
+        assert profile.endpoint.requests.concurrency == 1
         assert profile.orientation.enumeration_seconds == 0
         assert profile.hubs.max_degree is not None

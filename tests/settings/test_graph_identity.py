@@ -9,6 +9,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.evidence import EvidenceSettings
 from gateway.settings.graph_identity import GraphIdentity, graph_folder
 from gateway.settings.profile import EdgeSettings, NameSettings, Profile, RoleSettings
+from gateway.settings.requests import RequestSettings
 
 URL = "https://graph.example.org/sparql"
 
@@ -38,7 +39,7 @@ def test_another_graph_or_another_way_to_read_it_has_another_folder(url: str, pr
 
 
 def test_what_does_not_change_what_is_read_does_not_change_the_folder() -> None:
-    slow = Profile(endpoint=EndpointSettings(delay_seconds=1, url=URL), description="a graph")
+    slow = Profile(endpoint=EndpointSettings(url=URL, requests=RequestSettings(delay_seconds=1)), description="a graph")
     assert graph_folder(GraphIdentity.of(URL, slow)) == graph_folder(GraphIdentity.of(URL, Profile()))
 
 

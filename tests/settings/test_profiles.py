@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.load import DEFAULT, load_profile
+from gateway.settings.moved import MOVED
 from gateway.settings.profile import EdgeSettings, OrientationSettings, Profile
 from gateway.settings.profile_files import built_in
 from gateway.settings.urls import is_of_own_network
@@ -15,16 +16,25 @@ from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import RDF_TYPE, RDFS
 
 
-def sections() -> Iterator[tuple[str, type[BaseModel]]]:
-    for name, field in Profile.model_fields.items():
+def sections(model: type[BaseModel] = Profile, above: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield name, field.annotation
+            yield f"{above}{name}", field.annotation
+            yield from sections(field.annotation, f"{above}{name}.")
 
 
 SECTIONS = dict(sections())
-UNQUOTED = {("endpoint", key) for key in ("url", "user", "password", "token", "headers", "secret_headers", "proxy")}
-UNQUOTED.add(("search", "api"))
-KEYS = [(section, key) for section, model in SECTIONS.items() for key in model.model_fields]
+UNQUOTED = {
+    ("endpoint", "url"),
+    *(("endpoint.access", key) for key in ("user", "password", "token", "headers", "secret_headers", "proxy")),
+    ("search", "api"),
+}
+KEYS = [
+    (section, key)
+    for section, model in SECTIONS.items()
+    for key in model.model_fields
+    if f"{section}.{key}" not in SECTIONS
+]
 
 
 def written(folder: Path, text: str) -> Path:
@@ -143,7 +153,7 @@ def test_a_prefix_named_like_a_scheme_leaves_the_defaults_alone(tmp_path: Path) 
 def test_a_misspelt_table_is_told_with_the_nearest_one(tmp_path: Path, section: str) -> None:
     told = refused(written(tmp_path, f"[{section[:-1]}x]\n"))
     assert f"'{section[:-1]}x'" in told
-    assert f"did you mean {section!r}?" in told
+    assert f"did you mean {section.rpartition('.')[2]!r}?" in told
 
 
 @pytest.mark.parametrize(("section", "key"), KEYS)
@@ -157,6 +167,36 @@ def test_a_key_like_no_other_is_told_with_all_that_there_are(tmp_path: Path) -> 
     told = refused(written(tmp_path, "[snapshots]\nzzz = 1\n"))
     assert "'snapshots.zzz'" in told
     assert "megabytes, ttl_seconds" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("user", "access.user"),
+        ("secret_headers", "access.secret_headers"),
+        ("concurrency", "requests.concurrency"),
+        ("timeout_parameter", "timeout.parameter"),
+        ("cancel_by_id", "timeout.cancel_by_id"),
+        ("query_seconds_a_minute", "quota.query_seconds_per_minute"),
+        ("time_limit_seconds", "quota.time_limit_seconds"),
+    ],
+)
+def test_an_old_key_is_refused_with_its_new_name_and_without_its_value(tmp_path: Path, old: str, new: str) -> None:
+    error = refused(written(tmp_path, f'[endpoint]\n{old} = "s3cret"\n'))
+    assert f"endpoint.{old} is now endpoint.{new}." in error
+    assert "s3cret" not in error
+
+
+def test_every_new_name_is_that_of_a_setting() -> None:
+    settings = {f"{section}.{key}" for section, key in KEYS}
+    assert {f"endpoint.{name}" for name in MOVED.values()} <= settings
+    assert not {f"endpoint.{name}" for name in MOVED} & settings
+
+
+@pytest.mark.parametrize("key", ["failures_before_rest", "rest_seconds"])
+def test_a_setting_that_is_now_a_constant_is_refused_as_such(tmp_path: Path, key: str) -> None:
+    error = refused(written(tmp_path, f"[endpoint]\n{key} = 1\n"))
+    assert f"endpoint.{key} is no longer a setting" in error
 
 
 @pytest.mark.parametrize(("section", "key"), KEYS)

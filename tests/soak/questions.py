@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import LimitSettings, Profile, SizeSettings
+from gateway.settings.requests import TimeoutSettings
 from tests.columns import Column
 from tests.oracle import EdgeRule, Intersection, OracleGraph, Traversal, bfs, intersect
 from tests.random_graphs import corpus
@@ -23,7 +24,6 @@ GRAPHS: Final[Sequence[str]] = (
 )
 
 DEADLINE_SECONDS: Final = 2.0
-_REST_SECONDS: Final = 0.01
 _SHARES: Final = {"random": 0.55, "medlit": 0.25, "codex-m": 0.2}
 _HOPS: Final = {"random": (1, 2, 3, 4, 5), "medlit": (1, 2, 3), "codex-m": (1, 1, 2)}
 _MAX_DEGREES: Final = {"random": (2, 3, 6), "medlit": (10, 30), "codex-m": (50, 100)}
@@ -105,8 +105,7 @@ def profile_for(graph: str, engine: str, *, tight: bool, seconds: float = DEADLI
         tight: Whether so few rows and nodes go into one query that batches are split and nodes are paged.
         seconds: The deadline.
     """
-    # A server that a fault closed is back with the next call, which comes at once.
-    endpoint = EndpointSettings(timeout_parameter="timeout" if engine == "fuseki" else "", rest_seconds=_REST_SECONDS)
+    endpoint = EndpointSettings(timeout=TimeoutSettings(parameter="timeout" if engine == "fuseki" else ""))
     few: dict[str, Any] = {"query_rows": 60, "batch": 10, "facts_batch": 10, "requests": 2_000} if tight else {}
     # A large schema that is read to its end would take most of so short a deadline.
     scan_rows = 20_000 if graph == "random" else 1_000

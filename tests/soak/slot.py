@@ -5,11 +5,14 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, Final, Self
+from unittest.mock import patch
 
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
+from gateway.flow.breaker import Breaker
 from tests.columns import Column, ColumnName
 from tests.faults.proxy import FaultProxy, Plan, fault_proxy
 from tests.soak.pulse import Pulse
@@ -21,6 +24,7 @@ Clean = Mapping[tuple[ColumnName, bool, Question], Answer]
 """What the engines answer where nothing goes wrong, so that values can be compared; by engine and tightness."""
 
 _IDLE_S = 1.0
+_REST_SECONDS: Final = 0.01
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,9 @@ class Slot:
     async def __aenter__(self) -> Self:
         """Start the proxy, open the gateways and let them read the schemas while nothing goes wrong."""
         await self._open.__aenter__()
+        # A server that a fault closed is back with the next call, which comes at once.
+        breaker = partial(Breaker, rest_seconds=_REST_SECONDS)
+        self._open.enter_context(patch("gateway.flow.control.Breaker", breaker))
         routes = {f"{column.name}/{graph}": column.url(graph) for column in self._columns for graph in self._graphs}
         self.proxy = await self._open.enter_async_context(fault_proxy(routes))
         for column in self._columns:

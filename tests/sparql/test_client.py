@@ -19,11 +19,13 @@ from gateway.errors import (
     Resting,
     Throttled,
 )
+from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.rows import Overflow
 
@@ -76,7 +78,7 @@ async def no_sleep(_seconds: float) -> None:
 
 def client(transport: Scripted, endpoint: EndpointSettings | None = None, **limits: int) -> SparqlClient:
     profile = Profile(endpoint=endpoint or EndpointSettings(), limits=LimitSettings.model_validate(limits))
-    return SparqlClient(transport, profile, FlowControl(profile.endpoint, sleep=no_sleep))
+    return SparqlClient(transport, profile, FlowControl(profile.endpoint.requests, sleep=no_sleep))
 
 
 @pytest.mark.parametrize("fault", [NetworkFault("Reset."), BrokenAnswer("Broke off."), Throttled("Fewer.")])
@@ -102,14 +104,14 @@ async def test_a_fault_that_stays_is_told_at_once(fault: Fault) -> None:
 async def test_after_the_last_retry_the_fault_itself_is_told() -> None:
     transport = Scripted([NetworkFault("First."), NetworkFault("Second."), NetworkFault("Third.")])
     with pytest.raises(NetworkFault, match="Second"):
-        await client(transport, EndpointSettings(retries=1)).rows("existing", call(), NODES)
+        await client(transport, EndpointSettings(requests=RequestSettings(retries=1))).rows("existing", call(), NODES)
     assert len(transport.sent) == 2
 
 
 async def test_every_retry_is_paid_from_the_budget_of_the_call() -> None:
     transport = Scripted([NetworkFault("Reset.")] * 10)
     with pytest.raises(Fault, match="requests"):
-        await client(transport, EndpointSettings(retries=9, failures_before_rest=100)).rows("existing", call(3), NODES)
+        await client(transport, EndpointSettings(requests=RequestSettings(retries=9))).rows("existing", call(3), NODES)
     assert len(transport.sent) == 3
 
 
@@ -121,7 +123,7 @@ async def test_the_endpoints_own_pause_is_kept_before_the_next_attempt() -> None
         await anyio.lowlevel.checkpoint()
 
     transport = Scripted([Throttled("Fewer.", retry_after=4.0)])
-    patient = SparqlClient(transport, Profile(), FlowControl(EndpointSettings(), clock=lambda: 0.0, sleep=sleep))
+    patient = SparqlClient(transport, Profile(), FlowControl(RequestSettings(), clock=lambda: 0.0, sleep=sleep))
     await patient.rows("existing", call(), NODES)
     assert slept[0] == 4.0
 
@@ -153,31 +155,32 @@ async def test_a_row_cap_that_was_kept_below_already_is_a_cut_answer() -> None:
 
 async def test_an_endpoint_that_is_down_is_left_alone_after_some_failures() -> None:
     transport = Scripted(dead=True)
-    tired = client(transport, EndpointSettings(retries=0, failures_before_rest=3))
-    for _ in range(3):
+    tired = client(transport, EndpointSettings(requests=RequestSettings(retries=0)))
+    for _ in range(FAILURES_BEFORE_REST):
         with pytest.raises(NetworkFault):
             await tired.rows("existing", call(), NODES)
     for _ in range(4):
-        with pytest.raises(Resting, match="3 times in a row"):
+        with pytest.raises(Resting, match="5 times in a row"):
             await tired.rows("existing", call(), NODES)
-    assert (len(transport.sent), transport.probes) == (3, 1)
+    assert (len(transport.sent), transport.probes) == (5, 1)
 
 
 async def test_an_endpoint_that_answers_the_probe_is_not_left_alone() -> None:
-    transport = Scripted([EndpointFault("Odd.")] * 3)
-    asking = client(transport, EndpointSettings(retries=0, failures_before_rest=3))
-    for _ in range(3):
+    transport = Scripted([EndpointFault("Odd.")] * FAILURES_BEFORE_REST)
+    asking = client(transport, EndpointSettings(requests=RequestSettings(retries=0)))
+    for _ in range(FAILURES_BEFORE_REST):
         with pytest.raises(EndpointFault):
             await asking.rows("existing", call(), NODES)
     assert len((await asking.rows("existing", call(), NODES)).whole()) == 1
     assert transport.probes == 1
 
 
-async def test_queries_that_are_too_much_say_nothing_against_the_endpoint() -> None:
-    transport = Scripted([GaveUp("Too slow."), AnswerCut("Cut."), QueryRefused("No.")] * 4)
-    asking = client(transport, EndpointSettings(retries=0, failures_before_rest=2))
-    for fault in (GaveUp, AnswerCut, QueryRefused) * 4:
-        with pytest.raises(fault):
+@pytest.mark.parametrize("fault", [GaveUp("Too slow."), AnswerCut("Cut."), QueryRefused("No.")])
+async def test_queries_that_are_too_much_say_nothing_against_the_endpoint(fault: Fault) -> None:
+    transport = Scripted([fault] * (FAILURES_BEFORE_REST + 1))
+    asking = client(transport, EndpointSettings(requests=RequestSettings(retries=0)))
+    for _ in range(FAILURES_BEFORE_REST + 1):
+        with pytest.raises(type(fault)):
             await asking.rows("existing", call(), NODES)
     assert transport.probes == 0
 
@@ -193,7 +196,7 @@ async def test_a_call_waits_for_its_turn_no_longer_than_it_may_take() -> None:
             raise AssertionError
 
     transport = Hanging()
-    busy = client(transport, EndpointSettings(concurrency=1))
+    busy = client(transport, EndpointSettings(requests=RequestSettings(concurrency=1)))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(busy.rows, "existing", call(), NODES)
         await entered.wait()
@@ -216,9 +219,9 @@ async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint
                 raise DeadlinePassed("Over.")
             return await super().select(query, deadline, spend)
 
-    transport = Slow([EndpointFault("Odd.")] * 2)
-    asking = client(transport, EndpointSettings(retries=0, failures_before_rest=2))
-    for _ in range(2):
+    transport = Slow([EndpointFault("Odd.")] * FAILURES_BEFORE_REST)
+    asking = client(transport, EndpointSettings(requests=RequestSettings(retries=0)))
+    for _ in range(FAILURES_BEFORE_REST):
         with pytest.raises(EndpointFault):
             await asking.rows("existing", call(), NODES)
     with pytest.raises(DeadlinePassed):

@@ -9,8 +9,8 @@ from gateway.errors import QueryRefused
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +35,7 @@ class Rewriting:
 
 @pytest.mark.parametrize("query_rows", [1, 2, 1_000])
 async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int) -> None:
-    client = SparqlClient(Rewriting(), Profile(), FlowControl(EndpointSettings()))
+    client = SparqlClient(Rewriting(), Profile(), FlowControl(RequestSettings()))
     client.query_rows = query_rows
     call = Call(Deadline.after(60), 100, 1_000, 1_000)
     faults = await client.rewritten(["http://e.org/plain", KEPT, REFUSED, REWRITTEN], call)

@@ -10,8 +10,8 @@ from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.transport.http import Http
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, answering, fake_endpoint
@@ -38,7 +38,7 @@ async def answer(request: web.BaseRequest) -> web.StreamResponse:
 
 
 def client(endpoint: FakeEndpoint) -> tuple[SparqlClient, Http]:
-    http = Http(endpoint.url, max_bytes=100_000, flow=FlowControl(EndpointSettings(retries=0)))
+    http = Http(endpoint.url, max_bytes=100_000, flow=FlowControl(RequestSettings(retries=0)))
     return SparqlClient(http, Profile(), http.flow), http
 
 

@@ -13,6 +13,7 @@ from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse
@@ -43,7 +44,7 @@ class Elsewhere:
 
     def __init__(self, graph: str = GRAPH, fails: Reply = lambda _: None, *, indexed: bool = False) -> None:
         self.timeout_policy = TimeoutPolicy()
-        self.flow = FlowControl(EndpointSettings())
+        self.flow = FlowControl(RequestSettings())
         self.sent: list[str] = []
         self.fails = fails
         self._indexed = indexed
@@ -83,7 +84,8 @@ class Elsewhere:
 def over(endpoint: Elsewhere, settings: SearchSettings | None = None, name: str = "unknown") -> Gateway:
     """Open a gateway over it."""
     profile = Profile(
-        search=settings or SearchSettings(), endpoint=EndpointSettings.model_validate({"engine": name, "retries": 0})
+        search=settings or SearchSettings(),
+        endpoint=EndpointSettings.model_validate({"engine": name, "requests": {"retries": 0}}),
     )
     return Gateway(SparqlStore(endpoint, profile), profile, PrefixMap(PREFIXES))
 
@@ -180,7 +182,7 @@ async def test_an_index_that_fails_once_is_reported_and_the_answer_is_not_stored
     endpoint = Elsewhere(indexed=True)
     profile = Profile(
         search=SearchSettings(scan_triples=2),
-        endpoint=EndpointSettings.model_validate({"engine": "virtuoso", "retries": 0}),
+        endpoint=EndpointSettings.model_validate({"engine": "virtuoso", "requests": {"retries": 0}}),
     )
     store = CachedStore(SparqlStore(endpoint, profile), megabytes=1, ttl_seconds=60)
     async with Gateway(store, profile, PrefixMap(PREFIXES)) as gateway:

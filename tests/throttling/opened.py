@@ -51,7 +51,7 @@ class _Watched(Quota):
 async def gateway_at(url: str, profile: Profile, service: Service) -> AsyncIterator[Gateway]:
     """Open a gateway, as `open_gateway` does."""
     http = connect(url, profile, now)
-    quota = _Watched(profile.endpoint, clock=now)
+    quota = _Watched(profile.endpoint.quota, clock=now)
     quota.service = service
     http.flow.quota = quota
     loop = asyncio.get_running_loop()

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.api import load_profile, make_label_index, open_gateway
 from gateway.errors import ConfigurationError, Fault
+from gateway.settings.access import AccessSettings
 from gateway.settings.contact import VARIABLE, is_of_wikimedia
 from gateway.settings.profile import Profile
 from tests.cli.conftest import Run, run
@@ -34,7 +35,9 @@ def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def through(proxy: str) -> Profile:
     profile = load_profile("wikidata")
-    return profile.model_copy(update={"endpoint": profile.endpoint.model_copy(update={"proxy": proxy})})
+    return profile.model_copy(
+        update={"endpoint": profile.endpoint.model_copy(update={"access": AccessSettings(proxy=proxy)})}
+    )
 
 
 async def test_wikidata_is_sent_nothing_without_a_contact_and_asked_with_one() -> None:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from mcp import Client
@@ -18,6 +17,9 @@ from gateway.errors import Banned, Fault, Throttled
 from gateway.server.app import build
 from gateway.settings.load import with_contact
 from gateway.settings.profile import CacheSettings, Profile, SnapshotSettings
+from gateway.settings.quota import QuotaSettings
+from gateway.settings.requests import RequestSettings
+from gateway.settings.section import Section
 from tests.throttling.opened import gateway_at, now
 from tests.throttling.service import Refill, Service, running
 
@@ -26,15 +28,14 @@ pytestmark = pytest.mark.anyio
 CONTACT = "ops@example.org"
 CLIENTS, CALLS = 8, 25
 AGAIN = re.compile(r"again in (\d+) s")
-COUNTED = ("query_seconds_a_minute", "query_seconds_burst", "errors_a_minute", "errors_burst")
 
 
-def profile(**endpoint: Any) -> Profile:
+def profile(**groups: Section) -> Profile:
     """Return the profile for Wikidata, over a graph that answers nothing from memory."""
     given = with_contact(load_profile("wikidata"), CONTACT)
     return given.model_copy(
         update={
-            "endpoint": given.endpoint.model_copy(update=endpoint),
+            "endpoint": given.endpoint.model_copy(update=groups),
             # Names are found by the service as well, and nothing is asked of anybody else.
             "search": given.search.model_copy(update={"api": ""}),
             "cache": CacheSettings(megabytes=0),
@@ -113,7 +114,7 @@ async def all_called(
 @pytest.mark.parametrize(("concurrency", "refill"), [(1, "evenly"), (4, "at one go")])
 async def test_two_hundred_calls_are_answered_or_told_when_to_come_back(concurrency: int, refill: Refill) -> None:
     service = Service(cost=heavy, refill=refill)
-    settings = profile(concurrency=concurrency)
+    settings = profile(requests=RequestSettings(concurrency=concurrency))
     async with running(service) as endpoint:
         became = await all_called(endpoint.url, settings, service)
     assert len(became) == CLIENTS * CALLS
@@ -131,7 +132,7 @@ async def test_two_hundred_calls_are_answered_or_told_when_to_come_back(concurre
 
 async def test_the_same_calls_are_refused_where_nobody_counts() -> None:
     service = Service(cost=heavy)
-    settings = profile(concurrency=4, **dict.fromkeys(COUNTED, 0.0))
+    settings = profile(requests=RequestSettings(concurrency=4), quota=QuotaSettings(time_limit_seconds=60))
 
     def refused() -> bool:
         return any(seen.status == 429 and seen.seconds <= 0 for seen in service.seen)
@@ -206,7 +207,7 @@ async def test_a_ban_is_kept_to_its_end_and_told_to_every_call() -> None:
 
 async def test_what_is_given_up_is_charged_as_if_it_ran_to_the_end() -> None:
     service = Service(cost=lambda query: 59.0 if "Q42" in query else 0.1)
-    settings = profile(concurrency=4)
+    settings = profile(requests=RequestSettings(concurrency=4))
     async with running(service) as endpoint, gateway_at(endpoint.url, settings, service) as gateway:
         for _ in range(6):
             calls = [asyncio.create_task(gateway.describe_entity("wd:Q42")) for _ in range(4)]

@@ -17,8 +17,8 @@ from gateway.flow.quota import Quota
 from gateway.flow.quota_file import QuotaFile
 from gateway.flow.quota_state import QuotaState
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import with_contact
+from gateway.settings.quota import QuotaSettings
 from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now
@@ -27,10 +27,10 @@ from tests.throttling.virtual_time import VirtualTimeLoop
 
 pytestmark = pytest.mark.anyio
 
-WIKIDATA = EndpointSettings(
-    query_seconds_a_minute=60,
+WIKIDATA = QuotaSettings(
+    query_seconds_per_minute=60,
     query_seconds_burst=120,
-    errors_a_minute=30,
+    errors_per_minute=30,
     errors_burst=60,
     time_limit_seconds=60,
 )
@@ -135,7 +135,7 @@ async def test_errors_are_counted_too() -> None:
 
 
 async def test_an_endpoint_that_counts_nothing_is_asked_at_once() -> None:
-    quota = Quota(EndpointSettings(), clock=now)
+    quota = Quota(QuotaSettings(), clock=now)
     for _ in range(500):
         await ask(quota, 0.0, failed=True)
     quota.obey(Throttled("Fewer."))

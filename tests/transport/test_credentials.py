@@ -21,6 +21,7 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.errors import ConfigurationError, EndpointFault, Fault, NetworkFault
 from gateway.graph.deadline import Deadline
+from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile
@@ -68,7 +69,8 @@ def bundle(authority: trustme.CA, tmp_path: Path) -> str:
 
 
 def settings(toml: str = "") -> EndpointSettings:
-    return EndpointSettings.model_validate_json(json.dumps(tomllib.loads(toml)))
+    """Return the section about an endpoint with so much about the access to it."""
+    return EndpointSettings(access=AccessSettings.model_validate_json(json.dumps(tomllib.loads(toml))))
 
 
 ALICE = 'user = "alice"\npassword = "env:TEST_PASSWORD"\n'
@@ -136,7 +138,7 @@ async def test_further_headers_are_sent_secret_or_not() -> None:
 async def test_the_user_agent_says_who_asks_and_how_to_reach_the_operator() -> None:
     library = r" aiohttp/\d[\w.]+"
     assert re.fullmatch(rf"bfsql-gateway/\d+\.\d+\.\d+{library}", await header_sent("User-Agent", settings()) or "")
-    sent = await header_sent("User-Agent", settings('contact = "ops@example.org"'))
+    sent = await header_sent("User-Agent", EndpointSettings(contact="ops@example.org"))
     assert re.fullmatch(rf"bfsql-gateway/\d+\.\d+\.\d+ \(ops@example\.org\){library}", sent or "")
 
 
@@ -320,24 +322,27 @@ def test_wikimedia_is_not_asked_without_a_contact(host: str) -> None:
     with pytest.raises(ConfigurationError, match="Wikimedia") as caught:
         open_gateway(endpoint=f"https://{host}/sparql")
     assert "[endpoint] contact = " in caught.value.valid
-    access_to(f"https://{host}/sparql", settings('contact = "mailto:ops@example.org"'))
+    access_to(f"https://{host}/sparql", EndpointSettings(contact="mailto:ops@example.org"))
     access_to("https://notwikidata.org/sparql", settings())
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ('token = "env:TEST_NOT_SET"', "endpoint.token refers to the environment variable TEST_NOT_SET"),
-        ('token = "env:TEST_EMPTY"', "endpoint.token refers to the environment variable TEST_EMPTY"),
-        ('token = "file:/does/not/exist"', "endpoint.token refers to the file /does/not/exist"),
-        ('token = "file:/"', "endpoint.token refers to the file /"),
-        ('token = "env:TEST_LINES"', "endpoint.token refers to the environment variable TEST_LINES, which is not a"),
-        ('token = "env:TEST_ACCENT"', "endpoint.token is wrong"),
+        ('token = "env:TEST_NOT_SET"', "endpoint.access.token refers to the environment variable TEST_NOT_SET"),
+        ('token = "env:TEST_EMPTY"', "endpoint.access.token refers to the environment variable TEST_EMPTY"),
+        ('token = "file:/does/not/exist"', "endpoint.access.token refers to the file /does/not/exist"),
+        ('token = "file:/"', "endpoint.access.token refers to the file /"),
+        (
+            'token = "env:TEST_LINES"',
+            "endpoint.access.token refers to the environment variable TEST_LINES, which is not",
+        ),
+        ('token = "env:TEST_ACCENT"', "endpoint.access.token is wrong"),
         ('secret_headers = { X-Key = "env:TEST_LINES" }', "X-Key refers to"),
         ('secret_headers = { X-Key = "env:TEST_ACCENT" }', "X-Key is wrong"),
         ('user = "s3cret:user"\npassword = "env:TEST_KEY"', "cannot hold a colon"),
-        ('proxy = "env:TEST_TOKEN"', "proxy that endpoint.proxy refers to is wrong"),
-        ('proxy = "env:TEST_BAD_PROXY"', "proxy that endpoint.proxy refers to is wrong"),
+        ('proxy = "env:TEST_TOKEN"', "proxy that endpoint.access.proxy refers to is wrong"),
+        ('proxy = "env:TEST_BAD_PROXY"', "proxy that endpoint.access.proxy refers to is wrong"),
         ('ca_bundle = "/does/not/exist"', "ca_bundle is wrong"),
         ('ca_bundle = "/dev/null"', "ca_bundle is wrong"),
     ],
@@ -431,12 +436,12 @@ def test_a_url_with_a_secret_in_it_is_refused_wherever_it_is_given(url: str, tmp
     [
         ('password = "s3cret"', "write `env:NAME`"),
         ('token = "Bearer s3cret"', "write `env:NAME`"),
-        ("password = 53423", "endpoint.password"),
+        ("password = 53423", "endpoint.access.password"),
         ('secret_headers = { X-Key = "s3cret" }', "write `env:NAME`"),
-        ('secret_headers = ["s3cret"]', "endpoint.secret_headers"),
-        ('headers = { Authorization = "Basic s3cret" }', "belongs in endpoint.secret_headers"),
-        ('headers = { X-Api-Key = "s3cret" }', "belongs in endpoint.secret_headers"),
-        ('headers = { Cookie = "s3cret" }', "belongs in endpoint.secret_headers"),
+        ('secret_headers = ["s3cret"]', "endpoint.access.secret_headers"),
+        ('headers = { Authorization = "Basic s3cret" }', "belongs in endpoint.access.secret_headers"),
+        ('headers = { X-Api-Key = "s3cret" }', "belongs in endpoint.access.secret_headers"),
+        ('headers = { Cookie = "s3cret" }', "belongs in endpoint.access.secret_headers"),
         ('headers = { "X-A\\r\\nB" = "s3cret" }', "no name of an HTTP header"),
         ('headers = { X-A = "s3cret\\r\\nB: c" }', "printable ASCII"),
         ('headers = { Accept = "s3cret" }', "set by the gateway itself"),
@@ -455,7 +460,8 @@ def test_a_profile_that_holds_a_secret_or_a_wrong_header_is_refused_without_repe
     text: str, told: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text(f"[endpoint]\n{text}\n", encoding="utf-8")
+    table = "endpoint" if text.startswith("contact") else "endpoint.access"
+    path.write_text(f"[{table}]\n{text}\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=re.escape(told)) as caught:
         load_profile(str(path))
     assert "endpoint" in str(caught.value)
@@ -464,7 +470,13 @@ def test_a_profile_that_holds_a_secret_or_a_wrong_header_is_refused_without_repe
 
 def test_a_section_that_is_none_is_refused_without_repeating_it(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    for text in ('endpoint = "http://alice:s3cret@h/"', '[[endpoint]]\npassword = "s3cret"'):
+    for text in (
+        'endpoint = "http://alice:s3cret@h/"',
+        '[[endpoint]]\npassword = "s3cret"',
+        'endpoint.access = "s3cret"',
+        '[[endpoint.access]]\npassword = "s3cret"',
+        'endpoint.password = "s3cret"',
+    ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ConfigurationError, match="endpoint") as caught:
             load_profile(str(path))
@@ -474,7 +486,7 @@ def test_a_section_that_is_none_is_refused_without_repeating_it(tmp_path: Path) 
 def test_a_literal_secret_given_from_python_is_refused_without_repeating_it() -> None:
     literal = SECRETS["TEST_KEY"]
     with pytest.raises(ValueError, match="env:NAME") as caught:
-        Profile(endpoint=EndpointSettings(user="alice", password=literal))
+        Profile(endpoint=EndpointSettings(access=AccessSettings(user="alice", password=literal)))
     assert "s3cret" not in f"{caught.value} {caught.value!r} {traceback.format_exception(caught.value)}"
 
 
@@ -498,7 +510,7 @@ def assert_hidden(text: str) -> None:
 
 
 CREDENTIALS = """
-[endpoint]
+[endpoint.access]
 user = "alice"
 password = "env:TEST_PASSWORD"
 auth = "{auth}"

@@ -20,6 +20,7 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.deadline import Deadline
+from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.wikibase_api import WikibaseApi
@@ -229,8 +230,10 @@ async def test_no_cookie_is_kept() -> None:
 
 SETTINGS = EndpointSettings(
     contact="ops@example.org",
-    token="env:NOT_EVEN_READ",  # noqa: S106 - a reference
-    headers={"X-Of-The-Endpoint": "yes"},
+    access=AccessSettings(
+        token="env:NOT_EVEN_READ",  # noqa: S106 - a reference
+        headers={"X-Of-The-Endpoint": "yes"},
+    ),
 )
 
 
@@ -254,7 +257,9 @@ def test_a_url_with_a_secret_is_refused_by_the_name_of_its_setting() -> None:
 
 async def test_the_proxy_of_the_endpoint_is_the_way_out_for_it_too() -> None:
     async with fake_endpoint(answer_of(WHOLE)) as server, loopback_proxy() as proxy:
-        access = access_without_credentials(server.url, EndpointSettings(proxy=proxy.url()), "search.api")
+        access = access_without_credentials(
+            server.url, EndpointSettings(access=AccessSettings(proxy=proxy.url())), "search.api"
+        )
         api = WikibaseApi(server.url, max_bytes=MAX_BYTES, access=access)
         try:
             assert (await api.get(FIELDS, Deadline.after(10))).content == WHOLE

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 
 from gateway.api import open_gateway
 from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
+from gateway.flow.breaker import FAILURES_BEFORE_REST, REST_SECONDS
 from gateway.graph.call import Call, Spend
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import SearchTerms
+from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import LimitSettings, SearchSettings
+from gateway.settings.requests import RequestSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
@@ -231,7 +234,7 @@ class Saying:
 @given(answers=st.lists(ANSWERS, min_size=1, max_size=3))
 async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
     store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
-    search = ApiSearch(ApiRequests(ApiClient(Saying(answers), api_flow(EndpointSettings(retries=0))), "en"), store)
+    search = ApiSearch(ApiRequests(ApiClient(Saying(answers), api_flow(RequestSettings(retries=0))), "en"), store)
     found = await search.find(SearchTerms("what", ("what",)), (), call())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
@@ -249,7 +252,7 @@ async def test_titles_that_are_no_items_are_passed_over() -> None:
 
 
 async def test_a_fault_that_may_pass_is_asked_again() -> None:
-    patient = profile_for("", EndpointSettings(contact=CONTACT, engine="unknown", retries=2))
+    patient = profile_for("", EndpointSettings(contact=CONTACT, engine="unknown", requests=RequestSettings(retries=2)))
     async with wired(SLICE, profile=patient) as both:
         both.api.instead = [answering(b"", status=502), maxlag(0)]
         answer = await both.search("Douglas Adams")
@@ -284,7 +287,7 @@ def call(seconds: float = 600) -> Call:
 def client(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiClient:
     """Return a way to a double that waits by a clock."""
     access = access_without_credentials(api.url, EndpointSettings(contact=CONTACT), "search.api")
-    flow = api_flow(EndpointSettings(retries=retries), clock=clock, sleep=clock.sleep)
+    flow = api_flow(RequestSettings(retries=retries), clock=clock, sleep=clock.sleep)
     return ApiClient(WikibaseApi(api.url, max_bytes=1 << 20, access=access), flow)
 
 
@@ -341,7 +344,7 @@ async def test_one_request_is_under_way_at_a_time() -> None:
             """Let go of nothing."""
 
     counting = Counting()
-    asking = ApiClient(counting, api_flow(EndpointSettings(retries=0)))
+    asking = ApiClient(counting, api_flow(RequestSettings(retries=0)))
     await asyncio.gather(*(asking.ask("x", FIELDS, call()) for _ in range(20)))
     assert counting.most == 1
 
@@ -369,9 +372,11 @@ async def test_nothing_of_the_endpoints_credentials_goes_to_the_api(monkeypatch:
     knowing = EndpointSettings(
         contact=CONTACT,
         engine="unknown",
-        token="env:TEST_WIKIBASE_TOKEN",  # noqa: S106 - a reference
-        headers={"X-Tenant": "ours"},
-        secret_headers={"X-Key": "env:TEST_WIKIBASE_TOKEN"},
+        access=AccessSettings(
+            token="env:TEST_WIKIBASE_TOKEN",  # noqa: S106 - a reference
+            headers={"X-Tenant": "ours"},
+            secret_headers={"X-Key": "env:TEST_WIKIBASE_TOKEN"},
+        ),
     )
     async with wired(SLICE, profile=profile_for("", knowing)) as both:
         await both.search("Adams Douglas")
@@ -416,7 +421,7 @@ async def test_a_refusal_is_not_asked_again() -> None:
     assert len(api.received) == 1
 
 
-DOWN = EndpointSettings(contact=CONTACT, engine="unknown", retries=0, failures_before_rest=2, rest_seconds=600)
+DOWN = EndpointSettings(contact=CONTACT, engine="unknown", requests=RequestSettings(retries=0))
 
 
 def probes(api: ApiDouble) -> int:
@@ -427,7 +432,7 @@ def probes(api: ApiDouble) -> int:
 async def test_an_api_that_fails_one_time_after_the_other_is_left_alone_and_names_are_found_in_the_graph() -> None:
     async with wired(SLICE, profile=profile_for("http://127.0.0.1/", DOWN)) as both:
         both.api.instead = [answering(b"", status=500)] * 100
-        for _ in range(2):
+        for _ in range(FAILURES_BEFORE_REST):
             await both.search("douglas adams")
         asked = len(both.api.received)
         resting = await both.search("douglas adams")
@@ -449,24 +454,24 @@ async def test_an_api_is_asked_again_after_its_rest_and_as_soon_as_a_probe_is_an
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         access = access_without_credentials(api.url, DOWN, "search.api")
-        flow = api_flow(DOWN, clock=clock, sleep=clock.sleep)
+        flow = api_flow(DOWN.requests, clock=clock, sleep=clock.sleep)
         asking = ApiClient(WikibaseApi(api.url, max_bytes=1 << 20, access=access), flow)
-        api.instead = [answering(b"", status=500)] * 3
-        for fault in (BrokenAnswer, BrokenAnswer, Resting, Resting):
+        api.instead = [answering(b"", status=500)] * (FAILURES_BEFORE_REST + 1)
+        for fault in (*[BrokenAnswer] * FAILURES_BEFORE_REST, Resting, Resting):
             with pytest.raises(fault):
                 await asking.ask("x", FIELDS, call())
-        assert (len(api.received), probes(api)) == (3, 1)
-        clock.now += 600
+        assert (len(api.received), probes(api)) == (FAILURES_BEFORE_REST + 1, 1)
+        clock.now += REST_SECONDS
         assert (await asking.ask("x", FIELDS, call()))["search"]
-        assert (len(api.received), probes(api)) == (5, 2)
+        assert (len(api.received), probes(api)) == (FAILURES_BEFORE_REST + 3, 2)
         await asking.close()
 
 
 @pytest.mark.parametrize("handler", [FAILING["told"][0], FAILING["throttled"][0], FAILING["late"][0]])
 async def test_an_api_that_refuses_or_throttles_is_not_taken_for_one_that_is_down(handler: Handler) -> None:
     async with wired(SLICE, profile=profile_for("http://127.0.0.1/", DOWN)) as both:
-        both.api.instead = [handler] * 5
-        for _ in range(5):
+        both.api.instead = [handler] * (FAILURES_BEFORE_REST + 1)
+        for _ in range(FAILURES_BEFORE_REST + 1):
             await both.search("douglas adams")
         answer = await both.search("douglas ada")
         assert hit_ids(answer) == ["wd:Q42"]

@@ -15,6 +15,7 @@ from gateway.engine.gateway import Gateway
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import LimitSettings, OrientationSettings, Profile, SearchSettings
+from gateway.settings.requests import RequestSettings
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, Handler, fake_endpoint
 from tests.wikibase.api_double import BASE, ApiDouble, Wiki, api_double
 
@@ -56,7 +57,8 @@ def profile_for(api: str, endpoint: EndpointSettings | None = None, language: st
     """Return a profile for both servers."""
     return load_profile("wikidata-local").model_copy(
         update={
-            "endpoint": endpoint or EndpointSettings(contact=CONTACT, engine="unknown", retries=0),
+            "endpoint": endpoint
+            or EndpointSettings(contact=CONTACT, engine="unknown", requests=RequestSettings(retries=0)),
             "search": SearchSettings(api=api, api_language=language),
             "orientation": OrientationSettings(patience_seconds=120),
             "limits": LimitSettings(deadline_seconds=60),

@@ -5,6 +5,7 @@ import pytest
 from gateway.engine.presentation.size import BYTES_PER_TOKEN, compact_json
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, SearchSettings
+from gateway.settings.quota import QuotaSettings
 from tests.calls import asked, connected, patient
 from tests.columns import Column
 from tests.oracle import bfs
@@ -21,8 +22,7 @@ NATIONS_AND_LANGUAGES = ("Q30", "Q145", "Q183", "Q1860", "Q150")
 
 def _here(profile: Profile) -> Profile:
     """Return a profile of the service for an engine on this machine, however slow that is; no name is searched."""
-    unlimited = {"query_seconds_a_minute": 0.0, "query_seconds_burst": 0.0, "errors_a_minute": 0, "errors_burst": 0}
-    endpoint = profile.endpoint.model_copy(update={**unlimited, "contact": "ops@example.org"})
+    endpoint = profile.endpoint.model_copy(update={"quota": QuotaSettings(), "contact": "ops@example.org"})
     return profile.model_copy(update={"endpoint": endpoint, "search": SearchSettings()})
 
 

@@ -22,7 +22,7 @@ class Freshness:
     def __init__(self, profile: Profile, clock: Clock) -> None:
         self._clock = clock
         self._seconds = profile.limits.schema_hours * 3600.0
-        self._has_quota = profile.endpoint.has_quota
+        self._has_quota = profile.endpoint.quota.is_limited
         self._failures = 0
         self._read_at = 0.0
         self._expires_at = 0.0

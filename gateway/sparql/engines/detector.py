@@ -123,6 +123,6 @@ class EngineDetector:
         if self._remote is not None:
             if traits.cuts_at_deadline and self._remote.timeout_policy.sends_time:
                 _log.warning("%s is not told the time that is left: it would cut its answers", traits.name)
-            self._remote.timeout_policy = timeout_policy(self._settings, recognised.engine)
+            self._remote.timeout_policy = timeout_policy(self._settings.timeout, recognised.engine)
         if traits.rows is not None and not self._rows_are_pinned:
             self.query_rows = min(self.query_rows, traits.rows)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gateway.settings.endpoint import EndpointSettings, EngineName
+from gateway.settings.endpoint import EngineName
+from gateway.settings.requests import TimeoutSettings
 from gateway.transport.timeout_policy import TimeoutPolicy
 
 
@@ -52,16 +53,14 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
 }
 
 
-def timeout_policy(settings: EndpointSettings, engine: EngineName) -> TimeoutPolicy:
+def timeout_policy(settings: TimeoutSettings, engine: EngineName) -> TimeoutPolicy:
     """Return how requests state their deadline: as the profile says, else as the engine is known to take it.
 
     Args:
-        settings: The endpoint section of the profile.
+        settings: What the profile says about it.
         engine: The engine, pinned or recognised.
     """
-    given = TimeoutPolicy(
-        settings.timeout_parameter, settings.timeout_header, settings.timeout_unit, settings.cancel_by_id
-    )
+    given = TimeoutPolicy(settings.parameter, settings.header, settings.unit, settings.cancel_by_id)
     known = TRAITS[engine]
     cancel_by_id = given.cancel_by_id or known.timeout_policy.cancel_by_id
     if known.cuts_at_deadline:

@@ -8,9 +8,10 @@ from gateway.engine.schema.freshness import Freshness
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.quota import QuotaSettings
 
 WHOLE = Schema(exact=True, names=())
-QUOTA = EndpointSettings(query_seconds_a_minute=60, query_seconds_burst=120)
+QUOTA = EndpointSettings(quota=QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120))
 
 
 @dataclass

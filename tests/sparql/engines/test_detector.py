@@ -14,6 +14,8 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName
 from gateway.settings.profile import LimitSettings, OrientationSettings, Profile
+from gateway.settings.quota import QuotaSettings
+from gateway.settings.requests import TimeoutSettings
 from gateway.sparql.store import SparqlStore
 from tests.checking.pretender import EX, Pretender
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, answering, fake_endpoint
@@ -33,7 +35,11 @@ BLAZEGRAPH = {
 def profile(
     engine: EngineName | None = None, *, limits: Mapping[str, object] | None = None, timeout: str = ""
 ) -> Profile:
-    endpoint = EndpointSettings(timeout_parameter=timeout) if engine is None else EndpointSettings(engine=engine)
+    endpoint = (
+        EndpointSettings(timeout=TimeoutSettings(parameter=timeout))
+        if engine is None
+        else EndpointSettings(engine=engine)
+    )
     return Profile(prefixes=PREFIXES, endpoint=endpoint, limits=LimitSettings.model_validate(limits or {}))
 
 
@@ -109,7 +115,10 @@ async def test_qlever_is_recognised_by_its_statistics_where_nothing_else_names_a
 
 
 async def test_an_endpoint_whose_requests_are_counted_is_looked_at_once() -> None:
-    settings = Profile(prefixes=PREFIXES, endpoint=EndpointSettings(query_seconds_a_minute=60, query_seconds_burst=120))
+    settings = Profile(
+        prefixes=PREFIXES,
+        endpoint=EndpointSettings(quota=QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120)),
+    )
     endpoint, _ = await explored(Pretender(pages=QLEVER), settings)
     assert len(looks(endpoint)) == 1
 

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from gateway.settings.endpoint import EndpointSettings, EngineName
+from gateway.settings.endpoint import EngineName
+from gateway.settings.requests import TimeoutSettings
 from gateway.sparql.engines.recognition import Recognised, recognise
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.transport.base import ProbeResponse
@@ -81,22 +82,22 @@ def test_a_version_is_short_and_plain_whatever_the_header_holds() -> None:
 
 
 def test_the_habits_of_every_engine_that_a_profile_can_pin_are_known() -> None:
-    assert all(timeout_policy(EndpointSettings(), engine) == TRAITS[engine].timeout_policy for engine in TRAITS)
+    assert all(timeout_policy(TimeoutSettings(), engine) == TRAITS[engine].timeout_policy for engine in TRAITS)
 
 
 def test_fuseki_and_blazegraph_receive_the_time_that_is_left_each_in_its_way() -> None:
-    assert timeout_policy(EndpointSettings(), "fuseki") == TimeoutPolicy(timeout_parameter="timeout")
-    assert timeout_policy(EndpointSettings(), "blazegraph") == TimeoutPolicy(
+    assert timeout_policy(TimeoutSettings(), "fuseki") == TimeoutPolicy(timeout_parameter="timeout")
+    assert timeout_policy(TimeoutSettings(), "blazegraph") == TimeoutPolicy(
         timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True
     )
 
 
 def test_the_profile_wins_over_what_is_known_of_an_engine() -> None:
-    told = EndpointSettings(timeout_parameter="maxQueryTimeMillis", timeout_unit="milliseconds")
-    assert timeout_policy(told, "blazegraph") == TimeoutPolicy(
+    given = TimeoutSettings(parameter="maxQueryTimeMillis", unit="milliseconds")
+    assert timeout_policy(given, "blazegraph") == TimeoutPolicy(
         timeout_parameter="maxQueryTimeMillis", timeout_unit="milliseconds", cancel_by_id=True
     )
 
 
 def test_virtuoso_never_receives_a_time_out_because_it_would_answer_in_part() -> None:
-    assert timeout_policy(EndpointSettings(timeout_parameter="timeout"), "virtuoso") == TimeoutPolicy()
+    assert timeout_policy(TimeoutSettings(parameter="timeout"), "virtuoso") == TimeoutPolicy()

@@ -64,7 +64,7 @@ async def test_a_sample_of_medlit_lists_what_is_there_and_claims_no_more(engine:
 async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -> None:
     profile = Profile()
     transport = engine.transport("medlit")
-    flow = FlowControl(profile.endpoint)
+    flow = FlowControl(profile.endpoint.requests)
     client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
     allowance = call()
     allowance.tally.with_queries = True
