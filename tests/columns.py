@@ -131,7 +131,7 @@ class Column:
         """Return the engine of this process over the same files."""
         return Column("in-process", self.files, self.annotated)
 
-    def kept(self, iri: str) -> str:
+    def as_stored(self, iri: str) -> str:
         """Return an IRI of the test data in the form in which this engine was given it."""
         return unicodedata.normalize("NFC", iri) if self.name == "blazegraph" else iri
 

@@ -25,9 +25,9 @@ class Corpus:
         """The right answers, over the file that the engine was given."""
         return _oracle(*self.column.files["random"])
 
-    def kept(self, question: Asked) -> Asked:
+    def as_stored(self, question: Asked) -> Asked:
         """Return a question with its seeds as the engine was given them."""
-        seeds = tuple(map(self.column.kept, question.seeds))
+        seeds = tuple(map(self.column.as_stored, question.seeds))
         if isinstance(question, IntersectionQuestion):
             assume(len(set(seeds)) > 1)
         return replace(question, seeds=seeds)

@@ -42,7 +42,7 @@ def test_every_error_reads_as_what_was_wrong_what_is_valid_and_what_to_do_next()
     check_each(DEFINED, check)
 
 
-def test_the_three_who_can_act_are_told_apart() -> None:
+def test_the_three_who_can_act_are_distinguished() -> None:
     assert not issubclass(InputError, Fault)
     assert not issubclass(ConfigurationError, Fault)
     assert not issubclass(InputError, ConfigurationError)
@@ -67,12 +67,12 @@ def test_a_short_value_is_quoted_whole(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", ["x" * (QUOTE_LIMIT - 1), "x" * 100_000, list(range(1000))])
-def test_a_long_value_is_cut_and_the_cut_is_told(value: object) -> None:
-    told = quoted(value)
-    assert told.startswith(repr(value)[: QUOTE_LIMIT - 1])
-    assert "\u2026 (" in told
-    assert told.endswith(" characters)")
-    assert len(told.partition("\u2026")[0]) < QUOTE_LIMIT
+def test_a_long_value_is_cut_and_the_cut_is_reported(value: object) -> None:
+    text = quoted(value)
+    assert text.startswith(repr(value)[: QUOTE_LIMIT - 1])
+    assert "\u2026 (" in text
+    assert text.endswith(" characters)")
+    assert len(text.partition("\u2026")[0]) < QUOTE_LIMIT
 
 
 @given(
@@ -82,7 +82,7 @@ def test_a_long_value_is_cut_and_the_cut_is_told(value: object) -> None:
 @example("line\u2028separator\r\n\x85")
 @settings(deadline=None)
 def test_a_quoted_value_is_one_short_line_that_can_be_sent(value: object) -> None:
-    told = quoted(value)
-    assert len(told.splitlines()) == 1
-    assert len(told) < QUOTE_LIMIT + 40
-    assert told.encode()
+    text = quoted(value)
+    assert len(text.splitlines()) == 1
+    assert len(text) < QUOTE_LIMIT + 40
+    assert text.encode()

@@ -81,7 +81,7 @@ def listed(answer: Subgraph, cause: str) -> dict[str, str]:
 @thorough
 @given(question=questions(), max_degree=limits)
 def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: Question, max_degree: int) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = bfs(oracle, question.seeds, question.max_hops, max_degree)
     answer = session.bfs(question, max_degree=max_degree)
     if answer is None:
@@ -101,7 +101,7 @@ def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: 
 def test_an_intersection_around_hubs_equals_the_oracles(
     session: Session, question: IntersectionQuestion, max_degree: int
 ) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k, max_degree)
     session.gateway.forget_snapshots()
     try:
@@ -124,7 +124,7 @@ def test_an_intersection_around_hubs_equals_the_oracles(
 def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_listed(
     session: Session, question: Question, most: int
 ) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     answer = session.bfs(question, max_edges_per_node=most)
     free = bfs(oracle, question.seeds, question.max_hops)
     if answer is None:
@@ -177,7 +177,7 @@ def _distances(answer: BfsResult, edges: set[Edge]) -> dict[str, int]:
 def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
     session: Session, question: IntersectionQuestion
 ) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k)
     session.gateway.forget_snapshots()
     try:
@@ -204,7 +204,7 @@ def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
 def test_every_path_under_a_cap_leads_to_its_seed_over_edges_of_the_graph(
     session: Session, question: IntersectionQuestion, most: int, max_degree: int | None
 ) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     session.gateway.forget_snapshots()
     try:
         answer = session.runner.run(

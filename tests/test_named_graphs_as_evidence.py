@@ -93,7 +93,7 @@ def graph_by_graph(folder: Path) -> dict[str, list[Path]]:
     return files
 
 
-def told(answer: BfsResult) -> dict[tuple[str, str], object]:
+def evidence_by_edge(answer: BfsResult) -> dict[tuple[str, str], object]:
     """Return the metadata of aspirin's edges to other things."""
     return {(edge.predicate, edge.object): edge.metadata for edge in answer.edges if edge.subject == ":aspirin"}
 
@@ -113,7 +113,7 @@ FIRST = {
     "prov:wasAttributedTo": ":ann",
 }
 SECOND = {"source_documents": [":np2", ":paper2", ":paper3"], "dct:creator": ":bob"}
-TOLD = {
+EVIDENCE = {
     ("v:treats", ":fever"): FIRST,
     ("v:treats", ":headache"): {
         "source_documents": [":np1", ":np2", ":paper1", ":paper2", ":paper3"],
@@ -143,7 +143,7 @@ async def test_named_graphs_and_nanopublications_are_sources_of_their_edges(serv
     if asked == "union" and not server.has_union:
         return
     answer = await server.around("union" if asked == "union" else STATING)
-    assert told(answer) == TOLD
+    assert evidence_by_edge(answer) == EVIDENCE
     assert answer.complete
     assert answer.degraded is None
     assert sent(answer) == {"evidence/reified": 1, "evidence/graphs": 1, "evidence/nanopublications": 1}
@@ -151,7 +151,7 @@ async def test_named_graphs_and_nanopublications_are_sources_of_their_edges(serv
 
 async def test_graphs_that_are_not_asked_are_no_sources(server: Server) -> None:
     answer = await server.around((f"{N}leaflet", f"{N}np2#assertion"))
-    assert told(answer) == {
+    assert evidence_by_edge(answer) == {
         ("v:inhibits", ":COX1"): {"source_documents": [":leaflet"]},
         ("v:treats", ":headache"): SECOND,
     }
@@ -159,7 +159,7 @@ async def test_graphs_that_are_not_asked_are_no_sources(server: Server) -> None:
 
 async def test_one_graph_alone_is_not_named_as_the_source_of_everything(server: Server) -> None:
     answer = await server.around((f"{N}textbook",))
-    assert not any(told(answer).values())
+    assert not any(evidence_by_edge(answer).values())
     assert sent(answer) == {}
 
 
@@ -167,9 +167,9 @@ async def test_a_default_graph_is_asked_for_graphs_only_where_the_profile_says_s
     answer = await server.around("default")
     assert sent(answer).keys() <= {"evidence/reified"}
     if not server.holds_all_by_default:
-        assert told(answer) == {("v:soldAs", ":pill"): None}
+        assert evidence_by_edge(answer) == {("v:soldAs", ":pill"): None}
     answer = await server.around((f"{N}textbook",), "named_graphs")
-    assert told(answer) == {
+    assert evidence_by_edge(answer) == {
         ("v:causes", ":bleeding"): {"source_documents": [":textbook"]},
         ("v:contains", ":acid"): {"source_documents": [":textbook"]},
         ("v:inhibits", ":COX1"): {"source_documents": [":textbook"]},
@@ -178,5 +178,5 @@ async def test_a_default_graph_is_asked_for_graphs_only_where_the_profile_says_s
 
 async def test_without_the_way_of_nanopublications_their_assertions_are_graphs_like_others(server: Server) -> None:
     answer = await server.around(STATING, "named_graphs")
-    assert told(answer)["v:treats", ":fever"] == {"source_documents": [":np1#assertion"]}
+    assert evidence_by_edge(answer)["v:treats", ":fever"] == {"source_documents": [":np1#assertion"]}
     assert sent(answer) == {"evidence/graphs": 1}

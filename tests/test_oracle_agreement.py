@@ -62,7 +62,7 @@ def session(engine: Column) -> Iterator[Session]:
 @thorough
 @given(question=questions())
 def test_a_traversal_equals_the_oracles(session: Session, question: Question) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = bfs(oracle, question.seeds, question.max_hops)
     answer = session.answer(question)
     if answer is None:
@@ -86,7 +86,7 @@ def test_a_traversal_equals_the_oracles(session: Session, question: Question) ->
 @thorough
 @given(question=intersections())
 def test_an_intersection_equals_the_oracles(session: Session, question: IntersectionQuestion) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k)
     answer = session.answer(question)
     if answer is None:

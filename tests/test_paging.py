@@ -87,7 +87,7 @@ def test_pages_put_together_are_the_unpaged_answer(paged: Paged, question: Quest
         assert_one_answer(paged.read_through(question, limit), whole)
 
 
-def test_pages_fit_together_when_the_kept_answer_is_gone_between_two_of_them(paged: Paged) -> None:
+def test_pages_fit_together_when_the_stored_answer_is_gone_between_two_of_them(paged: Paged) -> None:
     question = Question(corpus()[0], corpus()[0].nodes[:1], 3)
     whole = paged.ask(question)
     assert_one_answer(paged.read_through(question, 2, forgetting=True), whole)
@@ -176,7 +176,7 @@ async def test_pages_fit_together_when_the_cache_expires_between_them(changed: b
 
 
 @pytest.mark.anyio
-async def test_pages_fit_together_when_only_the_cache_is_left_of_the_kept_answer() -> None:
+async def test_pages_fit_together_when_only_the_cache_is_left_of_the_stored_answer() -> None:
     engine = _triples("b", "c", "d")
     profile = Profile(size=NO_SIZE_LIMIT)
     inner = SparqlStore(InProcess(engine, max_bytes=1 << 20), profile)
@@ -196,7 +196,7 @@ async def test_pages_fit_together_when_only_the_cache_is_left_of_the_kept_answer
 
 
 @pytest.mark.anyio
-async def test_a_kept_answer_expires_after_its_time_to_live() -> None:
+async def test_a_stored_answer_expires_after_its_time_to_live() -> None:
     now = 0.0
     engine = _triples("b")
     profile = Profile(snapshots=SnapshotSettings(ttl_seconds=60))

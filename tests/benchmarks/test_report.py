@@ -35,7 +35,7 @@ def test_a_line_says_whether_its_target_was_met(result: float | None, at_least: 
     assert Line("5", "requests", "", 8, result, at_least).verdict == verdict
 
 
-def test_a_figure_without_a_target_is_only_told() -> None:
+def test_a_figure_without_a_target_is_only_shown() -> None:
     assert Line("6", "time at +0 ms", "times", None, 2.0).verdict == "told"
 
 

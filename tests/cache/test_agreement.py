@@ -111,7 +111,7 @@ def triples(answer: Mapping[str, Any]) -> set[tuple[str, str, str]]:
 @thorough
 @given(question=questions())
 def test_a_traversal_is_asked_once_and_answered_alike_cold_and_warm(session: Session, question: Question) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     session.gateway.forget()
     cold, sent = session.ask(question)
     warm, sent_again = session.ask(question)
@@ -131,7 +131,7 @@ def test_a_traversal_is_asked_once_and_answered_alike_cold_and_warm(session: Ses
 def test_an_intersection_is_answered_alike_cold_and_warm_and_expands_no_node_again(
     session: Session, question: IntersectionQuestion
 ) -> None:
-    question, oracle = session.corpus.kept(question), session.corpus.oracle
+    question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     session.gateway.forget()
     cold, sent = session.ask(question)
     warm, sent_again = session.ask(question)

@@ -241,7 +241,7 @@ async def test_what_the_cache_had_is_counted_and_not_asked_for() -> None:
     assert second.cache_hits == first.cache_misses > 0
 
 
-async def test_a_page_of_a_kept_answer_costs_what_it_shows() -> None:
+async def test_a_page_of_a_stored_answer_costs_what_it_shows() -> None:
     watch = watching()
     first = await watch.gateway.bfs_query(["x:hub"], 2, limit=3, topology_only=True)
     await watch.gateway.bfs_query(

@@ -162,7 +162,7 @@ async def test_ten_are_shown_where_no_limit_is_given() -> None:
     assert answer.searched.found == 25
 
 
-async def test_more_matches_than_are_read_are_told_as_truncated() -> None:
+async def test_more_matches_than_are_read_are_reported_as_truncated() -> None:
     turtle = " ".join(f"x:n{number} rdfs:label 'name {number}' ." for number in range(5_001))
     answer = await found("name", turtle)
     assert answer.searched.truncated is True

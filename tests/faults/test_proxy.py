@@ -95,7 +95,7 @@ async def test_a_cap_by_status_is_a_206() -> None:
     assert (answer.status, len(answer.rows)) == (206, HALF)
 
 
-async def test_a_cap_by_total_is_told_in_the_body_alone() -> None:
+async def test_a_cap_by_total_is_reported_in_the_body_alone() -> None:
     answer = await seen("row-cap-by-total")
     assert (answer.status, len(answer.rows)) == (200, HALF)
     assert answer.parsed["meta"]["result-size-total"] == ALL
@@ -413,7 +413,7 @@ def test_every_fault_says_what_it_imitates() -> None:
         assert "docs/notes/" in fault.imitates or "RFC" in fault.imitates
 
 
-def test_what_cannot_be_known_is_told_in_the_page_of_limits() -> None:
+def test_what_cannot_be_known_is_reported_in_the_page_of_limits() -> None:
     page = (CHECKOUT / "docs" / "limits.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == [fault.name for fault in UNDETECTABLE]
 

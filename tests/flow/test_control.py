@@ -116,7 +116,7 @@ async def test_a_pause_that_the_endpoint_asks_for_holds_for_every_query() -> Non
     assert time.slept == [7.0]
 
 
-async def test_a_pause_longer_than_the_call_may_take_is_told_at_once() -> None:
+async def test_a_pause_longer_than_the_call_may_take_is_reported_at_once() -> None:
     time = Time()
     flow = controlled(time)
     flow.quota.obey(Throttled("Too many.", retry_after=120.0))

@@ -132,7 +132,7 @@ async def test_the_index_of_an_endpoint_has_all_names_of_a_real_graph(engine: Co
     with closing(sqlite3.connect(place / "labels.sqlite")) as database:
         rows = database.execute("SELECT iri, text, is_synonym FROM name JOIN node ON node.id = node").fetchall()
         assert {(iri, text, bool(is_synonym)) for iri, text, is_synonym in rows} == {
-            (engine.kept(iri), engine.kept(text), is_synonym) for iri, text, is_synonym in names
+            (engine.as_stored(iri), engine.as_stored(text), is_synonym) for iri, text, is_synonym in names
         }
         ((typed,),) = database.execute("SELECT count(*) FROM node_type").fetchall()
         assert typed == sum(map(len, types.values()))

@@ -264,7 +264,7 @@ async def test_where_no_index_can_be_made_the_graph_itself_is_searched(caplog: p
     await indexed.close()
 
 
-async def test_an_index_that_is_no_part_of_what_is_sought_asks_the_graph_itself() -> None:
+async def test_an_index_that_is_no_part_of_what_is_searched_for_asks_the_graph_itself() -> None:
     part = InProcessIndexSource(Listed({"urn:a": ["a name"]}, uncounted=5), allowance)
     indexed = IndexedStore(store(), part)
     assert (await indexed.search(SearchTerms("a name", ("a", "name")), (), allowance())).truncated

@@ -3,7 +3,7 @@ import pytest
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 
-def test_on_a_desk_a_missing_server_skips_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_workstation_a_missing_server_skips_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     with pytest.raises(pytest.skip.Exception, match="no Java here"):
         skip_or_fail(ServerUnavailable("no Java here"))

@@ -94,14 +94,14 @@ async def test_a_fault_that_may_pass_is_met_by_asking_again(fault: Fault) -> Non
     "fault",
     [QueryRefused("No."), EndpointFault("Odd."), GaveUp("Too slow."), AnswerCut("Cut."), DeadlinePassed("Over.")],
 )
-async def test_a_fault_that_stays_is_told_at_once(fault: Fault) -> None:
+async def test_a_fault_that_stays_is_reported_at_once(fault: Fault) -> None:
     transport = Scripted([fault] * 5)
     with pytest.raises(type(fault)):
         await client(transport).rows("existing", call(), NODES)
     assert len(transport.sent) == 1
 
 
-async def test_after_the_last_retry_the_fault_itself_is_told() -> None:
+async def test_after_the_last_retry_the_fault_itself_is_reported() -> None:
     transport = Scripted([NetworkFault("First."), NetworkFault("Second."), NetworkFault("Third.")])
     with pytest.raises(NetworkFault, match="Second"):
         await client(transport, EndpointSettings(requests=RequestSettings(retries=1))).rows("existing", call(), NODES)
@@ -115,7 +115,7 @@ async def test_every_retry_is_paid_from_the_budget_of_the_call() -> None:
     assert len(transport.sent) == 3
 
 
-async def test_the_endpoints_own_pause_is_kept_before_the_next_attempt() -> None:
+async def test_the_endpoints_own_pause_is_obeyed_before_the_next_attempt() -> None:
     slept = []
 
     async def sleep(seconds: float) -> None:

@@ -112,7 +112,7 @@ async def all_called(
 
 
 @pytest.mark.parametrize(("concurrency", "refill"), [(1, "evenly"), (4, "at one go")])
-async def test_two_hundred_calls_are_answered_or_told_when_to_come_back(concurrency: int, refill: Refill) -> None:
+async def test_two_hundred_calls_are_answered_or_get_the_time_to_come_back(concurrency: int, refill: Refill) -> None:
     service = Service(cost=heavy, refill=refill)
     settings = profile(requests=RequestSettings(concurrency=concurrency))
     async with running(service) as endpoint:
@@ -159,7 +159,7 @@ async def test_a_retry_after_holds_for_every_call_and_not_only_for_the_one_that_
     assert min(seen.at for seen in service.seen if seen.at > refused[0]) >= refused[0] + 20
 
 
-async def test_a_pause_that_is_longer_than_a_call_is_told_at_once_with_its_length() -> None:
+async def test_a_pause_that_is_longer_than_a_call_is_reported_at_once_with_its_length() -> None:
     service = Service(refusing=lambda _at: (429, b"", {"Retry-After": "300"}))
     async with running(service) as endpoint, gateway_at(endpoint.url, profile(), service) as gateway:
         for _ in range(3):
@@ -187,7 +187,7 @@ async def test_overload_is_met_with_pauses_that_grow() -> None:
     assert service.seen[-1].status == 200
 
 
-async def test_a_ban_is_kept_to_its_end_and_told_to_every_call() -> None:
+async def test_a_ban_is_obeyed_to_its_end_and_reported_to_every_call() -> None:
     service = Service()
     async with running(service) as endpoint, gateway_at(endpoint.url, profile(), service) as gateway:
         await gateway.describe_entity("wd:Q42")

@@ -93,7 +93,7 @@ def test_it_never_lets_a_request_pass_that_the_service_would_refuse(
         runner.run(work())
 
 
-async def test_who_cannot_wait_is_told_at_once_when_to_come_back() -> None:
+async def test_a_call_that_cannot_wait_gets_the_time_to_come_back_at_once() -> None:
     quota = Quota(WIKIDATA, clock=now)
     await asyncio.gather(*(ask(quota, 50) for _ in range(4)))
     began = now()
@@ -203,7 +203,7 @@ async def test_a_file_that_is_broken_is_no_failure(tmp_path: Path, content: byte
     assert QuotaFile(path, QuotaState(0, 60, 30)).read().query_seconds == pytest.approx(10.0)
 
 
-async def test_a_place_that_cannot_be_written_is_told_once_and_counted_alone(
+async def test_a_place_that_cannot_be_written_is_reported_once_and_counted_alone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -226,13 +226,13 @@ async def test_a_clock_that_was_set_back_stops_nobody_for_long(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("fault", [banned(600.0), Throttled("later", retry_after=600.0)], ids=["ban", "pause"])
-async def test_a_pause_is_told_by_its_own_name_though_time_goes_on_while_it_is_read(fault: Fault) -> None:
+async def test_a_pause_is_reported_by_its_own_name_though_time_goes_on_while_it_is_read(fault: Fault) -> None:
     ticks = itertools.count(1_000_000)
     quota = Quota(WIKIDATA, clock=lambda: next(ticks) / 1000)
     quota.obey(fault)
-    with pytest.raises(Fault) as told:
+    with pytest.raises(Fault) as caught:
         quota.check(Deadline.after(30, lambda: 0.0))
-    assert type(told.value) is type(fault)
+    assert type(caught.value) is type(fault)
 
 
 async def test_a_clock_that_was_ahead_for_a_while_shuts_nobody_out(tmp_path: Path) -> None:

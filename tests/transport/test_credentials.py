@@ -179,7 +179,7 @@ async def test_digest_authentication_never_sends_the_password() -> None:
     assert not any("s3cret" in str(request) for request in there.received)
 
 
-async def test_a_wrong_password_is_told_as_a_matter_of_credentials() -> None:
+async def test_a_wrong_password_is_reported_as_a_matter_of_credentials() -> None:
     for auth in ("basic", "digest"):
         endpoint = settings(f'user = "alice"\npassword = "env:TEST_KEY"\nauth = "{auth}"')
         handler = wanting_digest("alice", SECRETS["TEST_PASSWORD"])
@@ -256,7 +256,7 @@ async def test_an_endpoint_behind_a_proxy_is_answered_and_each_sees_only_its_own
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["http endpoint", "https endpoint"])
-async def test_a_proxy_that_wants_other_credentials_is_told(
+async def test_a_proxy_that_wants_other_credentials_is_reported(
     *, secure: bool, certificate: ssl.SSLContext, bundle: str
 ) -> None:
     async with (
@@ -347,7 +347,7 @@ def test_wikimedia_is_not_asked_without_a_contact(host: str) -> None:
         ('ca_bundle = "/dev/null"', "ca_bundle is wrong"),
     ],
 )
-def test_what_cannot_be_read_or_sent_is_told_at_the_start_without_the_secret(
+def test_what_cannot_be_read_or_sent_is_reported_at_the_start_without_the_secret(
     given: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_EMPTY", "")
@@ -401,7 +401,7 @@ def test_a_contact_is_of_bounded_length() -> None:
         with_contact(Profile(), f"{'x' * 500}@example.org")
 
 
-def test_a_secret_file_that_is_no_text_is_told_without_its_bytes(tmp_path: Path) -> None:
+def test_a_secret_file_that_is_no_text_is_reported_without_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "token").write_bytes(b"s3cret\xff")
     with pytest.raises(ConfigurationError, match="cannot be read") as caught:
         access_to(LOCAL, settings(f'token = "file:{tmp_path}/token"'))

@@ -48,7 +48,7 @@ def test_every_error_of_a_socket_is_a_network_fault(error: OSError) -> None:
     ("status", "kind", "says"),
     [(407, EndpointFault, "credentials"), (403, EndpointFault, "refuses"), (502, NetworkFault, "could not reach")],
 )
-def test_what_a_proxy_answers_to_a_connect_is_told(status: int, kind: type[Fault], says: str) -> None:
+def test_what_a_proxy_answers_to_a_connect_is_reported(status: int, kind: type[Fault], says: str) -> None:
     error = aiohttp.ClientHttpProxyError.__new__(aiohttp.ClientHttpProxyError)
     error.status = status
     fault = fault_of(error)
@@ -72,7 +72,7 @@ def connecting(number: int) -> OSError:
         (aiohttp.ClientOSError(errno.EPERM, "not permitted"), "could not be reached."),
     ],
 )
-def test_why_an_endpoint_is_not_reached_is_told_without_its_address(error: Exception, says: str) -> None:
+def test_why_an_endpoint_is_not_reached_is_reported_without_its_address(error: Exception, says: str) -> None:
     fault = fault_of(error)
     assert type(fault) is NetworkFault
     assert says in fault.wrong

@@ -123,7 +123,7 @@ def test_prefixes_without_end_are_refused(tmp_path: Path) -> None:
     assert "more than 1 MB of prefixes" in refused(path)
 
 
-def test_a_store_is_not_kept_of_a_file_that_crashes_the_parser(tmp_path: Path) -> None:
+def test_no_store_is_made_of_a_file_that_crashes_the_parser(tmp_path: Path) -> None:
     path = tmp_path / "nested.ttl"
     path.write_text("<a:> <b:> " + "<<( <a:> <b:> " * 200_000 + "<c:>" + " )>>" * 200_000 + " .", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"nested\.ttl: the parser crashed on it"):

@@ -179,14 +179,14 @@ async def test_the_configured_graphs_are_sent_as_default_graphs_in_their_order()
 
 
 @pytest.mark.parametrize(("left", "told"), [(60.0, "60"), (59.2, "60"), (59.999, "60"), (60.001, "61")])
-async def test_the_endpoint_is_told_the_seconds_left_rounded_up(left: float, told: str) -> None:
+async def test_the_endpoint_gets_the_seconds_left_rounded_up(left: float, told: str) -> None:
     clock = Clock()
     async with fake_endpoint(answering()) as endpoint, asking(endpoint.url, timeout_parameter="timeout") as transport:
         await transport.select(QUERY, Deadline.after(left, clock))
     assert endpoint.received[0].form == (("query", QUERY), ("timeout", told))
 
 
-async def test_the_endpoint_is_told_what_is_left_after_waiting_for_a_free_slot() -> None:
+async def test_the_endpoint_gets_what_is_left_after_waiting_for_a_free_slot() -> None:
     clock = Clock()
     handler = Gated()
     async with (
@@ -352,7 +352,7 @@ async def test_an_answer_of_many_like_rows_is_unpacked() -> None:
         (504, GaveUp, "proxy gave up"),
     ],
 )
-async def test_a_bad_status_is_typed_and_told_without_the_endpoints_own_words(
+async def test_a_bad_status_is_typed_and_reported_without_the_endpoints_own_words(
     status: int, kind: type[Fault], says: str
 ) -> None:
     headers = {"WWW-Authenticate": 'Basic realm="tell-nobody"', "Location": "http://tell-nobody.example/"}
@@ -408,7 +408,7 @@ async def test_an_answer_that_says_it_is_partial_is_cut(handler: Handler) -> Non
         ({"X-SQL-State": "S1TAT"}, None),
     ],
 )
-async def test_the_row_cap_that_an_endpoint_names_is_told(headers: dict[str, str], row_cap: int | None) -> None:
+async def test_the_row_cap_that_an_endpoint_names_is_reported(headers: dict[str, str], row_cap: int | None) -> None:
     error = await fault_of(answering(headers=headers))
     assert isinstance(error, AnswerCut)
     assert error.row_cap == row_cap
@@ -472,7 +472,7 @@ async def test_a_200_of_another_content_type_is_no_answer(content_type: str, say
         "too large",
     ],
 )
-async def test_what_is_no_whole_answer_is_typed_and_told(handler: Handler, kind: type[Fault], says: str) -> None:
+async def test_what_is_no_whole_answer_is_typed_and_reported(handler: Handler, kind: type[Fault], says: str) -> None:
     error = await fault_of(handler)
     assert type(error) is kind
     assert says in error.wrong
@@ -505,7 +505,7 @@ async def test_a_deadline_counts_while_the_connection_is_made() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://", "alice", "http://[", "http://alice:s3cret@127.0.0.1:99999/"])
-async def test_a_url_that_is_none_is_told_without_it(url: str) -> None:
+async def test_a_url_that_is_none_is_reported_without_it(url: str) -> None:
     async with asking(url) as transport:
         with pytest.raises(EndpointFault, match="no valid URL") as caught:
             await ask(transport)

@@ -172,7 +172,7 @@ class _Panic(BaseException):
 
 
 @pytest.mark.parametrize("error", [TypeError, ValueError, RuntimeError, OSError, MemoryError, _Panic])
-async def test_whatever_fails_in_the_engine_is_told_and_its_slot_comes_free(error: type[BaseException]) -> None:
+async def test_whatever_fails_in_the_engine_is_reported_and_its_slot_comes_free(error: type[BaseException]) -> None:
     def act(output: RawIOBase) -> None:
         if failing:
             failing.pop()
@@ -187,7 +187,7 @@ async def test_whatever_fails_in_the_engine_is_told_and_its_slot_comes_free(erro
     assert await transport.select(SMALL, in_time()) == b"{}"
 
 
-async def test_a_query_of_another_form_is_told_and_its_slot_comes_free(engine: pyoxigraph.Store) -> None:
+async def test_a_query_of_another_form_is_reported_and_its_slot_comes_free(engine: pyoxigraph.Store) -> None:
     transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
     with pytest.raises(EndpointFault, match="failed to answer"):
         await transport.select("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", in_time())

@@ -102,7 +102,7 @@ async def test_a_url_without_an_endpoint_is_not_asked_by_get() -> None:
     assert [request.method for request in endpoint.received] == ["POST"]
 
 
-async def test_a_fault_of_the_get_is_told_and_settles_nothing() -> None:
+async def test_a_fault_of_the_get_is_reported_and_settles_nothing() -> None:
     handlers = [answering(b"", status=405), answering(b"", status=429), answering(b"", status=405), answering()]
     async with asking(in_turn(handlers)) as (transport, _):
         with pytest.raises(Throttled):
@@ -160,7 +160,7 @@ async def test_a_long_first_query_does_not_hide_that_post_is_refused() -> None:
             await ask(transport, "x" * 10_000)
 
 
-async def test_what_is_left_of_the_deadline_is_told_in_the_engines_own_way() -> None:
+async def test_what_is_left_of_the_deadline_is_sent_in_the_engines_own_way() -> None:
     async with asking(answering(), timeout_policy=BLAZEGRAPH) as (transport, endpoint):
         await transport.select(QUERY, Deadline.after(1.2344, lambda: 0.0))
         transport.timeout_policy = TimeoutPolicy("timeout", timeout_unit="milliseconds")

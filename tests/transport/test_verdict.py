@@ -169,7 +169,7 @@ async def test_a_ban_lasts_until_the_instant_that_it_names_by_the_servers_clock(
 
 
 @pytest.mark.parametrize(("status", "text"), [(429, WDQS_BUSY), (503, b"busy"), (503, b"Service is overloaded")])
-async def test_how_long_to_wait_is_told_as_the_endpoint_says_it(status: int, text: bytes) -> None:
+async def test_how_long_to_wait_is_reported_as_the_endpoint_says_it(status: int, text: bytes) -> None:
     for header, seconds in (({"Retry-After": "17"}, 17), ({}, None)):
         error = await fault_of(answering(text, status=status, headers=header))
         assert isinstance(error, Throttled)

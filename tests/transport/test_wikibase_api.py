@@ -116,7 +116,7 @@ async def test_the_pause_that_it_asks_for_is_read(status: int) -> None:
     assert fault.retry_after == 17
 
 
-async def test_a_lag_is_told_inside_an_answer_and_means_later() -> None:
+async def test_a_lag_is_reported_inside_an_answer_and_means_later() -> None:
     fault = await fault_of(maxlag(7))
     assert isinstance(fault, Throttled)
     assert fault.retry_after == 7
@@ -220,7 +220,7 @@ async def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     assert await outcome(in_turn([closed, answer_of(WHOLE)])) == WHOLE
 
 
-async def test_no_cookie_is_kept() -> None:
+async def test_no_cookie_is_stored() -> None:
     baking = answering(json.dumps(WHOLE).encode(), content_type=JSON_TYPE, headers={"Set-Cookie": "who=me"})
     async with fake_endpoint(baking) as server, api_at(server.url) as api:
         await api.get(FIELDS, Deadline.after(10))
@@ -250,9 +250,9 @@ def test_wikimedia_is_not_asked_without_a_contact() -> None:
 
 
 def test_a_url_with_a_secret_is_refused_by_the_name_of_its_setting() -> None:
-    with pytest.raises(ConfigurationError, match=r"search\.api") as told:
+    with pytest.raises(ConfigurationError, match=r"search\.api") as caught:
         access_without_credentials("https://me:s3cret@wiki.example.org/api.php", EndpointSettings(), "search.api")
-    assert "s3cret" not in str(told.value)
+    assert "s3cret" not in str(caught.value)
 
 
 async def test_the_proxy_of_the_endpoint_is_the_way_out_for_it_too() -> None:

@@ -71,7 +71,7 @@ def failing(request: pytest.FixtureRequest) -> tuple[Handler, str]:
     return FAILING[request.param]
 
 
-async def test_an_exact_name_is_found_in_the_graph_and_the_fault_is_told(failing: tuple[Handler, str]) -> None:
+async def test_an_exact_name_is_found_in_the_graph_and_the_fault_is_reported(failing: tuple[Handler, str]) -> None:
     handler, said = failing
     async with wired(SLICE) as both:
         both.api.instead = [handler] * 3
@@ -90,14 +90,14 @@ async def test_where_no_name_is_exact_it_is_an_error_and_no_empty_answer(failing
     handler, said = failing
     async with wired(SLICE) as both:
         both.api.instead = [handler] * 3
-        with pytest.raises(Fault, match=said) as told:
+        with pytest.raises(Fault, match=said) as caught:
             await both.search("Douglas Ada")
-        assert "endpoint" not in str(told.value).replace("endpoint.contact", "")
+        assert "endpoint" not in str(caught.value).replace("endpoint.contact", "")
         both.api.instead = []
         assert hit_ids(await both.search("Douglas Ada")) == ["wd:Q42"]
 
 
-async def test_an_answer_without_the_api_is_not_kept(failing: tuple[Handler, str]) -> None:
+async def test_an_answer_without_the_api_is_not_cached(failing: tuple[Handler, str]) -> None:
     async with wired(SLICE) as both:
         both.api.instead = [failing[0]] * 3
         await both.search("douglas adams")
@@ -107,7 +107,7 @@ async def test_an_answer_without_the_api_is_not_kept(failing: tuple[Handler, str
         assert sent(again)[0] == "api/wbsearchentities"
 
 
-async def test_an_api_that_is_not_there_is_told() -> None:
+async def test_an_api_that_is_not_there_is_reported() -> None:
     nobody = profile_for(f"http://{HOST}:{free_port()}/w/api.php")
     async with sparql_server(SLICE) as endpoint, open_gateway(endpoint=endpoint.url, profile=nobody) as gateway:
         answer = await gateway.search_entities("douglas adams")
@@ -294,7 +294,7 @@ def client(api: ApiDouble, clock: Clock, retries: int = 5) -> ApiClient:
 FIELDS: list[Field] = [("action", "wbsearchentities"), ("search", "douglas"), ("language", "en")]
 
 
-async def test_a_pause_that_the_api_asks_for_is_kept_by_all_calls() -> None:
+async def test_a_pause_that_the_api_asks_for_is_obeyed_by_all_calls() -> None:
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         api.throttle = Throttle(requests=5, seconds=60, clock=clock)
@@ -308,7 +308,7 @@ async def test_a_pause_that_the_api_asks_for_is_kept_by_all_calls() -> None:
     assert len(api.received) == 35
 
 
-async def test_a_pause_longer_than_a_call_is_told_and_nothing_is_sent_before_its_end() -> None:
+async def test_a_pause_longer_than_a_call_is_reported_and_nothing_is_sent_before_its_end() -> None:
     clock = Clock()
     async with api_double(Wiki.from_quads(SLICE)) as api:
         api.instead = [answering(b"", status=429, headers={"Retry-After": "3000"})]

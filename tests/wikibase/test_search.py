@@ -83,7 +83,7 @@ async def test_what_was_sent_to_the_api_is_explained_like_a_query(slice_: Wired)
 
 
 @pytest.mark.parametrize("query", ["HHGTTG", "hitchhiker's guide", "Ada Byron"])
-async def test_an_alias_is_found_and_told(slice_: Wired, query: str) -> None:
+async def test_an_alias_is_found_and_reported(slice_: Wired, query: str) -> None:
     (hit,) = (await slice_.search(query)).result
     assert hit.match == "alias"
     assert hit.matched is not None
@@ -100,7 +100,7 @@ async def test_words_in_another_order_are_found_by_the_full_text(slice_: Wired) 
     assert answer.searched.found == 2
 
 
-async def test_nothing_found_is_told_as_no_proof(slice_: Wired) -> None:
+async def test_nothing_found_is_reported_as_no_proof(slice_: Wired) -> None:
     answer = await slice_.search("xyzzy")
     assert answer.result == []
     assert not answer.complete
@@ -173,7 +173,7 @@ async def test_enough_of_a_type_on_the_first_page_need_no_second() -> None:
 
 
 @pytest.mark.parametrize(("names", "truncated"), [(50, False), (51, True), (101, True)])
-async def test_more_names_than_were_read_are_told(names: int, truncated: bool) -> None:
+async def test_more_names_than_were_read_are_reported(names: int, truncated: bool) -> None:
     async with wired(many(names, range(0))) as both:
         answer = await both.search("Alpha")
         assert answer.searched.found == 50
@@ -181,7 +181,7 @@ async def test_more_names_than_were_read_are_told(names: int, truncated: bool) -
 
 
 @pytest.mark.parametrize(("names", "truncated"), [(99, False), (150, True)])
-async def test_names_beyond_the_second_page_are_told_though_the_api_does_not_tell_of_them(
+async def test_names_beyond_the_second_page_are_reported_though_the_api_does_not_report_them(
     names: int, truncated: bool
 ) -> None:
     async with wired(many(names, range(1060, 1063))) as both:
@@ -234,7 +234,7 @@ async def test_of_an_item_that_the_endpoint_does_not_know_the_api_tells_name_and
             }
 
 
-async def test_an_item_in_the_other_half_of_a_split_graph_is_kept_and_told_as_being_there() -> None:
+async def test_an_item_in_the_other_half_of_a_split_graph_is_kept_and_reported_as_being_there() -> None:
     split = profile_for("", EndpointSettings(contact=CONTACT, engine="unknown", other_graph="the other half"))
     known = Wiki({"Q778": Entity({"en": "Sleep"}), "Q779": Entity({"en": "Sleep"}), "Q42": Entity({"en": "Sleep"})})
     graph = store_of('wd:Q779 rdfs:label "Sleep"@en . wd:Q42 rdfs:label "Sleep"@en ; wdt:P50 wd:Q778 ; wdt:P31 wd:Q5 .')
@@ -266,9 +266,9 @@ async def test_where_the_api_tells_no_name_the_graph_is_asked_for_it() -> None:
 async def test_an_entity_that_only_the_api_knows_is_not_offered_instead_of_itself() -> None:
     newer = Wiki({"Q777": Entity(labels={"en": "Newest of all"})})
     async with wired(SLICE, newer) as both:
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as caught:
             await both.gateway.describe_entity("wd:Q777")
-        assert "Nearest" not in str(told.value)
+        assert "Nearest" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

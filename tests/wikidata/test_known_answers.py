@@ -68,7 +68,7 @@ async def test_two_hops_that_stop_at_hubs(client: Client) -> None:
     assert found == expected
 
 
-async def test_every_hub_is_told_with_its_name_and_its_degree(client: Client) -> None:
+async def test_every_hub_is_reported_with_its_name_and_its_degree(client: Client) -> None:
     hubs = {
         "wd:Q62": ("San Francisco", 200),
         "wd:Q1297": ("Chicago", 273),

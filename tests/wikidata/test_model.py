@@ -1,4 +1,4 @@
-"""The Wikidata model: what is a node, what is an edge, what is told besides (cases: fixtures/wikidata-slice.ttl)."""
+"""The Wikidata model: nodes, edges, and what else an answer reports (cases: fixtures/wikidata-slice.ttl)."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -45,7 +45,7 @@ async def test_edges_lead_to_items_only(engine: Column) -> None:
     assert schema.comprehensive
 
 
-async def test_what_is_no_item_is_told_as_metadata(engine: Column) -> None:
+async def test_what_is_no_item_is_reported_as_metadata(engine: Column) -> None:
     async with engine.open("wikidata-slice", load_profile("wikidata-local")) as gateway:
         writer = (await gateway.describe_entity("wd:Q42")).as_json()
         poet = (await gateway.describe_entity("wd:Q5679")).as_json()
@@ -81,9 +81,9 @@ async def test_a_statement_is_no_node_of_any_traversal(gateway: Gateway) -> None
 async def test_a_merged_item_says_where_it_went(gateway: Gateway) -> None:
     one = await gateway.describe_entity(MERGED)
     several = await gateway.describe_entities([MERGED, "wd:Q84"])
-    told = f"{MERGED} was merged into wd:Q42; describe that one."
-    assert one.warnings == [told]
-    assert several.warnings == [told]
+    expected = f"{MERGED} was merged into wd:Q42; describe that one."
+    assert one.warnings == [expected]
+    assert several.warnings == [expected]
     assert one.as_json()["owl:sameAs"] == "wd:Q42"
 
 
@@ -137,7 +137,7 @@ async def half() -> AsyncIterator[Gateway]:
         yield opened
 
 
-async def test_an_item_of_the_other_half_is_told_as_such_and_not_as_empty(half: Gateway, gateway: Gateway) -> None:
+async def test_an_item_of_the_other_half_is_reported_as_such_and_not_as_empty(half: Gateway, gateway: Gateway) -> None:
     answer = await half.bfs_query(["wd:Q174193"], 1)
     assert not answer.complete
     assert answer.incomplete is not None
@@ -159,9 +159,9 @@ async def test_what_lies_at_the_rim_of_a_traversal_is_not_looked_for_in_the_othe
 async def test_a_description_of_an_item_of_the_other_half_says_so(half: Gateway) -> None:
     one = await half.describe_entity("wd:Q174193")
     several = await half.describe_entities(["wd:Q174193", "wd:Q42"])
-    told = ["Nothing is said here about wd:Q174193; it may be in the other half."]
-    assert (one.complete, one.warnings) == (False, told)
-    assert (several.complete, several.warnings) == (False, told)
+    expected = ["Nothing is said here about wd:Q174193; it may be in the other half."]
+    assert (one.complete, one.warnings) == (False, expected)
+    assert (several.complete, several.warnings) == (False, expected)
     assert (await half.describe_entity("wd:Q42")).complete
 
 
@@ -184,7 +184,7 @@ async def test_a_filter_knows_the_names_of_what_an_answer_holds_though_the_schem
     assert full == ({"wd:Q7251"} if "node_types" in names else {node.id for node in answer.nodes})
 
 
-async def test_a_filter_by_a_name_that_nothing_in_the_answer_has_is_told() -> None:
+async def test_a_filter_by_a_name_that_nothing_in_the_answer_has_is_reported() -> None:
     profile = load_profile("wikidata-local").model_copy(
         update={"orientation": OrientationSettings(enumeration_seconds=0)}
     )

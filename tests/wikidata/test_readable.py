@@ -75,14 +75,14 @@ async def test_the_schema_names_its_types_and_predicates(gateway: Gateway, named
     assert unreadable((await gateway.describe_schema()).as_json(), named) == set()
 
 
-async def test_a_name_that_stands_beside_its_id_is_not_told_twice(gateway: Gateway) -> None:
+async def test_a_name_that_stands_beside_its_id_is_not_shown_twice(gateway: Gateway) -> None:
     answer = (await gateway.bfs_query(["wd:Q42"], max_hops=1)).as_json()
     beside = {node["id"] for node in answer["nodes"] if "name" in node or "name" in node.get("metadata", {})}
     assert not beside & answer["labels"].keys()
     assert {"wd:Q5", "wdt:P106", "wdt:P569"} <= answer["labels"].keys()
 
 
-async def test_names_that_could_not_be_fetched_are_told() -> None:
+async def test_names_that_could_not_be_fetched_are_reported() -> None:
     profile = load_profile("wikidata-local")
     transport, _ = load(SLICE, profile)
     store: Any = WithoutPredicateNames(store_over(transport, profile))

@@ -52,7 +52,7 @@ async def test_a_search_by_a_type_finds_what_has_a_subclass_of_it() -> None:
     assert [hit.id for hit in answer.result] == ["x:a"]
 
 
-async def test_subclasses_that_cannot_be_read_are_told() -> None:
+async def test_subclasses_that_cannot_be_read_are_reported() -> None:
     async def hook(query: str) -> None:
         if "?class" in query:
             raise EndpointFault("Down.")

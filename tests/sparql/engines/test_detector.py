@@ -73,19 +73,21 @@ async def test_calls_at_the_same_time_look_once() -> None:
     assert len(looks(endpoint)) == 1
 
 
-async def test_fuseki_is_told_the_seconds_that_are_left_without_a_setting() -> None:
+async def test_fuseki_gets_the_seconds_that_are_left_without_a_setting() -> None:
     endpoint, _ = await explored(Pretender(FUSEKI), profile())
     assert {1 <= int(form["timeout"]) <= 30 for form in sent(endpoint)} == {True}
 
 
-async def test_blazegraph_is_told_the_milliseconds_and_given_an_id_to_cancel_by() -> None:
+async def test_blazegraph_gets_the_milliseconds_and_an_id_to_cancel_by() -> None:
     endpoint, _ = await explored(Pretender(pages=BLAZEGRAPH), profile())
     assert all("queryId" in form and "timeout" not in form for form in sent(endpoint))
-    told = [request.headers["X-BIGDATA-MAX-QUERY-MILLIS"] for request in endpoint.received if request.method == "POST"]
-    assert all(1 <= int(text) <= 30_000 for text in told)
+    milliseconds = [
+        request.headers["X-BIGDATA-MAX-QUERY-MILLIS"] for request in endpoint.received if request.method == "POST"
+    ]
+    assert all(1 <= int(text) <= 30_000 for text in milliseconds)
 
 
-async def test_virtuoso_is_asked_below_the_row_cap_that_it_comes_with_and_told_no_time_out() -> None:
+async def test_virtuoso_is_asked_below_the_row_cap_that_it_comes_with_and_gets_no_time_out() -> None:
     endpoint, _ = await explored(Pretender(VIRTUOSO), profile(timeout="timeout"))
     assert any("LIMIT 9001" in query for query in endpoint.queries)
     assert not any("LIMIT 50001" in query for query in endpoint.queries)

@@ -81,7 +81,7 @@ def test_a_version_is_short_and_plain_whatever_the_header_holds() -> None:
     assert recognised.version == "7"
 
 
-def test_the_habits_of_every_engine_that_a_profile_can_pin_are_known() -> None:
+def test_the_traits_of_every_engine_that_a_profile_can_pin_are_known() -> None:
     assert all(timeout_policy(TimeoutSettings(), engine) == TRAITS[engine].timeout_policy for engine in TRAITS)
 
 

@@ -40,10 +40,10 @@ def test_who_listens_is_called_when_other_predicates_are_in_force_and_only_then(
 async def test_other_names_are_in_force_from_the_next_question_on() -> None:
     store = SparqlStore(InProcess(engine(GRAPH), max_bytes=1 << 24), Profile())
     node = f"{X}a"
-    sought = SearchTerms("insulin", ("insulin",))
+    terms = SearchTerms("insulin", ("insulin",))
     assert (await store.nodes([node], call(), names=True))[node].name == "code 7"
-    assert (await store.search(sought, (), call())).hits == ()
+    assert (await store.search(terms, (), call())).hits == ()
     store.name_predicates.use([f"{X}title"])
     assert (await store.nodes([node], call(), names=True))[node].name == "Insulin"
-    assert [hit.text for hit in (await store.search(sought, (), call())).hits] == ["Insulin"]
+    assert [hit.text for hit in (await store.search(terms, (), call())).hits] == ["Insulin"]
     await store.close()

@@ -20,7 +20,7 @@ BOOKS = "\n".join(
 )
 
 
-async def test_a_predicate_of_the_graphs_own_that_carries_names_is_found_told_and_used() -> None:
+async def test_a_predicate_of_the_graphs_own_that_carries_names_is_found_reported_and_used() -> None:
     async with over(BOOKS) as gateway:
         schema = await gateway.describe_schema()
         found = await gateway.search_entities("voice of the sea")
@@ -96,7 +96,7 @@ async def test_what_names_nodes_is_found_in_a_sample_of_a_large_graph() -> None:
         assert (await gateway.describe_schema()).names == ["x:fullTitle"]
 
 
-async def test_types_of_hubs_and_types_that_flood_are_told() -> None:
+async def test_types_of_hubs_and_types_that_flood_are_reported() -> None:
     turtle = "x:France a x:Country . x:a a x:Club . " + "\n".join(
         f"x:n{number} a x:Person ; x:citizen x:France ; x:in x:a{number % 2} ." for number in range(150)
     )

@@ -224,7 +224,7 @@ def test_blank_nodes_of_two_files_stay_apart_and_those_of_one_file_together(writ
     assert subjects[f"{EX}a"] != subjects[f"{EX}c"]
 
 
-def test_prefixes_are_kept_for_each_file_in_the_order_given(write: Write) -> None:
+def test_prefixes_are_stored_for_each_file_in_the_order_given(write: Write) -> None:
     first = write("z.ttl", "@prefix x: <http://first/> . @prefix : <http://empty/> . x:a x:p :b .")
     second = write("a.ttl", "PREFIX x: <http://second/> x:a x:p x:b . PREFIX late: <http://late/> late:a x:p x:b .")
     third = write("m.nt", "")
@@ -278,7 +278,7 @@ def test_relative_iris_are_resolved_against_the_file(write: Write, name: str, co
         ("bad.rdf.gz", f'<rdf:RDF xmlns:rdf="{RDF}">\n <rdf:Description>\n </rdf:RDF>', ":3:4:"),
     ],
 )
-def test_a_mistake_is_told_with_its_line_and_column(write: Write, name: str, content: str, place: str) -> None:
+def test_a_mistake_is_reported_with_its_line_and_column(write: Write, name: str, content: str, place: str) -> None:
     text = refusal(write(name, content))
     assert text.startswith(place)
     assert re.match(r":\d+:\d+: not valid ", text)
@@ -293,13 +293,13 @@ def test_a_mistake_is_told_with_its_line_and_column(write: Write, name: str, con
         ("remote.jsonld", '{"@context": "http://example.org/context", "@id": "http://example.org/a"}'),
     ],
 )
-def test_a_mistake_without_a_place_is_told_all_the_same(write: Write, name: str, content: str) -> None:
+def test_a_mistake_without_a_place_is_reported_all_the_same(write: Write, name: str, content: str) -> None:
     assert refusal(write(name, content)).startswith(": not valid ")
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("suffix", ONE_OF_EACH)
-def test_an_html_page_is_told_as_one(write: Write, suffix: str, packed: str) -> None:
+def test_an_html_page_is_reported_as_one(write: Write, suffix: str, packed: str) -> None:
     assert "this is an HTML page" in refusal(write(f"page{suffix}{packed}", HTML))
 
 
@@ -330,7 +330,7 @@ def test_a_turtle_file_cut_within_a_statement_is_refused(write: Write) -> None:
         refusal_here(write("cut.ttl", prologue + b"\n" + statement[:length]))
 
 
-def test_a_cut_rdf_xml_file_is_told_as_cut_with_its_end(write: Write) -> None:
+def test_a_cut_rdf_xml_file_is_reported_as_cut_with_its_end(write: Write) -> None:
     text = refusal(write("cut.rdf", RDF_XML.partition("  </ex:Person>")[0]))
     assert text.startswith(":7:1: the file is cut")
 
@@ -370,25 +370,25 @@ def test_a_damaged_gzip_file_is_refused(write: Write) -> None:
     assert "cut or damaged" in refusal(path)
 
 
-def test_a_file_that_is_no_gzip_is_told_as_such(tmp_path: Path) -> None:
+def test_a_file_that_is_no_gzip_is_reported_as_such(tmp_path: Path) -> None:
     path = tmp_path / "plain.ttl.gz"
     path.write_text(TURTLE)
     assert "this is no gzip file" in refusal(path)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "missing.ttl")
     assert "No such file" in refusal(tmp_path / "missing.rdf.gz")
 
 
-def test_a_directory_is_told(tmp_path: Path) -> None:
+def test_a_directory_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "folder.ttl"
     path.mkdir()
     assert "directory" in refusal(path)
 
 
 @pytest.mark.parametrize("name", ["table.csv", "graph", "graph.gz", "graph.ttl.zip", "graph.hdt", ".ttl"])
-def test_an_unknown_suffix_is_told_with_those_that_are_known(write: Write, name: str) -> None:
+def test_an_unknown_suffix_is_reported_with_those_that_are_known(write: Write, name: str) -> None:
     text = refusal(write(name, b""))
     assert "names no RDF format" in text
     for suffix in DOCUMENTS:
@@ -467,24 +467,24 @@ def many_lines() -> str:
 
 
 @pytest.mark.parametrize("name", ["large.nt", "large.nt.gz"])
-def test_progress_is_told_about_every_megabyte_and_ends_near_the_size(write: Write, name: str) -> None:
-    told: list[tuple[Path, int, int]] = []
+def test_progress_is_reported_for_every_megabyte_and_ends_near_the_size(write: Write, name: str) -> None:
+    reports: list[tuple[Path, int, int]] = []
     path = write(name, many_lines())
     size = path.stat().st_size
-    load_files([path], lambda *report: told.append(report))
-    done = [read for _, read, _ in told]
-    assert {(reported, total) for reported, _, total in told} == {(path, size)}
+    load_files([path], lambda *report: reports.append(report))
+    done = [read for _, read, _ in reports]
+    assert {(reported, total) for reported, _, total in reports} == {(path, size)}
     assert done == sorted(set(done))
     assert len(done) == size >> 20
     assert size - (3 << 19) < done[-1] <= size
 
 
 def test_progress_of_each_file_starts_anew(write: Write) -> None:
-    told: list[tuple[str, int]] = []
+    reports: list[tuple[str, int]] = []
     paths = [write("one.nt", many_lines()), write("two.nt", many_lines())]
-    load_files(paths, lambda path, read, _: told.append((path.name, read)))
-    one = [read for name, read in told if name == "one.nt"]
-    assert told == [("one.nt", read) for read in one] + [("two.nt", read) for read in one]
+    load_files(paths, lambda path, read, _: reports.append((path.name, read)))
+    one = [read for name, read in reports if name == "one.nt"]
+    assert reports == [("one.nt", read) for read in one] + [("two.nt", read) for read in one]
 
 
 # Versions

@@ -80,7 +80,7 @@ def _large(path: Path, mark: str = "x") -> Path:
     return path
 
 
-def test_a_kept_graph_is_what_its_files_say(tmp_path: Path, directory: Path, graph_file: Path) -> None:
+def test_a_stored_graph_is_what_its_files_say(tmp_path: Path, directory: Path, graph_file: Path) -> None:
     quads = tmp_path / "more.nq"
     quads.write_text(N_QUADS, encoding="utf-8")
     paths = [graph_file, quads]
@@ -95,9 +95,9 @@ def test_a_kept_graph_is_what_its_files_say(tmp_path: Path, directory: Path, gra
 
 def test_files_that_stay_as_they_are_are_parsed_once(directory: Path, tmp_path: Path) -> None:
     path = _large(tmp_path / "large.nt")
-    told: list[int] = []
-    open_stored([path], directory, lambda _, read, __: told.append(read))
-    assert told
+    reports: list[int] = []
+    open_stored([path], directory, lambda _, read, __: reports.append(read))
+    assert reports
     assert len(open_stored([path], directory, no_parsing).engine) == 30_000
 
 
@@ -311,7 +311,7 @@ def test_a_file_that_is_no_graph_is_the_same_error_and_keeps_nothing(directory: 
     assert stores(directory) == set()
 
 
-def test_a_file_that_is_gone_is_an_error_though_it_was_kept(directory: Path, graph_file: Path) -> None:
+def test_a_file_that_is_gone_is_an_error_though_it_was_stored(directory: Path, graph_file: Path) -> None:
     open_stored([graph_file], directory)
     graph_file.unlink()
     with pytest.raises(ConfigurationError, match=r"graph\.ttl: No such file"):
@@ -337,7 +337,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
 ) -> None:
     path = _large(tmp_path / "large.nt")
     parsing, waited_for = threading.Event(), threading.Event()
-    told: list[tuple[Path, int, int]] = []
+    reports: list[tuple[Path, int, int]] = []
 
     def parse() -> None:
         def note(_: Path, __: int, ___: int) -> None:
@@ -347,7 +347,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
         open_stored([path], directory, note)
 
     def watch(of: Path, read: int, size: int) -> None:
-        told.append((of, read, size))
+        reports.append((of, read, size))
         waited_for.set()
 
     first = threading.Thread(target=parse)
@@ -357,7 +357,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
     first.join(60)
     assert len(kept.engine) == 30_000
     assert len(stores(directory)) == 1
-    assert told[0] == (path, 1 << 20, path.stat().st_size)
+    assert reports[0] == (path, 1 << 20, path.stat().st_size)
     assert "waiting for it" in caplog.text
 
 
@@ -453,7 +453,7 @@ _STATEMENTS = st.tuples(_TERMS, st.sampled_from([f"<{EX}p>", f"<{EX}q>", "a"]), 
 
 @given(st.lists(_STATEMENTS, max_size=8))
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_any_graph_is_kept_as_it_is(tmp_path: Path, statements: list[tuple[str, str, str, bool]]) -> None:
+def test_any_graph_is_stored_as_it_is(tmp_path: Path, statements: list[tuple[str, str, str, bool]]) -> None:
     lines = [
         f"{subject} {predicate} {value} {'{| <http://example.org/since> _:x |}' if annotated else ''} ."
         for subject, predicate, value, annotated in statements
