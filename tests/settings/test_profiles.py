@@ -6,9 +6,11 @@ from pydantic import BaseModel
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.settings.edges import EdgeSettings
 from gateway.settings.load import DEFAULT, load_profile
 from gateway.settings.moved import MOVED
-from gateway.settings.profile import EdgeSettings, OrientationSettings, Profile
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 from gateway.settings.profile_files import built_in
 from gateway.settings.urls import is_of_own_network
 from gateway.sparql.edges.rule import EdgeRule
