@@ -21,13 +21,17 @@ from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule, StatedWays
 from gateway.sparql.template import Parameter
 
-_CANDIDATES = 10
 _READ = 200
+_CANDIDATES = 10
 _NODES = 3
+"""Edges that are read, nodes at each of their ends whose edges are counted, and nodes that are compared."""
+
 _DEGREE = 500
 """Nodes with more edges are not compared, because the second client reads all edges in one answer."""
 
 _ROWS = 5_000
+"""Rows of one answer to the second client."""
+
 _SHOWN = 3
 """Differences of one kind that are reported in full; the others are counted."""
 

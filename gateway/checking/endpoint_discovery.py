@@ -16,6 +16,8 @@ from gateway.sparql.results.decoder import decode
 from gateway.transport.http import Http
 
 _SECONDS_EACH = 2.0
+"""The time in which a URL must answer a query that reads nothing."""
+
 _MOST = 8
 """Other URLs that are tried at most."""
 

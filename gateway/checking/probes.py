@@ -12,6 +12,8 @@ from gateway.sparql.results.terms import TripleTerm
 from gateway.terms.iri import is_iri
 
 _USUAL_CAP = 10_000
+"""The row cap of DBpedia, and of other public endpoints on Virtuoso (docs/notes/endpoints.md)."""
+
 _MOST_ROWS = 100_000
 """Rows that are read at most to find a row cap: as many as `check/rows` can generate."""
 
@@ -22,7 +24,10 @@ _COUNTED_DISTINCT = (100_000, 10_000)
 """The same for distinct triples, which the engine has to remember."""
 
 _GRAPHS = 10
+"""Named graphs that are listed; of more, only that there are more."""
+
 _SAMPLED = 10
+"""Triples of named graphs that are looked for in the default graph."""
 
 
 async def determined(probe: Awaitable[Claim]) -> Claim:

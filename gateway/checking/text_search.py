@@ -19,6 +19,7 @@ _WORD = re.compile(r"[A-Za-z]{4,24}")
 _NAMES = 50
 _TRIED = 3
 _HITS = 5
+"""Names that are read, words of them that are searched for, and rows of each search."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,11 @@ _GAP = 3
 
 _MAX_KEY_WIDTH = 28
 _MIN_VALUE_WIDTH = 20
+"""Cells of a key at most, and of its value at least."""
+
 _UNLIMITED_WIDTH = 1_000_000
+"""More cells than any line has: rich wants a width."""
+
 _WORD = re.compile(r"\S+\s*|^\s+")
 
 

@@ -22,6 +22,8 @@ Allowance = Callable[[], Call]
 
 _REQUESTS = 10_000
 _ROWS = 10_000_000
+"""Requests and rows of one page, more than any needs: its time is the bound."""
+
 _MORE = 1_000
 """Entities by which a growing graph may exceed twice its count, before its pages are called endless."""
 

@@ -36,6 +36,7 @@ _PATIENCE_SECONDS = 2.0
 """Seconds that a search waits for the index of a larger graph."""
 
 _DAY = 86_400.0
+"""Seconds after which an unfinished file has no owner: no build takes as long."""
 
 _ATTEMPTS = 3
 """Indexes that may fail or break before no other one is built."""
@@ -232,7 +233,7 @@ def _remove_others(path: Path) -> None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove the unfinished files of killed processes; no build takes a day."""
+    """Remove the unfinished files of killed processes."""
     for left in folder.glob("labels-*.new"):
         with contextlib.suppress(OSError):
             if left.stat().st_mtime < time.time() - _DAY:

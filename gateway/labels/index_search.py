@@ -26,6 +26,8 @@ from gateway.labels.word_forms import (
 from gateway.terms.folding import fold_marks
 
 _MOST_WORDS = 24
+"""Words of a query that are looked up; of a longer query, the first."""
+
 _FEW = 5
 """Names found below which the search goes on to similar names."""
 

@@ -69,6 +69,7 @@ _MOST_ENTRIES = 100
 
 _AT_ONCE = 2_000
 _WORDS_AT_ONCE = 20_000
+"""Rows and words that are written between two looks at whether the build was stopped."""
 
 Entry = tuple[str, str, str, str | None]
 """An entry of a database's schema: type, name, table and SQL text."""

@@ -12,6 +12,8 @@ LONGEST_NAME = 1_000
 """Characters of a name that are searched; a longer name is found by its beginning."""
 
 _LONGEST_KEY = 200
+"""Characters of a key; longer names are compared by their beginnings."""
+
 LONGEST_WORD = 40
 """Characters of a word above which the index finds no typos in it."""
 

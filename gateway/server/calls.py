@@ -13,6 +13,7 @@ MOST_WAITING = 112
 """Calls beyond the sum of both get an error."""
 
 _CANCEL_SECONDS = 1.0
+"""The time in which cancelled calls must end."""
 
 Result = TypeVar("Result")
 

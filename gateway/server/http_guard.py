@@ -16,6 +16,8 @@ _BODY_SECONDS = 30.0
 """The time in which the body of a request must arrive."""
 
 _DIGITS = 20
+"""A declared length with as many digits is ignored: Python refuses to parse very long numbers."""
+
 _TOO_LONG = f"A message has {MAX_BYTES:,} bytes at most."
 
 Message = MutableMapping[str, Any]

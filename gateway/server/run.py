@@ -20,10 +20,16 @@ from gateway.settings.urls import is_loopback
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
+"""The time in which running calls may still be answered when the server ends."""
+
 _HEAD_START_SECONDS = 0.3
+"""The first client is answered before the imports of the gateway begin, which hold the GIL."""
+
 _BACKLOG = 128
 _MOST_CONNECTIONS = 256
 _MOST_SESSIONS = 1_000
+"""Connections that wait to be accepted, open connections, and sessions: a local server has few clients."""
+
 _HIGHEST_PORT = 65_535
 
 
@@ -66,19 +72,9 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
     listening = listen(host, port)
     try:
         calls = Calls(opener.profile.limits.deadline_seconds)
-        app = mcp_server(opener, calls).streamable_http_app(
-            streamable_http_path=PATH,
-            # A client of the handshake era needs sessions to cancel, and streams to receive progress.
-            stateless_http=False,
-            json_response=False,
-            max_request_body_size=MAX_BYTES,
-            max_sessions=_MOST_SESSIONS,
-            # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
-            transport_security=_security(host),
-        )
         http = Http(
             uvicorn.Config(
-                HttpGuard(app),
+                _guarded(opener, calls, host),
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
@@ -93,6 +89,21 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
             await http.serve(sockets=[listening])
     finally:
         listening.close()
+
+
+def _guarded(opener: GatewayOpener, calls: Calls, host: str) -> HttpGuard:
+    """Return the ASGI application of both protocol eras."""
+    app = mcp_server(opener, calls).streamable_http_app(
+        streamable_http_path=PATH,
+        # A client of the handshake era needs sessions to cancel, and streams to receive progress.
+        stateless_http=False,
+        json_response=False,
+        max_request_body_size=MAX_BYTES,
+        max_sessions=_MOST_SESSIONS,
+        # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
+        transport_security=_security(host),
+    )
+    return HttpGuard(app)
 
 
 def _security(host: str) -> TransportSecuritySettings:
@@ -124,10 +135,7 @@ async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) 
 
 @asynccontextmanager
 async def _opened_beside(opener: GatewayOpener) -> AsyncIterator[None]:
-    """Open the gateway while the block runs, and close it after the block.
-
-    It begins a moment later, because its imports hold the GIL while the first client waits for its first answer.
-    """
+    """Open the gateway while the block runs, a moment after its start, and close it after the block."""
     begin = asyncio.get_running_loop().call_later(_HEAD_START_SECONDS, opener.start)
     try:
         async with opener:

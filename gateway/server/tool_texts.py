@@ -15,8 +15,11 @@ from gateway.terms.prefixes import is_plain_curie
 from gateway.terms.words import cut
 
 LIMIT = 2_000
+"""Characters of a description: a client cuts it at 2,048 without a message (docs/notes/mcp.md)."""
+
 MOST_TYPES = 20
 MOST_PREDICATES = 30
+"""Types and predicates of a schema that is small enough for a description."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ _SPECIAL = {"INF": "INF", "+INF": "INF", "-INF": "-INF", "Infinity": "INF", "-In
 """Numbers that JSON lacks; engines in Java write `Infinity` for numbers that are too large."""
 
 _EXACT_INTEGERS = 2**53
+"""Integers from here on are sent as text: many JSON parsers read numbers as doubles."""
+
 _DIGITS = 40
 """Longer runs of digits stay text: no reader can use them, and Python refuses to parse very long ones."""
 

@@ -17,6 +17,8 @@ from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import MAX_IRI, is_iri
 
 _SHOWN = 8
+"""Prefixes that an error lists."""
+
 _LISTED = 5
 """IDs that a sentence lists."""
 

@@ -21,6 +21,7 @@ from gateway.wikibase.answers import Entities, Entity, Entries, Entry, Pages, re
 from gateway.wikibase.client import ApiClient
 
 AT_ONCE = 50
+"""Entities in one request: `wbsearchentities` returns no more."""
 
 _LONGEST_NAME = 250
 """Characters of a label or alias at most, in Wikibase as it comes: a longer text is the beginning of none."""

@@ -71,12 +71,7 @@ class EntitySearcher:
         best = ranked(sendable, arguments.query, terms.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, view, call)
-        weights = hits.weights
-        if weights is None:
-            with call.tally.stage("search"):
-                weights = await weights_of(
-                    best, arguments.query, arguments.limit, self._store, self._metadata_builder, call
-                )
+        weights = await self._weights(hits, best, arguments, call)
         shown = ordered_by_weight(best, arguments.query, weights)[: arguments.limit]
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
@@ -109,6 +104,15 @@ class EntitySearcher:
         )
         limit_search_page(page, limit)
         return search_result(page)
+
+    async def _weights(
+        self, hits: Hits, best: Sequence[RankedHit], arguments: SearchEntities, call: Call
+    ) -> Mapping[Iri, float]:
+        """Return the weights that came with the hits; where none came, those that the graph gives."""
+        if hits.weights is not None:
+            return hits.weights
+        with call.tally.stage("search"):
+            return await weights_of(best, arguments.query, arguments.limit, self._store, self._metadata_builder, call)
 
     def _doubts(self, view: SchemaView) -> list[str]:
         """Return why names may be missing although every name that was read was compared."""
