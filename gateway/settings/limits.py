@@ -56,7 +56,7 @@ class SizeSettings(Section):
     ceiling_tokens: Annotated[int, Field(ge=200)] = Field(
         default=12_000, description="Upper limit for the argument `max_tokens`. Some clients cut at 50,000 characters."
     )
-    evidence_text: Annotated[int, Field(ge=0)] = Field(
+    evidence_text_characters: Annotated[int, Field(ge=0)] = Field(
         default=60,
         description="A longer text on an edge, in characters, is left out as a quote and counted in `omitted_texts`.",
     )

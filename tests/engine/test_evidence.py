@@ -134,7 +134,7 @@ async def test_a_long_quote_is_left_out_and_counted() -> None:
 
 async def test_a_text_of_just_the_length_that_the_profile_allows_is_listed() -> None:
     turtle = "x:a x:rel x:b {| x:quote '12345' |} {| x:quote '123456' |} ."
-    answer = await around(turtle, profile=Profile(size=SizeSettings(evidence_text=5)))
+    answer = await around(turtle, profile=Profile(size=SizeSettings(evidence_text_characters=5)))
     assert answer.edges[0].metadata is not None
     assert answer.omitted_texts == {"x:quote": 1}
     assert "12345" in str(answer.edges[0].metadata)
