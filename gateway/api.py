@@ -40,8 +40,9 @@ from gateway.settings.effective import profile_digest, profile_for_endpoint, pro
 from gateway.settings.files import FileSettings
 from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.memory import CacheSettings
 from gateway.settings.private_folder import check_private
-from gateway.settings.profile import CacheSettings, Profile
+from gateway.settings.profile import Profile
 from gateway.settings.quota import QuotaSettings
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore

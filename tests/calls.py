@@ -9,7 +9,8 @@ from mcp import Client
 
 from gateway.engine.gateway import Gateway
 from gateway.server.app import build
-from gateway.settings.profile import LimitSettings, Profile, SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.profile import Profile
 
 Json = dict[str, Any]
 

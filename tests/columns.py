@@ -12,7 +12,8 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import OrientationSettings, Profile
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport

@@ -2,7 +2,9 @@
 
 import pytest
 
-from gateway.settings.profile import EdgeSettings, Profile, SizeSettings
+from gateway.settings.edges import EdgeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
 from gateway.terms.known_iris import RDF_TYPE
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs

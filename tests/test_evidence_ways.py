@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from gateway.engine.answers import BfsResult
+from gateway.settings.edges import EdgeSettings
+from gateway.settings.limits import SizeSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import EdgeSettings, Profile, RoleSettings, SizeSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.known_iris import RDF
 from tests.columns import Column
 from tests.graphs import SHARED

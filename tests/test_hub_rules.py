@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError, QueryRefused
-from gateway.settings.profile import HubSettings, Profile, SizeSettings
+from gateway.settings.edges import HubSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
 from tests.columns import Column
 from tests.engine.small import Watched, over
 from tests.examples import examples

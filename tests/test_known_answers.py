@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from gateway.engine.gateway import Gateway
+from gateway.settings.edges import HubSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import HubSettings, Profile
+from gateway.settings.profile import Profile
 from tests.calls import Json, asked, connected, counts, patient
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data

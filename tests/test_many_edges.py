@@ -7,7 +7,8 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import LimitSettings, Profile, SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.files.loading import load_files

@@ -13,7 +13,8 @@ from gateway.api import open_gateway
 from gateway.engine.answers import BfsResult
 from gateway.settings.endpoint import EndpointSettings, Graphs
 from gateway.settings.evidence import EvidenceSettings, EvidenceWay
-from gateway.settings.profile import Profile, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail

@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.settings.profile import CacheSettings, Profile, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.memory import CacheSettings
+from gateway.settings.profile import Profile
 from tests.columns import Column
 from tests.examples import examples
 from tests.oracle import bfs, entity_type, intersect

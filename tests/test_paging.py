@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from gateway.cache.store import CachedStore
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import Profile, SizeSettings, SnapshotSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.memory import SnapshotSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess

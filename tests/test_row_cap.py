@@ -12,8 +12,9 @@ from gateway.engine.traversal.breadth_first import Exploration, explore
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree

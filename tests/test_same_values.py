@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.settings.profile import Profile, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
 from tests.columns import BEHIND_HTTP, Column, ColumnName, declared_prefixes
 from tests.graphs import existing_nodes, fixture
 

@@ -7,7 +7,8 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import LimitSettings, Profile, SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.profile import Profile
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

@@ -18,7 +18,7 @@ from benchmarks.graphs import PLANTED_SEED, node
 from benchmarks.questions import Question, planted
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
-from gateway.settings.profile import LimitSettings
+from gateway.settings.limits import LimitSettings
 
 GRAPH: Final = 1_000_000
 _HALF, _ALL = 500, 1_000

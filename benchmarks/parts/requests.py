@@ -14,7 +14,7 @@ from benchmarks.recording import Recording
 from benchmarks.report import Line, Report
 from benchmarks.sites import ENGINES, Sites, graph_file
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import SizeSettings
+from gateway.settings.limits import SizeSettings
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree, intersect
 
 _SAMPLE: Final = 50

@@ -16,7 +16,8 @@ from benchmarks.sites import Sites
 from gateway.api import open_gateway
 from gateway.engine.answers import SchemaResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.profile import OrientationSettings, Profile
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 
 _TRIPLES: Final = SIZES[-1]
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"

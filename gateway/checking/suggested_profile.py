@@ -5,7 +5,7 @@ from __future__ import annotations
 from gateway.checking.claims import Claim, Claims
 from gateway.escaping import visible
 from gateway.settings.endpoint import EngineName, Graphs
-from gateway.settings.profile import LimitSettings
+from gateway.settings.limits import LimitSettings
 from gateway.sparql.engines.traits import TRAITS
 
 _SHARE_OF_CAP = 0.9

@@ -12,9 +12,10 @@ from pydantic.fields import FieldInfo
 
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.contact import checked_contact
+from gateway.settings.edges import NAMESPACE_MARK
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.moved import advice_on
-from gateway.settings.profile import NAMESPACE_MARK, Profile
+from gateway.settings.profile import Profile
 from gateway.settings.profile_files import path_of, table_of
 from gateway.settings.secret import Unquoted
 from gateway.terms.prefixes import PrefixMap, is_prefix

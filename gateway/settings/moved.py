@@ -1,10 +1,10 @@
-"""New names of settings that earlier profiles have under another one."""
+"""New names of settings, for the error about a profile that has an old one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-MOVED: Mapping[str, str] = {
+_OF_ENDPOINT: Mapping[str, str] = {
     "timeout_parameter": "timeout.parameter",
     "timeout_header": "timeout.header",
     "timeout_unit": "timeout.unit",
@@ -31,9 +31,14 @@ MOVED: Mapping[str, str] = {
         )
     },
 }
-"""New keys under `endpoint`, by their old ones."""
 
-_REMOVED = frozenset({"failures_before_rest", "rest_seconds"})
+MOVED: Mapping[str, str] = {
+    "size.evidence_text": "size.evidence_text_characters",
+    **{f"endpoint.{old}": f"endpoint.{new}" for old, new in _OF_ENDPOINT.items()},
+}
+"""New names of settings, by their old ones."""
+
+_REMOVED = frozenset({"endpoint.failures_before_rest", "endpoint.rest_seconds"})
 
 
 def advice_on(location: Sequence[int | str]) -> str:
@@ -42,9 +47,7 @@ def advice_on(location: Sequence[int | str]) -> str:
     Args:
         location: The keys that lead to the setting.
     """
-    match tuple(location):
-        case ("endpoint", str(key)) if key in MOVED:
-            return f"endpoint.{key} is now endpoint.{MOVED[key]}."
-        case ("endpoint", str(key)) if key in _REMOVED:
-            return f"endpoint.{key} is no longer a setting; remove it."
-    return ""
+    name = ".".join(map(str, location))
+    if name in MOVED:
+        return f"{name} is now {MOVED[name]}."
+    return f"{name} is no longer a setting; remove it." if name in _REMOVED else ""

@@ -14,7 +14,8 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import Profile, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport

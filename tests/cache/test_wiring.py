@@ -10,7 +10,8 @@ from aiohttp import web
 from gateway.api import open_gateway, store_over
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import CacheSettings, Profile
+from gateway.settings.memory import CacheSettings
+from gateway.settings.profile import Profile
 from tests.engine.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 

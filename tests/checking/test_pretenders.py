@@ -12,7 +12,8 @@ from gateway.checking.check import check_endpoint
 from gateway.checking.claims import Claim, Report
 from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from tests.checking.pretender import EX, TRIPLES, Page, Pretender
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, fake_endpoint

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import LimitSettings, Profile, SizeSettings
+from gateway.settings.profile import Profile
 from tests.drawn.names import spelling
 from tests.oracle import EdgeRule, OracleGraph, bfs
 

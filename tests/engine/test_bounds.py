@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
-from gateway.settings.profile import NameSettings, Profile, ServerSettings, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile, ServerSettings
+from gateway.settings.vocabulary import NameSettings
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import X, over
 from tests.examples import examples

@@ -19,7 +19,8 @@ from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.values import Edge
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import ROOM, engine, over
 from tests.examples import examples

@@ -13,7 +13,9 @@ from gateway.engine.presentation.reference_shape import edge_metadata
 from gateway.errors import EndpointFault
 from gateway.graph.values import Assertion, BlankNode, Evidence, NoValue, Properties, Resource, Value
 from gateway.settings.evidence import EvidenceSettings, EvidenceWay
-from gateway.settings.profile import Profile, RoleSettings, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.known_iris import BIOLINK
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
@@ -132,7 +134,7 @@ async def test_a_long_quote_is_left_out_and_counted() -> None:
 
 async def test_a_text_of_just_the_length_that_the_profile_allows_is_listed() -> None:
     turtle = "x:a x:rel x:b {| x:quote '12345' |} {| x:quote '123456' |} ."
-    answer = await around(turtle, profile=Profile(size=SizeSettings(evidence_text=5)))
+    answer = await around(turtle, profile=Profile(size=SizeSettings(evidence_text_characters=5)))
     assert answer.edges[0].metadata is not None
     assert answer.omitted_texts == {"x:quote": 1}
     assert "12345" in str(answer.edges[0].metadata)

@@ -10,7 +10,8 @@ from gateway.engine.presentation.size import size_of
 from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import InputError
 from gateway.graph.values import Term
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, X, ids, metadata, over, triples
 

@@ -15,7 +15,8 @@ from gateway.errors import AnswerCut, EndpointFault, Fault, GatewayError, Networ
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
-from gateway.settings.profile import LimitSettings, Profile, SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport

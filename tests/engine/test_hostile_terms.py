@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import GatewayError
 from gateway.server import tool_texts as texts
-from gateway.settings.profile import EdgeSettings, Profile
+from gateway.settings.edges import EdgeSettings
+from gateway.settings.profile import Profile
 from tests.engine.small import Watched, X, over
 from tests.examples import examples
 from tests.hostile import IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hostile

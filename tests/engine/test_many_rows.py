@@ -5,7 +5,8 @@ import re
 import pytest
 
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from tests.engine.small import ROOM, Watched, engine, ids, over
 
 pytestmark = pytest.mark.anyio

@@ -23,8 +23,10 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.access import AccessSettings
+from gateway.settings.edges import HubSettings
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import HubSettings, LimitSettings, Profile, ServerSettings, SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.profile import Profile, ServerSettings
 from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.detector import EngineDetector

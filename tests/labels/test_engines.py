@@ -14,8 +14,10 @@ from gateway.graph.name_reader import NameReader, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.building import read_names
 from gateway.labels.sqlite_worker import SqliteWorker
+from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import LimitSettings, Profile, RoleSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import RoleSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_plain_iri
 from tests.columns import BEHIND_HTTP, Column

@@ -17,7 +17,8 @@ from gateway.labels.index import LabelIndex
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex
 from gateway.settings.graph_identity import GraphIdentity
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
 from tests.cache.fake_store import FakeStore

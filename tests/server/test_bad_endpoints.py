@@ -10,7 +10,8 @@ from gateway.api import open_gateway
 from gateway.server.app import build
 from gateway.settings.access import AccessSettings
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint, sending
 

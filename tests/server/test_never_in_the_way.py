@@ -22,7 +22,8 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
 from gateway.server.app import mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from gateway.telemetry.log import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gateway.settings.edges import EdgeSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.evidence import EvidenceSettings
 from gateway.settings.graph_identity import GraphIdentity, graph_folder
-from gateway.settings.profile import EdgeSettings, NameSettings, Profile, RoleSettings
+from gateway.settings.profile import Profile
 from gateway.settings.requests import RequestSettings
+from gateway.settings.vocabulary import NameSettings, RoleSettings
 
 URL = "https://graph.example.org/sparql"
 

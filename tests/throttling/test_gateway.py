@@ -16,7 +16,8 @@ from gateway.api import load_profile
 from gateway.errors import Banned, Fault, Throttled
 from gateway.server.app import build
 from gateway.settings.load import with_contact
-from gateway.settings.profile import CacheSettings, Profile, SnapshotSettings
+from gateway.settings.memory import CacheSettings, SnapshotSettings
+from gateway.settings.profile import Profile
 from gateway.settings.quota import QuotaSettings
 from gateway.settings.requests import RequestSettings
 from gateway.settings.section import Section

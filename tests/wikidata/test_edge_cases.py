@@ -10,7 +10,8 @@ from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.load import load_profile
-from gateway.settings.profile import OrientationSettings, Profile
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.wikidata.failing import Failing, WithoutMetadata, WithoutNames

@@ -220,7 +220,7 @@ class MetadataBuilder:
         return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
 
     def _without_long_texts(self, properties: Properties, omitted: dict[str, int]) -> _ByPredicate:
-        longest = self._profile.size.evidence_text
+        longest = self._profile.size.evidence_text_characters
         left: _ByPredicate = {}
         for predicate, values in properties.items():
             short = tuple(value for value in values if not (isinstance(value, Literal) and len(value.value) > longest))

@@ -32,7 +32,7 @@ from gateway.engine.presentation.reference_shape import (
     size_of_search_page,
 )
 from gateway.engine.presentation.size import BYTES_PER_TOKEN, size_of
-from gateway.settings.profile import SizeSettings
+from gateway.settings.limits import SizeSettings
 from gateway.terms.words import cut
 
 _TEXT = 200

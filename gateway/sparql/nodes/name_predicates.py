@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gateway.graph.values import Iri
-from gateway.settings.profile import RoleSettings
+from gateway.settings.vocabulary import RoleSettings
 
 
 class NamePredicates:

@@ -19,7 +19,9 @@ from gateway.engine.presentation.size import Shortener, compact_json, largest_pa
 from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue
 from gateway.engine.presentation.window import Window
 from gateway.graph.deadline import Deadline
-from gateway.settings.profile import NameSettings, Profile, SizeSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NameSettings
 from tests.engine.small import PREFIXES, X, engine, ids, over
 from tests.examples import examples
 

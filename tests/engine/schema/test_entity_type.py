@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from gateway.engine.schema.entity_type import TypeChooser
 from gateway.errors import EndpointFault
 from gateway.graph.values import Mark, NodeFacts, Schema, Term
-from gateway.settings.profile import LimitSettings, Profile, TypeSettings
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import TypeSettings
 from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, metadata, over

@@ -7,7 +7,8 @@ import pytest
 from gateway.engine.schema.freshness import Freshness
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from gateway.settings.quota import QuotaSettings
 
 WHOLE = Schema(exact=True, names=())

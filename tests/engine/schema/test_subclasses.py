@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import EndpointFault
-from gateway.settings.profile import Profile, TypeSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import TypeSettings
 from tests.engine.small import ROOM, Watched, engine, over
 
 SUBCLASS_OF = "http://www.w3.org/2000/01/rdf-schema#subClassOf"

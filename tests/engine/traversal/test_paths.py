@@ -18,7 +18,8 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood
-from gateway.settings.profile import LimitSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
 from tests.engine.small import ROOM, Watched, X, engine, over
 from tests.examples import examples
 

@@ -13,7 +13,9 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName
-from gateway.settings.profile import LimitSettings, OrientationSettings, Profile
+from gateway.settings.limits import LimitSettings
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 from gateway.settings.quota import QuotaSettings
 from gateway.settings.requests import TimeoutSettings
 from gateway.sparql.store import SparqlStore

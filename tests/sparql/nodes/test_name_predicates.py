@@ -5,7 +5,8 @@ import pytest
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import SearchTerms
-from gateway.settings.profile import Profile, RoleSettings
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import RoleSettings
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess

@@ -6,7 +6,8 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.load import load_profile
-from gateway.settings.profile import OrientationSettings, Profile
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.detector import EngineDetector

@@ -8,7 +8,8 @@ import pytest
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import OrientationSettings, Profile
+from gateway.settings.orientation import OrientationSettings
+from gateway.settings.profile import Profile
 from gateway.terms.known_iris import RDF_TYPE, RDFS
 from tests.columns import Asked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail

@@ -1,0 +1,113 @@
+"""The sections of a profile about the meaning of predicates, types and values."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from gateway.settings.section import Iris, Section, Words
+from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, SYNONYM_PREDICATES
+
+
+class TypeSettings(Section):
+    """Which of several types a node shows."""
+
+    preferred: Iris = Field(
+        default=(),
+        description=(
+            "Types that are shown before others, the strongest first. After them the rarest type is shown, then the "
+            "first by ID."
+        ),
+    )
+    subclass_of: Iris = Field(
+        default=(),
+        description=(
+            "Predicates from a class to its superclass, such as `rdfs:subClassOf` or `wdt:P279`. If set, `node_types`"
+            " and `exclude_node_types` include the subclasses of a type."
+        ),
+    )
+
+
+class RoleSettings(Section):
+    """Which predicates mean what: IRIs, or bare local names, which match any namespace."""
+
+    name: Words = Field(
+        default=NAME_PREDICATES,
+        description="The display name. The first predicate that a node has is used; the others are synonyms.",
+    )
+    synonym: Words = Field(default=SYNONYM_PREDICATES, description="Further names. They are searched too.")
+    description: Words = Field(default=DESCRIPTION_PREDICATES, description="A sentence or two about the node.")
+    mentions: Words = Field(
+        default=("totalMentions", "mentions"),
+        description="How often the node is mentioned: `total_mentions`.",
+    )
+    confidence: Words = Field(
+        default=("confidence", "score", "weight"),
+        description="How sure the source is: `confidence`. Under a bare local name only numbers from 0 to 1 count.",
+    )
+    source: Words = Field(
+        default=("source", "wasDerivedFrom", "hadPrimarySource", "publications"),
+        description="The document that says so: `source_documents`. Also read from the references of a statement.",
+    )
+    negated: Words = Field(
+        default=("negated",),
+        description="Marks an assertion that the edge does **not** hold. Shown as `negated: true` and in a warning.",
+    )
+    source_id: str = Field(
+        default="",
+        description=(
+            "Turns a source literal into the ID of its node: with `paper:{value}`, the source `P8` becomes `paper:P8`."
+        ),
+    )
+
+    @field_validator("name", "synonym", "description")
+    @classmethod
+    def _whole_iris(cls, value: Words) -> Words:
+        for entry in value:
+            if ":" not in entry:
+                raise ValueError(f"{entry!r} is no IRI and no CURIE; this role takes no bare local names")
+        return value
+
+    @field_validator("source_id")
+    @classmethod
+    def _has_place(cls, value: str) -> str:
+        if value and "{value}" not in value:
+            raise ValueError("it needs {value} where the literal goes")
+        return value
+
+
+class NameSettings(Section):
+    """Names of nodes, and their languages."""
+
+    languages: tuple[str, ...] = Field(
+        default=(),
+        description="Preferred languages, the best first. After them: untagged, `mul`, `en`, then the first tag.",
+    )
+    on_stubs: bool = Field(
+        default=False,
+        description="Whether stubs include `name` and answers include `labels`. For graphs with opaque IDs.",
+    )
+
+    predicate_entity: Iris = Field(
+        default=(),
+        description=(
+            "Predicates from the entity of a property to the predicates it stands for (Wikidata: "
+            "`wikibase:directClaim` and others), so that these have labels."
+        ),
+    )
+
+    @field_validator("languages")
+    @classmethod
+    def _lower_case(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(tag.lower() for tag in value)
+
+
+class ValueSettings(Section):
+    """Values of nodes and of what is stated about edges."""
+
+    wikibase: bool = Field(
+        default=False,
+        description=(
+            "Whether the graph is a Wikibase. Precisions of dates and units of quantities are then read from its "
+            "value nodes, with one more query per batch of nodes or edges that have dates or decimals."
+        ),
+    )
