@@ -71,12 +71,15 @@ def _asked(engine: str, graphs: Sequence[str], seed: int, count: int) -> Report:
         held = [graph for graph in graphs if graph in there.files]
         whole = sum(_SHARES[graph] for graph in held)
         truths: dict[str, Truth] = {graph: truth_of(graph, there.files[graph]) for graph in held}
+        as_loaded = truths | {
+            graph: truth_of(graph, there.files[graph], engine) for graph in held if graph == "awkward"
+        }
         questions: dict[str, list[Question]] = {
-            graph: drawn(graph, truths[graph], seed, round(count * _SHARES[graph] / whole)) for graph in held
+            graph: drawn(graph, truths[graph], seed, round(count * _SHARES[graph] / whole), engine) for graph in held
         }
         begun = time.monotonic()
         report = Report(engine)
-        asyncio.run(ask_all(lambda graph: _open(engine, there, graph), questions, truths, report))
+        asyncio.run(ask_all(lambda graph: _open(engine, there, graph), questions, as_loaded, report))
         sys.stderr.write(f"{engine}: {sum(report.verdicts.values())} answers in {time.monotonic() - begun:,.0f} s\n")
         return report
 
