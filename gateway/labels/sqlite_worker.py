@@ -95,6 +95,9 @@ class SqliteWorker:
                     self.check_open()
                     raise deadline_passed() from error
                 raise
+            except UnicodeDecodeError as error:
+                # A broken file: SQLite quotes its bytes in the message of an error, which Python cannot decode.
+                raise sqlite3.DatabaseError("it holds text that is not UTF-8") from error
             finally:
                 self._deadline = None
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError, DeadlinePassed, NetworkFault
@@ -298,6 +298,7 @@ async def test_a_call_without_time_leaves_the_opening_to_the_next(stored: Stored
 
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(places=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=40)), min_size=1, max_size=4))
+@example(places=[(0.041015625, b"\x80")])
 async def test_an_index_with_any_wrong_bytes_ends_in_an_answer_or_is_not_used(
     places: Sequence[tuple[float, bytes]], stored: StoredIndex
 ) -> None:
