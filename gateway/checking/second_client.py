@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
+from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
 from gateway.errors import Fault
 from gateway.graph.deadline import Deadline
@@ -96,7 +97,7 @@ class SecondClient:
             return json.loads(wrapper.query().response.read(_MAX_BYTES))
         except urllib.error.HTTPError as error:
             raise NotAnsweredError(f"SPARQLWrapper got HTTP status {error.code}", _meaning(error)) from None
-        except Exception as error:  # noqa: BLE001 - a defect of the library leaves one comparison out, and no more
+        except (OSError, http.client.HTTPException, SPARQLWrapperException, ValueError, RecursionError) as error:
             raise NotAnsweredError(f"SPARQLWrapper failed: {type(error).__name__}") from None
 
 

@@ -15,20 +15,9 @@ from gateway.settings.profile import Profile
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
 from tests.servers.fuseki import running_fuseki
-from tests.transport.fake_endpoint import FakeEndpoint, Handler, Hanging, answering, fake_endpoint
+from tests.transport.fake_endpoint import ALIVE, PAGES, FakeEndpoint, Handler, Hanging, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
-
-ALIVE = b'{"head":{"vars":["alive"]},"results":{"bindings":[{"alive":{"type":"literal","value":"1"}}]}}'
-
-PAGES: dict[str, Handler] = {
-    "404": answering(b"", status=404),
-    "405": answering(b"", status=405),
-    "415": answering(b"", status=415),
-    "400 of Fuseki": answering(b"No endpoint for request\n", status=400, content_type="text/plain"),
-    "redirect": answering(b"", status=302, headers={"Location": "/elsewhere"}),
-    "HTML": answering(b"<html>", content_type="text/html"),
-}
 
 
 def with_endpoint_at(path: str, elsewhere: Handler = PAGES["404"]) -> Handler:

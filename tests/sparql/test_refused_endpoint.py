@@ -14,21 +14,11 @@ from gateway.settings.profile import Profile
 from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.transport.http import Http
-from tests.transport.fake_endpoint import FakeEndpoint, Handler, answering, fake_endpoint
+from tests.transport.fake_endpoint import ALIVE, PAGES, FakeEndpoint, Handler, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
-ALIVE = b'{"head":{"vars":["alive"]},"results":{"bindings":[{"alive":{"type":"literal","value":"1"}}]}}'
 NOBODY = b'{"head":{"vars":["n"]},"results":{"bindings":[]}}'
-
-PAGES: dict[str, Handler] = {
-    "404": answering(b"", status=404),
-    "405": answering(b"", status=405),
-    "415": answering(b"", status=415),
-    "400 of Fuseki": answering(b"No endpoint for request\n", status=400, content_type="text/plain"),
-    "redirect": answering(b"", status=302, headers={"Location": "/elsewhere"}),
-    "HTML": answering(b"<html>", content_type="text/html"),
-}
 
 
 async def answer(request: web.BaseRequest) -> web.StreamResponse:

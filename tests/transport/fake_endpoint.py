@@ -180,3 +180,17 @@ class Gated:
         finally:
             self.active -= 1
         return web.Response(body=EMPTY, content_type=JSON)
+
+
+ALIVE = b'{"head":{"vars":["alive"]},"results":{"bindings":[{"alive":{"type":"literal","value":"1"}}]}}'
+"""The answer to queries/alive.rq."""
+
+PAGES: dict[str, Handler] = {
+    "404": answering(b"", status=404),
+    "405": answering(b"", status=405),
+    "415": answering(b"", status=415),
+    "400 of Fuseki": answering(b"No endpoint for request\n", status=400, content_type="text/plain"),
+    "redirect": answering(b"", status=302, headers={"Location": "/elsewhere"}),
+    "HTML": answering(b"<html>", content_type="text/html"),
+}
+"""What a URL answers to a query that is no query endpoint."""

@@ -108,9 +108,10 @@ class Presenter:
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
                 filtered = await self._filtered(traversal, call)
                 header = self._header(filtered)
-                window = self._window(filtered, filtered.limit - size_of_header(header))
+                room = filtered.limit - size_of_header(header)
+                window = self._window(filtered, room)
                 if not traversal.arguments.topology_only:
-                    await self._add_metadata(window, filtered, filtered.limit - size_of_header(header))
+                    await self._add_metadata(window, filtered, room)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
                 call.call_deadline.check()
                 labels = await self._labeller.labels(mentioned, filtered.known, call)

@@ -195,7 +195,7 @@ class _Stores:
     def _opened_under(self, lease: _Lease, store: Path) -> LoadedGraph | None:
         try:
             manifest = self._read(store / "manifest.json", _Manifest)
-            if manifest is None or not _holds(store / "engine", manifest.parts):
+            if manifest is None or not self._describes(manifest) or not _holds(store / "engine", manifest.parts):
                 self._complain("a file of the store is missing, or another")
                 return None
             engine = pyoxigraph.Store.read_only(str(store / "engine"))
@@ -204,6 +204,10 @@ class _Stores:
             return None
         prefixes = [(path.name, declared) for path, declared in zip(self._paths, manifest.prefixes, strict=True)]
         return LoadedGraph(engine, prefixes, manifest.version, lease, store / "derived")
+
+    def _describes(self, manifest: _Manifest) -> bool:
+        """Return whether a manifest is about as many files."""
+        return len(manifest.prefixes) == len(self._paths)
 
     def _wait_for(self, lock: IO[bytes], progress: Progress | None) -> None:
         """Wait until no other process parses."""

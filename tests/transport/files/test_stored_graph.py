@@ -177,6 +177,11 @@ def _large_manifest(place: Path) -> None:
         hollow.truncate(1 << 40)
 
 
+def _manifest_of_other_files(place: Path) -> None:
+    manifest = json.loads(_manifest(place).read_text(encoding="utf-8"))
+    _manifest(place).write_text(json.dumps({**manifest, "prefixes": []}), encoding="utf-8")
+
+
 def _missing_manifest(place: Path) -> None:
     _manifest(place).unlink()
 
@@ -221,6 +226,7 @@ def _missing_lock(place: Path) -> None:
         _cut_manifest,
         _other_manifest,
         _missing_manifest,
+        _manifest_of_other_files,
         _cut_part,
         _overwritten_part,
         _missing_part,
