@@ -59,8 +59,7 @@ from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import WikibaseApi
 from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
-from gateway.wikibase.search import ApiSearch
-from gateway.wikibase.store import WikibaseStore
+from gateway.wikibase.search import ApiSearch, WikibaseStore
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 

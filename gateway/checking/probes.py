@@ -7,8 +7,8 @@ from collections.abc import Awaitable
 from gateway.checking.claims import Claim, not_determined
 from gateway.checking.prober import Prober, number_of, value_of
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
-from gateway.sparql.engines.dialect import BOUND_ROWS
-from gateway.sparql.results.terms import TripleTerm
+from gateway.sparql.engines.probes import BOUND_ROWS
+from gateway.sparql.results.rows import TripleTerm
 from gateway.terms.iri import is_iri
 
 _USUAL_CAP = 10_000

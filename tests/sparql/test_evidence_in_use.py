@@ -12,7 +12,7 @@ from gateway.settings.edges import EdgeSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.evidence import EvidenceSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.evidence.in_use import FRESH_SECONDS
+from gateway.sparql.evidence.ways import FRESH_SECONDS
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import Watched, WatchedElsewhere, X, engine
 

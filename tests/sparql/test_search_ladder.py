@@ -17,9 +17,8 @@ from gateway.settings.requests import RequestSettings
 from gateway.settings.search import SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import ProbeResponse
+from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.inprocess import InProcess
-from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.engine.small import PREFIXES, engine
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gateway.settings.endpoint import EngineName
 from gateway.settings.requests import TimeoutSettings
-from gateway.transport.timeout_policy import TimeoutPolicy
+from gateway.transport.base import TimeoutPolicy
 
 
 @dataclass(frozen=True, slots=True)
