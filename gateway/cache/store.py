@@ -11,14 +11,12 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gateway.cache.memory import MemoryCache
+from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
-from gateway.cache.sizes import memory_size
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.store import GraphStore, OnAnswers
+from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
 from gateway.graph.values import (
     WHOLE,
     Degree,

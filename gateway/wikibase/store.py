@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.graph.call import Call
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.store import GraphStore
+from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.wikibase.search import ApiSearch
 

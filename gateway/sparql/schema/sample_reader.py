@@ -7,9 +7,8 @@ import contextlib
 from dataclasses import replace
 
 from gateway.errors import Fault
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.deadline import Clock
-from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Method, Schema
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.schema.assembler import SchemaAssembler
