@@ -22,7 +22,7 @@ class Cost:
     Attributes:
         calls: Calls of tools, or queries.
         characters: Characters of their answers, errors included.
-        listed: Characters of `tools/list`; not among `characters`.
+        listed: Characters of the longest `tools/list`, which a client may read again and again; not among `characters`.
         tokens: Tokens of what `characters` counts; 0 where nobody counted.
         failed: Calls that were answered by an error.
         by_tool: Calls by tool.
@@ -78,7 +78,7 @@ def costs(calls: Iterable[Mapping[str, Any]], arm: str, tokens: Callable[[str], 
             continue
         cost = found[call["number"]]
         if call["what"] == "tools/list":
-            cost.listed += len(call["text"])
+            cost.listed = max(cost.listed, len(call["text"]))
             continue
         cost.calls += 1
         cost.by_tool[call["what"]] += 1
@@ -120,16 +120,16 @@ def summary(scored: Sequence[Score]) -> Mapping[str, float]:
     for score in scored:
         for tool, calls in score.cost.by_tool.items():
             by_tool[tool] += calls
-    surveyed = [score for score in scored if score.cost.calls]
     return {
         "questions": len(scored),
         "F1": round(fmean(score.f1 for score in scored), 3),
         "exactly right": sum(score.f1 == 1 for score in scored),
         "calls": sum(score.cost.calls for score in scored),
-        "calls a question": round(sum(score.cost.calls for score in scored) / max(1, len(surveyed)), 2),
+        "calls a question": round(sum(score.cost.calls for score in scored) / len(scored), 2),
         "characters": sum(score.cost.characters for score in scored),
-        "characters a question": round(sum(score.cost.characters for score in scored) / max(1, len(surveyed))),
+        "characters a question": round(sum(score.cost.characters for score in scored) / len(scored)),
         "tokens": sum(score.cost.tokens for score in scored),
         "errors": sum(score.cost.failed for score in scored),
+        "listed at most": max(score.cost.listed for score in scored),
         **{f"calls of {tool}": calls for tool, calls in sorted(by_tool.items())},
     }
