@@ -1,4 +1,4 @@
-"""A client for one question, for whoever has a shell: `client.py URL` lists the tools, `client.py URL TOOL JSON` calls.
+"""A client for one question, for the shell: `client.py URL` lists the tools, `client.py URL TOOL JSON` calls.
 
 It needs nothing but the package `mcp`, so that it can be copied out of this repository.
 """
