@@ -29,12 +29,11 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_file import shared_storage
 from gateway.graph.deadline import Clock
-from gateway.graph.name_reader import OnProgress
-from gateway.graph.store import GraphStore
-from gateway.labels.building import allowance_of, no_progress
+from gateway.graph.store import GraphStore, OnProgress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
+from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
 from gateway.settings.files import FileSettings

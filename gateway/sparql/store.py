@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.name_reader import NameReader, OnProgress
-from gateway.graph.store import OnAnswers
+from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     Degree,
     Description,

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.store import GraphStore
+from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.terms.words import listed_words
 from gateway.wikibase.requests import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in

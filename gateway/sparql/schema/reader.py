@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import replace
 
 from gateway.errors import Fault, QueryRefused
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.deadline import Clock
-from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient

@@ -14,9 +14,8 @@ from itertools import islice
 from typing import Self
 
 from gateway.errors import DeadlinePassed, Fault
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.deadline import Clock
-from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
