@@ -57,9 +57,9 @@ class BatchedQuery(Generic[Key, Answer]):
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
     split: Splitter[Key] = in_halves
 
-    async def run(
+    def run(
         self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None
-    ) -> dict[Key, Answer]:
+    ) -> Awaitable[dict[Key, Answer]]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys.
 
         Args:
@@ -68,7 +68,7 @@ class BatchedQuery(Generic[Key, Answer]):
             on_answers: Receives the answers that come once the last batch has been sent.
         """
         size = self.client.flow.batch_size(self.template, self.first_size)
-        return await _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
+        return _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
 
 @dataclass(frozen=True, slots=True)

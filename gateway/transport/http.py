@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 import aiohttp
 import yarl
 
-from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
+from gateway.errors import BrokenAnswer, NoQueryEndpoint, QueryTooLong
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import ChargedRequest
 from gateway.graph.call import Spend, unpaid
@@ -172,14 +172,14 @@ class Http:
         try:
             async with (
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._open_session().request(
-                    method, url, **self._options(method, self.timeout_policy.headers(deadline), form)
-                ) as response,
+                self._request(url, self.timeout_policy.headers(deadline), form) as response,
             ):
                 reply = Reply(response.status, response.headers, response.content_type, len(form))
                 if not reply.is_believed:
                     has_ended = True
-                    raise await _refused(reply, response, request)
+                    fault = reply.fault(await excerpt(response))
+                    request.answered(failed=True)
+                    raise fault
                 body = await self._body(response, request)
                 has_ended = True
                 return body
@@ -205,7 +205,7 @@ class Http:
                 asyncio.timeout(deadline.seconds_left),
                 self.flow.connections,
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._open_session().request("GET", url, **self._options("GET", {"Accept": accept})) as response,
+                self._request(url, {"Accept": accept}) as response,
             ):
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 text = await excerpt(response)
@@ -237,19 +237,16 @@ class Http:
             )
         return whole
 
-    def _options(self, method: str, headers: dict[str, str], form: bytes = b"") -> dict[str, Any]:
-        """Return aiohttp's arguments for one request."""
-        form_type = {"Content-Type": _FORM} if method == "POST" else {}
-        return {
-            "data": io.BytesIO(form) if len(form) > _LONG else form or None,
-            "headers": {**self._access.headers, **form_type, **headers},
-            "proxy": self._access.proxy or None,
-            "proxy_headers": self._access.proxy_headers or None,
-            # A redirect would send the query to an address that the operator did not configure.
-            "allow_redirects": False,
-            # No total: the deadline around this call is the only other limit, and a time-out here is the connection's.
-            "timeout": aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
-        }
+    def _request(
+        self, url: str, headers: Mapping[str, str], form: bytes = b""
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Send a request: a form by POST, or a GET where there is none."""
+        if self._session is None:
+            self._session = self._access.session(JSON)
+        if not form:
+            return self._session.get(url, **self._access.options(headers))
+        data = io.BytesIO(form) if len(form) > _LONG else form
+        return self._session.post(url, data=data, **self._access.options({"Content-Type": _FORM, **headers}))
 
     def _cancel_later(self, query_id: str) -> None:
         """Cancel a query in a task; the caller does not wait for it."""
@@ -260,24 +257,8 @@ class Http:
     async def _cancel(self, query_id: str) -> None:
         form = _form([("cancelQuery", ""), ("queryId", query_id)])
         with contextlib.suppress(*RAISED):
-            async with (
-                asyncio.timeout(_CANCEL_SECONDS),
-                self._open_session().request("POST", self.url, **self._options("POST", {}, form)),
-            ):
+            async with asyncio.timeout(_CANCEL_SECONDS), self._request(self.url, {}, form):
                 pass
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                # No credentials: aiohttp shows a session's headers to the proxy as well.
-                headers={"Accept": JSON, "Accept-Encoding": "gzip"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(ssl=self._access.tls or True),
-                middlewares=self._access.middlewares(),
-                # aiohttp takes a gzip body that lacks its end for a whole one.
-                auto_decompress=False,
-            )
-        return self._session
 
     async def close(self) -> None:
         """Close the connections, once the queries that were given up are cancelled."""
@@ -286,12 +267,6 @@ class Http:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-
-async def _refused(reply: Reply, response: aiohttp.ClientResponse, request: ChargedRequest) -> Fault:
-    fault = reply.fault(await excerpt(response))
-    request.answered(failed=True)
-    return fault
 
 
 def with_parameters(url: str, text: str) -> str:
