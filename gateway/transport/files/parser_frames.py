@@ -1,12 +1,14 @@
-"""The messages between the process that parses a file and the one that started it."""
+"""The messages between the process that parses a file and the one that started it.
+
+Everything that the parser's process imports is paid for at each file, so the messages are named tuples: `dataclasses`
+takes longer to import than a small file takes to parse.
+"""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
-
-from gateway.transport.files.fingerprint import Fingerprint
+from typing import NamedTuple
 
 HEADER = struct.Struct(">cI")
 """Of a frame: its kind, and the bytes that follow."""
@@ -20,8 +22,7 @@ Send = Callable[[bytes, bytes], None]
 """Takes one frame: its kind and its content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What to parse, and what that may take.
 
     Attributes:
@@ -41,18 +42,23 @@ class Request:
     growth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What was parsed.
 
     Attributes:
         prefixes: What the file declares.
-        fingerprint: What the file was when it was read.
+        size: Of the file, in bytes, from before it was read.
+        times: When its content and when its state changed, in nanoseconds since the epoch.
+        opened_ns: When it was opened, in nanoseconds since the epoch.
+        sha256: The hash of what was read, in hexadecimal.
         is_empty: Whether it has no triples.
     """
 
     prefixes: dict[str, str]
-    fingerprint: Fingerprint
+    size: int
+    times: tuple[int, int]
+    opened_ns: int
+    sha256: str
     is_empty: bool
 
 

@@ -6,11 +6,12 @@ import hashlib
 import io
 import sys
 from contextlib import suppress
-from typing import IO, cast
-
-from typing_extensions import Buffer
+from typing import IO, TYPE_CHECKING, cast
 
 from gateway.transport.files.parser_frames import POSITION, PROGRESS, TRIPLES, RefusedError, Request, Send
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _MEGABYTE = 1 << 20
 _ALWAYS_ALLOWED = 64 * _MEGABYTE
