@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import logging
 import sys
@@ -61,7 +62,7 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
             raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
     # Typer only reads the command line: it would handle some errors of the gateway itself.
-    result = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
+    result = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if result is None or isinstance(result, int):
         return result or 0
     if isinstance(result, ServeRequest):
@@ -76,6 +77,12 @@ def _run(arguments: list[str], log: StderrLog) -> int:
     from gateway.cli.run import run  # noqa: PLC0415 - `--help` is quick without the libraries of the commands
 
     return run(result)
+
+
+@functools.cache
+def _command() -> Any:
+    """Build the commands; that takes longer than most of what a program that calls `main` again and again asks."""
+    return get_command(app)
 
 
 def _usage(error: Any) -> str:
