@@ -21,7 +21,7 @@ from gateway.cli.render import WARNING, sections, warned
 from gateway.cli.screen import Screen
 from gateway.cli.statuses import DIFFERENT
 from gateway.cli.text import clean, line
-from gateway.engine.presentation.size import compact_json
+from gateway.escaping import json_text
 from gateway.sparql.engines.traits import TRAITS
 
 _FAINT = "dim"
@@ -52,7 +52,7 @@ def check(options: CommonOptions) -> int:
     """
     report = _checked(options)
     if options.as_json:
-        print_json(compact_json(report.as_json()))
+        print_json(json_text(report.as_json()))
     else:
         Screen().show(rendered(report))
     return 0 if report.agrees else DIFFERENT

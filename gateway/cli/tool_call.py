@@ -26,8 +26,8 @@ from gateway.engine.answers import (
 )
 from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
+from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.telemetry.record import Record
 
@@ -44,7 +44,7 @@ def call_tool(request: ToolRequest) -> None:
             )
             answer = asyncio.run(_answer(gateway, request, bar.show_call))
         if options.as_json:
-            print_json(compact_json(answer.as_json()))
+            print_json(json_text(answer.as_json()))
         else:
             Screen().show(rendered(answer, request.arguments))
     finally:
