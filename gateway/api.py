@@ -36,14 +36,18 @@ from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
-from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
-from gateway.settings.files import FileSettings
+from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.graph_identity import GraphIdentity, default_store
+from gateway.settings.limits import CacheSettings, FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
-from gateway.settings.memory import CacheSettings
 from gateway.settings.private_folder import check_private
-from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
+from gateway.settings.profile import (
+    Profile,
+    profile_digest,
+    profile_for_endpoint,
+    profile_in_process,
+    without_search_api,
+)
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.checking.claims import Claim, Comparison
 from gateway.checking.prober import Prober, value_of
+from gateway.checking.report import Claim, Comparison
 from gateway.checking.second_client import NotAnsweredError, SecondClient
 from gateway.errors import Fault
 from gateway.graph.call import Call

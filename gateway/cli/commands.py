@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.common_options import CommonOptions, not_empty
 from gateway.cli.log import lower_level
-from gateway.cli.option_groups import common, optional_arguments, with_options
+from gateway.cli.options import CommonOptions, common, not_empty, optional_arguments, with_options
 from gateway.engine.arguments import (
     BfsQuery,
     DescribeEntities,

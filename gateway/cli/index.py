@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 from rich.text import Text
 
 from gateway.api import make_label_index, open_gateway
-from gateway.cli.common_options import CommonOptions
 from gateway.cli.layout import Unwrapped
+from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_note
-from gateway.cli.progress_bar import ProgressBar
-from gateway.cli.screen import Screen
+from gateway.cli.screen import ProgressBar, Screen
 from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
 from gateway.errors import ConfigurationError, Fault

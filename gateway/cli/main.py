@@ -13,8 +13,7 @@ from typer.main import get_command
 
 from gateway.cli.commands import PROGRAM, ServeRequest, app
 from gateway.cli.log import StderrLog, logging_to_stderr
-from gateway.cli.output import discard_stdout, flush, print_error
-from gateway.cli.statuses import FAILED, INTERRUPTED
+from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, print_error
 from gateway.errors import GatewayError
 
 _log = logging.getLogger(__name__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from gateway.cli.commands import CheckRequest, DemoRequest, IndexRequest, ToolRequest
-from gateway.cli.common_options import CommonOptions
 from gateway.cli.log import lower_level
+from gateway.cli.options import CommonOptions
 from gateway.cli.screen import Screen
 from gateway.errors import ConfigurationError, GatewayError, InputError
 from gateway.settings.load import load_profile

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from gateway.cli.common_options import CommonOptions
 from gateway.cli.graph_source import (
     check_one_source,
     endpoint_url,
@@ -24,8 +23,8 @@ from gateway.cli.graph_source import (
     profile_of,
 )
 from gateway.cli.log import lower_level
-from gateway.cli.output import flush, print_note
-from gateway.cli.statuses import INTERRUPTED, TERMINATED
+from gateway.cli.options import CommonOptions
+from gateway.cli.output import INTERRUPTED, TERMINATED, flush, print_note
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener

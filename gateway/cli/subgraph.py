@@ -12,9 +12,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
+from gateway.cli.output import clean, counted
 from gateway.cli.render import degraded, sections, warned
-from gateway.cli.text import clean, counted, listed_values, short_names
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
+from gateway.terms.iri import local_name
 
 _PREDICATE = "green"
 _FAINT = "dim"
@@ -213,7 +214,7 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
     whole = "complete" if answer.complete else "not complete"
     line = Text.assemble(
         f"{about} ",
-        (listed_values(answer.seeds), f"{STRONG} {ID}"),
+        (", ".join(map(clean, answer.seeds)), f"{STRONG} {ID}"),
         f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
         (whole, "green" if answer.complete else f"{STRONG} yellow"),
         ".",
@@ -274,3 +275,11 @@ def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, 
     elsewhere = sorted(names[term] for term in terms if term not in counts)
     shown = [", ".join(f"{names[term]} {counts[term]:,}" for term in here)] if here else []
     return "; ".join([*shown, *([f"not shown: {', '.join(elsewhere)}"] if elsewhere else [])])
+
+
+def short_names(terms: Iterable[str], labels: Mapping[str, str] | None) -> dict[str, str]:
+    """Return a name for each type or predicate: its label or local part if no other has the same, else its ID."""
+    given = labels or {}
+    preferred = {term: given.get(term) or local_name(term.strip("<>")) for term in terms}
+    times = Counter(preferred.values())
+    return {term: clean(name if times[name] == 1 else term) for term, name in preferred.items()}

@@ -10,11 +10,10 @@ from rich.console import RenderableType
 
 from gateway.cli import render, subgraph
 from gateway.cli.commands import ToolRequest
-from gateway.cli.explain_report import print_explained
 from gateway.cli.graph_source import open_graph, prefixes_of, profile_of
 from gateway.cli.output import print_json
-from gateway.cli.progress_bar import ProgressBar
-from gateway.cli.screen import Screen
+from gateway.cli.render import print_explained
+from gateway.cli.screen import ProgressBar, Screen
 from gateway.engine.answers import (
     Answer,
     BfsResult,

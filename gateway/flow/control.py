@@ -23,8 +23,7 @@ from gateway.flow.quota import ChargedRequest, Quota, Sleep
 from gateway.flow.retry import RetryPolicy
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.requests import RequestSettings
+from gateway.settings.endpoint import QuotaSettings, RequestSettings
 
 _Result = TypeVar("_Result")
 

@@ -29,7 +29,7 @@ from gateway.flow.ban import DAY, banned
 from gateway.flow.bucket import TokenBucket
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.quota import QuotaSettings
+from gateway.settings.endpoint import QuotaSettings
 
 Sleep = Callable[[float], Awaitable[None]]
 

@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
 
 from gateway.telemetry.clock import Clock, milliseconds
-from gateway.telemetry.log import log_record
-from gateway.telemetry.query_timer import QueryTimer, RunningQuery, WaitingTime
-from gateway.telemetry.record import Milliseconds, Outcome, Record, Stage
+from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, log_query, log_record
 
 
 class Tally:
@@ -106,3 +106,135 @@ class Tally:
         )
         log_record(record)
         return record
+
+
+@dataclass(slots=True)
+class RunningQuery:
+    """A query that was sent and may still be answered; the attributes are those of `Sent`.
+
+    Attributes:
+        again: Whether it is a retry.
+    """
+
+    template: str
+    sparql: str
+    again: bool
+    rows: int = 0
+    bytes: int = 0
+    ms: float = 0.0
+    fault: str = ""
+
+    def frozen(self) -> Sent:
+        """Return the query as it is now."""
+        return Sent(self.template, self.sparql, self.rows, self.bytes, self.ms, self.fault)
+
+
+class WaitingTime:
+    """The time in which at least one of several queries waits."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = 0
+        self._since = 0.0
+        self._ended = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """The time until now."""
+        return self._ended + (self._clock() - self._since if self._count else 0.0)
+
+    def begin(self) -> None:
+        """Count one more that waits."""
+        if not self._count:
+            self._since = self._clock()
+        self._count += 1
+
+    def end(self) -> None:
+        """Count one less."""
+        self._count -= 1
+        if not self._count:
+            self._ended += self._clock() - self._since
+
+
+class QueryTimer:
+    """Measures one query, from before it is sent until it is answered or given up; it may be sent several times.
+
+    Args:
+        template: The name of its template.
+        sparql: Its text.
+        clock: The time in seconds.
+        waiting: The waiting time of the call.
+        queries: The queries of the call; each sending is added.
+        keep_text: Whether the text stays with the query after it is logged.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        sparql: str,
+        clock: Clock,
+        waiting: WaitingTime,
+        queries: list[RunningQuery],
+        *,
+        keep_text: bool,
+    ) -> None:
+        self._template = template
+        self._sparql = sparql
+        self._clock = clock
+        self._waiting = waiting
+        self._queries = queries
+        self._keep_text = keep_text
+        self._is_waiting = False
+        self._sent_at = 0.0
+        self._query: RunningQuery | None = None
+
+    def __enter__(self) -> Self:
+        """Begin to wait, for the turn to send."""
+        self._begin_wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the wait."""
+        self._end_wait()
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Count one sending of the query, and the fault that ends the block."""
+        query = self._query = RunningQuery(self._template, self._sparql, again=self._query is not None)
+        self._queries.append(query)
+        self._sent_at = self._clock()
+        try:
+            yield
+        except BaseException as error:
+            query.fault = type(error).__name__
+            if self._is_waiting:
+                query.ms = milliseconds(self._clock() - self._sent_at)
+            # A pause before a retry follows, or the end.
+            self._begin_wait()
+            raise
+        finally:
+            log_query(query.frozen(), again=query.again)
+            if not self._keep_text:
+                query.sparql = ""
+
+    def received(self, size: int) -> None:
+        """Count the bytes of the answer, and end the wait: the time to decode it is the gateway's own."""
+        if self._query is not None:
+            self._query.bytes = size
+            self._query.ms = milliseconds(self._clock() - self._sent_at)
+        self._end_wait()
+
+    def decoded(self, rows: int) -> None:
+        """Count the rows of the answer."""
+        if self._query is not None:
+            self._query.rows = rows
+
+    def _begin_wait(self) -> None:
+        if not self._is_waiting:
+            self._is_waiting = True
+            self._waiting.begin()
+
+    def _end_wait(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            self._waiting.end()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Unit
+from gateway.settings.endpoint import Unit
 
 
 @dataclass(frozen=True, slots=True)

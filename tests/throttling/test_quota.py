@@ -17,8 +17,8 @@ from gateway.flow.quota import Quota
 from gateway.flow.quota_file import QuotaFile
 from gateway.flow.quota_state import QuotaState
 from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact
-from gateway.settings.quota import QuotaSettings
 from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway.engine import messages
-from gateway.settings.edges import HubSettings
+from gateway.settings.limits import HubSettings
 
 _COUNTED_BEYOND = 10
 """Edges are counted up to so many times the rule's limit, for the degree of a hub in the answer."""

@@ -8,8 +8,8 @@ from collections.abc import Collection
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
-from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results.columns import literal

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge, Evidence, Mark, NoValue
-from gateway.settings.evidence import EvidenceWay
+from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.in_use import WaysInUse

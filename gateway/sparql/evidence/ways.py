@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gateway.graph.values import Iri
-from gateway.settings.evidence import EvidenceWay
+from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.template import Parameter
 from gateway.terms.known_iris import (
     BIOLINK,
