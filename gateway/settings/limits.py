@@ -46,6 +46,11 @@ class LimitSettings(Section):
         default=64, description="Largest response accepted from the endpoint, uncompressed."
     )
 
+    @property
+    def body_bytes(self) -> int:
+        """The size of the largest response, in bytes."""
+        return self.body_megabytes << 20
+
 
 class SizeSettings(Section):
     """How large an answer to the model may be; a token counts as 4 bytes."""
