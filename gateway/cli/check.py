@@ -129,9 +129,9 @@ def _number(name: str, value: int, *, at_least: bool) -> str:
 def _compared(comparison: Comparison) -> RenderableType:
     about = line(comparison.about)
     if comparison.not_compared:
-        return Text.assemble(("? ", WARNING), f"{about}: not compared, {line(comparison.not_compared)}")
+        return Text.assemble(("? ", WARNING), f"{about}: not compared, because {line(comparison.not_compared)}")
     if not comparison.differences:
-        return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, SPARQLWrapper has the same")
+        return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, the same as SPARQLWrapper")
     lines = "".join(f"\n    {line(difference)}" for difference in comparison.differences)
     return Text.assemble(
         ("≠ ", f"{STRONG} red"),

@@ -46,10 +46,10 @@ def prefixes_of(given: Sequence[str] | None) -> Mapping[str, str]:
         if not separator or not namespace:
             raise ConfigurationError(
                 f"--prefix {quoted(text)} is wrong.",
-                valid="It is NAME=IRI, for example --prefix ex=http://example.org/.",
+                valid="Write NAME=IRI, for example --prefix ex=http://example.org/.",
             )
         if prefixes.setdefault(name, namespace) != namespace:
-            raise ConfigurationError(f"--prefix {quoted(name)} is given twice, with different IRIs.")
+            raise ConfigurationError(f"--prefix {quoted(name)} was given twice, with different IRIs.")
     return prefixes
 
 
@@ -128,7 +128,7 @@ def with_file_limits(files: FileSettings, changes: list[str] | None) -> FileSett
         except ValidationError as error:
             raise ConfigurationError(
                 f"--file-limit {quoted(change)} is wrong.",
-                valid="It is NAME=NUMBER; the names are memory_megabytes (128 or more), cpu_seconds and growth (1 or "
+                valid="Write NAME=NUMBER, where NAME is memory_megabytes (128 or more), cpu_seconds or growth (1 or "
                 "more).",
             ) from error
     return files

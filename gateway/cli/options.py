@@ -21,7 +21,7 @@ def not_empty(value: str | None) -> str | None:
         BadParameter: The value is empty.
     """
     if value is not None and not value.strip():
-        raise typer.BadParameter("it is empty; leave the option out, or give a value.")
+        raise typer.BadParameter("it is empty; omit the option, or give a value.")
     return value
 
 
@@ -35,8 +35,8 @@ class CommonOptions:
             "--graph",
             "-g",
             metavar="FILE",
-            help="RDF file to load, also .gz; several become one graph. Without it and --endpoint: the profile's "
-            "endpoint, else the demo graph.",
+            help="RDF file to load, plain or .gz; several files become one graph. Without --graph and --endpoint: the "
+            "profile's endpoint, else the demo graph.",
         ),
     ] = None
     endpoint: Annotated[
@@ -46,7 +46,7 @@ class CommonOptions:
             "-e",
             callback=not_empty,
             metavar="URL",
-            help="SPARQL query endpoint to ask, instead of files; wins over the profile's.",
+            help="SPARQL query endpoint, instead of files; overrides the profile's.",
         ),
     ] = None
     contact: Annotated[
@@ -55,7 +55,7 @@ class CommonOptions:
             "--contact",
             callback=not_empty,
             metavar="ADDRESS",
-            help="An e-mail address or a URL of yours, for the endpoint; Wikimedia demands it. Also: BFSQL_CONTACT.",
+            help="Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: BFSQL_CONTACT.",
         ),
     ] = None
     store: Annotated[
@@ -64,8 +64,8 @@ class CommonOptions:
             "--store",
             callback=not_empty,
             metavar="DIR",
-            help="Folder of what is kept between runs: parsed files, label indexes and schemas."
-            " Without it, those of endpoints are in the user's cache directory.",
+            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: the user's "
+            "cache directory, for endpoints only.",
         ),
     ] = None
     file_limits: Annotated[
@@ -73,8 +73,8 @@ class CommonOptions:
         typer.Option(
             "--file-limit",
             metavar="NAME=NUMBER",
-            help="What parsing a file may take: memory_megabytes, cpu_seconds (for each 100 MB), or growth (times the "
-            "file's size). Repeatable.",
+            help="Limit for parsing a file: memory_megabytes, cpu_seconds (per 100 MB), or growth (times the file's "
+            "size). Repeatable.",
         ),
     ] = None
     profile: Annotated[
@@ -92,16 +92,16 @@ class CommonOptions:
         typer.Option(
             "--prefix",
             metavar="NAME=IRI",
-            help="A short name for a namespace in IDs; repeatable.",
+            help="Short name for a namespace in IDs. Repeatable.",
         ),
     ] = None
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Print exactly the JSON that a model gets, on one line."),
+        typer.Option("--json", help="Print the JSON that a model gets, on one line."),
     ] = False
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Say what the answer cost, and show the SPARQL that was sent."),
+        typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),
     ] = False
     verbose: Annotated[
         int,
@@ -109,7 +109,7 @@ class CommonOptions:
             "--verbose",
             "-v",
             count=True,
-            help="Log to standard error: -v what is done, -vv everything.",
+            help="Log to standard error: -v for information, -vv for debugging.",
         ),
     ] = 0
 

@@ -23,12 +23,15 @@ _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
 
 _STEPS: Mapping[str, tuple[str, str]] = {
-    "values_shortened": ("Shortened to keep the answer small: {} (long texts and lists).", "value"),
-    "nodes_as_stubs": ("Left out to keep the answer small: the details of {}.", "node"),
-    "edges_bare": ("Left out to keep the answer small: the evidence of {}.", "edge"),
-    "ids_left_out": ("Left out because they are no IRIs, or too long for an ID: {}.", "term"),
-    "precision_failed": ("The precisions of dates and units of quantities of {} could not be read: ask again.", "item"),
-    "metadata_failed": ("The graph failed to give the details of {}: ask again.", "item"),
+    "values_shortened": ("Shortened to limit the size of the answer: {} (long texts and lists).", "value"),
+    "nodes_as_stubs": ("Omitted to limit the size of the answer: the details of {}.", "node"),
+    "edges_bare": ("Omitted to limit the size of the answer: the evidence of {}.", "edge"),
+    "ids_left_out": ("Omitted because they are not IRIs, or too long for an ID: {}.", "term"),
+    "precision_failed": (
+        "The precisions of dates and the units of quantities of {} could not be read: try again.",
+        "item",
+    ),
+    "metadata_failed": ("The details of {} could not be read: try again.", "item"),
 }
 
 
@@ -40,8 +43,12 @@ def schema(answer: SchemaResult) -> RenderableType:
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
         [
             *(warned(text) for text in answer.warnings or ()),
-            *([Text("With --whole, all of it is read first.")] if "enumerated" not in answer.basis.methods else []),
-            Text.assemble(("Next steps, as a model is told: ", STRONG), line(answer.next_steps)),
+            *(
+                [Text("With --whole, the whole graph is read first.")]
+                if "enumerated" not in answer.basis.methods
+                else []
+            ),
+            Text.assemble(("Next steps suggested to a model: ", STRONG), line(answer.next_steps)),
         ],
     )
 
@@ -70,11 +77,11 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     how = f"Searched: {line(searched.how)}."
     warnings = [warned(text) for text in answer.warnings or ()]
     if searched.truncated:
-        warnings.append(warned("There are more matches than could be read: search for more words."))
+        warnings.append(warned("There are more matches than could be read: add words to the query."))
     if not searched.exhaustive:
-        warnings.append(warned("Not every name was compared: there may be matches that were missed."))
+        warnings.append(warned("Not every name was compared: matches may be missing."))
     if not answer.result:
-        return sections([Text(f"Nothing is found for “{clean(query)}”. {how}"), *warnings])
+        return sections([Text(f"Nothing was found for “{clean(query)}”. {how}"), *warnings])
     columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
     if any(hit.matched for hit in answer.result):
         columns.append(("Matched", ""))
@@ -85,7 +92,7 @@ def search(answer: SearchResult, query: str) -> RenderableType:
         for hit in answer.result
     ]
     left = searched.found - len(answer.result)
-    more = [Text(f"… {left:,} more: search for more words, or raise --limit.")] if left > 0 else []
+    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
     return sections([IdTable(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
 
 
@@ -101,7 +108,7 @@ def entities(answer: EntitiesResult) -> RenderableType:
     others = [
         ("Not in the graph", answer.not_found),
         ("Failed, try again", answer.failed),
-        ("Did not fit, ask again for", answer.remaining_ids),
+        ("Did not fit, describe separately", answer.remaining_ids),
     ]
     return sections(
         *([_entity(node.model_dump(), node.metadata)] for node in answer.result),
@@ -180,11 +187,11 @@ def _summary(record: Record) -> RenderableType:
     queries = "1 query" if record.queries == 1 else f"{record.queries:,} queries"
     asked = [
         queries,
-        *([f"{record.retries:,} of them sent again"] if record.retries else []),
+        *([f"{record.retries:,} of them retries"] if record.retries else []),
         counted(record.rows, "row"),
         counted(record.bytes, "byte"),
-        *([f"{record.overflows:,} too long for one query"] if record.overflows else []),
-        *([f"asked in parts {counted(record.splits, 'time')}"] if record.splits else []),
+        *([f"{record.overflows:,} with too many rows for one query"] if record.overflows else []),
+        *([f"split {counted(record.splits, 'time')}"] if record.splits else []),
     ]
     stages = {name: value for name, value in asdict(record.ms).items() if value and name not in {"total", "waiting"}}
     rows = [

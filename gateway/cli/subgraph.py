@@ -79,7 +79,7 @@ def _paths(answer: IntersectionResult) -> list[RenderableType]:
             if len(path) > 1 and node.id not in answer.seeds:
                 steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
                 lines.append(Unwrapped(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
-    return [Text("How they hang together", style=STRONG), *lines] if lines else []
+    return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
 
 
 class _Names:
@@ -224,18 +224,18 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
         more = f" and {gap.count - len(gap.ids):,} more" if gap.count > len(gap.ids) else ""
         parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
     if not answer.complete:
-        parts.append(warned("What is not here may still be in the graph."))
+        parts.append(warned("What is missing here may still be in the graph."))
     if answer.missing_seeds:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:
-        parts.append(warned("The answer is another one since the page before: start again at --offset 0."))
+        parts.append(warned("The answer has changed since the previous page: start again at --offset 0."))
     if len(answer.nodes) < answer.node_count:
         end = offset + len(answer.nodes)
         if answer.nodes:
             edges = counted(len(answer.edges), "edge")
             parts.append(Text(f"This page: nodes {offset + 1:,} to {end:,}, and the {edges} among them."))
         else:
-            parts.append(warned(f"This page is empty: --offset {offset} is past the last node."))
+            parts.append(warned(f"This page is empty: --offset {offset} is beyond the last node."))
     return parts
 
 
@@ -254,18 +254,18 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
     parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
-        parts.append(warned(f"Left out: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
+        parts.append(warned(f"Omitted: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
     parts += degraded(answer.degraded)
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
-        parts.append(warned(f"Left out of the evidence, as long quotes: {omitted}."))
+        parts.append(warned(f"Omitted from the evidence, as long quotes: {omitted}."))
     if answer.edges_across_pages:
         across = counted(answer.edges_across_pages, "edge")
-        parts.append(warned(f"{across} between this page and others: on no page."))
+        parts.append(warned(f"{across} between this page and others, which no page shows."))
     if answer.next_offset is not None:
         more = counted(answer.node_count - answer.next_offset, "more node")
         snapshot = f" --snapshot {answer.snapshot}" if answer.snapshot else ""
-        parts.append(warned(f"… {more}. The next page: --offset {answer.next_offset}{snapshot}"))
+        parts.append(warned(f"… {more}. Next page: --offset {answer.next_offset}{snapshot}"))
     return parts
 
 
