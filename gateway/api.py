@@ -30,12 +30,11 @@ from gateway.flow.quota import Quota
 from gateway.flow.quota_file import shared_storage
 from gateway.flow.quota_state import MemoryStorage
 from gateway.graph.deadline import Clock
-from gateway.graph.name_reader import OnProgress
-from gateway.graph.store import GraphStore
-from gateway.labels.building import allowance_of, no_progress
+from gateway.graph.store import GraphStore, OnProgress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
+from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.graph_identity import GraphIdentity, default_store
 from gateway.settings.limits import FileSettings
@@ -63,8 +62,7 @@ from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import WikibaseApi
 from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
-from gateway.wikibase.search import ApiSearch
-from gateway.wikibase.store import WikibaseStore
+from gateway.wikibase.search import ApiSearch, WikibaseStore
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 

@@ -14,8 +14,7 @@ import msgspec
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
 from gateway.graph.call import Call
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.store import GraphStore
+from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Schema
 from gateway.settings.private_folder import read_at_most, write_file
 

@@ -22,9 +22,9 @@ from gateway.settings.profile import Profile
 from gateway.settings.urls import without_query
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
-from gateway.transport.advice import OPERATOR
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
+from gateway.transport.verdict import OPERATOR
 
 _HERE = "the graph is in this process"
 

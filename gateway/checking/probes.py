@@ -14,10 +14,10 @@ from gateway.checking.report import Claim, not_determined
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
-from gateway.sparql.engines.dialect import BOUND_ROWS
+from gateway.sparql.engines.probes import BOUND_ROWS
 from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.results.columns import edge, iri, literal, read, term
-from gateway.sparql.results.terms import TripleTerm
+from gateway.sparql.results.rows import TripleTerm
 from gateway.terms.iri import is_iri
 from gateway.terms.literals import Literal
 

@@ -16,9 +16,8 @@ from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import ProbeResponse, Transport
+from gateway.transport.base import ProbeResponse, TimeoutPolicy, Transport
 from gateway.transport.inprocess import InProcess
-from gateway.transport.timeout_policy import TimeoutPolicy
 
 X = "https://example.org/x/"
 PREFIXES = {

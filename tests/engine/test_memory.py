@@ -5,8 +5,7 @@ import tracemalloc
 
 import pytest
 
-from gateway.cache.memory import MemoryCache
-from gateway.cache.sizes import memory_size
+from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault

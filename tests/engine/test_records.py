@@ -173,7 +173,7 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
         if record not in readers:
             assert {sent.template for sent in record.sent} <= {
                 "search/folded",
-                "search/folding",
+                "search/letter_classes",
                 "facts",
                 "literals",
                 "blank_content",

@@ -11,7 +11,7 @@ from gateway.graph.values import Edge
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
-from gateway.sparql.evidence.in_use import FRESH_SECONDS
+from gateway.sparql.evidence.ways import FRESH_SECONDS
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import Watched, WatchedElsewhere, X, engine
 

@@ -15,9 +15,8 @@ from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import ProbeResponse
+from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.inprocess import InProcess
-from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.engine.small import PREFIXES, engine
 
 pytestmark = pytest.mark.anyio

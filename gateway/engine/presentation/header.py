@@ -10,8 +10,7 @@ from gateway.engine.arguments import BfsQuery
 from gateway.engine.presentation.filters import FilteredTopology, TraversalArguments
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
 from gateway.engine.presentation.reference_shape import size_of_counts, size_of_summary
-from gateway.engine.schema.entity_type import UNKNOWN
-from gateway.engine.schema.view import SchemaView
+from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Deadline

@@ -22,7 +22,7 @@ from gateway.engine.presentation.reference_shape import size_of_header, size_of_
 from gateway.engine.presentation.size_limit import limit_header, limit_page, max_bytes
 from gateway.engine.presentation.window import Window, edges_across, edges_within
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.subclasses import Subclasses
+from gateway.engine.schema.term_lookup import Subclasses
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import DeadlinePassed

@@ -16,10 +16,8 @@ from gateway.engine.presentation.reference_shape import search_result, size_of_h
 from gateway.engine.presentation.size import Shortener, size_of
 from gateway.engine.presentation.size_limit import limit_search_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
-from gateway.engine.schema.subclasses import Subclasses
-from gateway.engine.schema.term_lookup import Chosen
-from gateway.engine.schema.view import SchemaView, names_in_doubt
+from gateway.engine.schema.term_lookup import Chosen, Subclasses
+from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import RankedHit, ordered_by_weight, ranked, weights_of
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call

@@ -13,7 +13,7 @@ from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Present
 from gateway.engine.presentation.reference_shape import bfs_result, intersection_result
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.tools.description import expanded
-from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.breadth_first import HubRule
 from gateway.engine.traversal.redirects import Redirects
 from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.topology_builder import TopologyBuilder
@@ -69,7 +69,7 @@ class Traverser:
             _check_two(seeds)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         via = isinstance(arguments, IntersectSubgraphs) and arguments.via
-        question = (arguments.tool, tuple(seeds), hops, rule.question, via)
+        question = (arguments.tool, tuple(seeds), hops, rule, via)
         generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, continues=continues)
         if topology is None:

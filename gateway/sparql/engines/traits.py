@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gateway.settings.endpoint import EngineName, TimeoutSettings
-from gateway.transport.timeout_policy import TimeoutPolicy
+from gateway.transport.base import TimeoutPolicy
 
 
 @dataclass(frozen=True, slots=True)

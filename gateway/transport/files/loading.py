@@ -21,8 +21,8 @@ from gateway.errors import ConfigurationError
 from gateway.settings.limits import FileSettings
 from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.parser import SUFFIXES
-from gateway.transport.files.parser_frames import Request, Result
 from gateway.transport.files.parser_process import ParserProcess, Progress
+from gateway.transport.files.parser_streams import Request, Result
 
 _log = logging.getLogger(__name__)
 

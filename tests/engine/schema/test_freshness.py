@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from gateway.engine.schema.freshness import Freshness
+from gateway.engine.schema.reading import Freshness
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings
 from gateway.settings.limits import LimitSettings
