@@ -22,17 +22,13 @@ from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.access import AccessSettings
-from gateway.settings.edges import HubSettings
-from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
+from gateway.settings.limits import HubSettings, LimitSettings, SizeSettings
 from gateway.settings.profile import Profile, ServerSettings
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.store import SparqlStore
-from gateway.telemetry.log import LOGGER, line_of
-from gateway.telemetry.record import Milliseconds, Record, Sent
+from gateway.telemetry.record import LOGGER, Milliseconds, Record, Sent, line_of
 from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
@@ -177,7 +173,7 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
         if record not in readers:
             assert {sent.template for sent in record.sent} <= {
                 "search/folded",
-                "search/folding",
+                "search/letter_classes",
                 "facts",
                 "literals",
                 "blank_content",

@@ -4,10 +4,9 @@ import pytest
 
 from gateway.engine.presentation.size_limit import BYTES_PER_TOKEN
 from gateway.escaping import json_text
+from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import Profile, SearchSettings
 from tests.calls import asked, connected, patient
 from tests.columns import Column
 from tests.oracle import bfs

@@ -24,7 +24,7 @@ from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
 from gateway.transport.files.fingerprint import Fingerprint
-from gateway.transport.files.parser_frames import HEADER, POSITION, PROGRESS, REFUSAL, TRIPLES, Request, Result
+from gateway.transport.files.parser_streams import HEADER, POSITION, PROGRESS, REFUSAL, TRIPLES, Request, Result
 
 _log = logging.getLogger(__name__)
 

@@ -7,16 +7,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql.search.name_variants import variants
-from gateway.sparql.search.text_index import distinctive_words
-from gateway.sparql.search.text_query import lucene, plain, virtuoso
+from gateway.sparql.search.reader import variants
+from gateway.sparql.search.text_index import blazegraph_query, distinctive_words, lucene_query, virtuoso_query
 from gateway.terms.words import is_word, listed_words, words_of
 from tests.examples import examples
 
 LUCENE_SPECIAL = set('+-&|!(){}[]^"~*?:\\/ \t\n\r\u3000')
 """What ends a term of Lucene's classic syntax, or means something in it."""
 
-WRITERS = [lucene, virtuoso, plain]
+WRITERS = [lucene_query, virtuoso_query, blazegraph_query]
 HOSTILE = ["AND", "and or not", 'a" OR "b', "a) uri:*", "x* ?y", "~2", "[a TO z]", "\\", "'", "?x . } #", "a\x00b"]
 
 texts = st.text(max_size=40) | st.sampled_from(HOSTILE)
@@ -54,7 +53,9 @@ def quoted_words(written: str, joint: str) -> list[str]:
 def test_lucene_gets_each_word_quoted_and_nothing_else(text: str, every: bool) -> None:
     words = words_of(text)
     if words:
-        assert quoted_words(lucene(words, every=every), " AND " if every else " OR ") == [word[:60] for word in words]
+        assert quoted_words(lucene_query(words, every=every), " AND " if every else " OR ") == [
+            word[:60] for word in words
+        ]
 
 
 @settings(deadline=None, max_examples=examples(300))
@@ -66,7 +67,7 @@ def test_virtuoso_gets_each_word_quoted_and_a_wildcard_only_after_four_character
     words = words_of(text)
     if not words:
         return
-    terms = virtuoso(words, every=every).split(" AND " if every else " OR ")
+    terms = virtuoso_query(words, every=every).split(" AND " if every else " OR ")
     for term, word in zip(terms, words, strict=True):
         assert term == (f'"{beginning(word)}*"' if len(word) >= 4 else f'"{word}"')
         assert '"' not in word
@@ -78,7 +79,7 @@ def test_a_bag_of_words_has_the_words_and_nothing_else(text: str) -> None:
     words = words_of(text)
     if words:
         expected = [f"{beginning(word)}*" if len(word) >= 4 else word for word in words]
-        assert plain(words, every=True).split() == expected
+        assert blazegraph_query(words, every=True).split() == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_bag_of_words_has_the_words_and_nothing_else(text: str) -> None:
     ],
 )
 def test_a_plural_is_asked_for_by_what_its_singular_has_too(plural: str, begun: str) -> None:
-    assert plain([plural], every=True) == begun
+    assert blazegraph_query([plural], every=True) == begun
 
 
 @pytest.mark.parametrize("writer", WRITERS)
