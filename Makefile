@@ -11,7 +11,7 @@ WORKERS ?= 2
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap soak drawn mutants fuzz check docs fix bench recall fuseki servers build clean
+.PHONY: help demo quick test cap soak drawn mutants fuzz check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,6 +66,9 @@ fix: $(STAMP) ## Format, and repair what ruff can
 
 bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 15 minutes, more where graphs are loaded first
 	@$(RUN) -m benchmarks $(PARTS)
+
+trial: $(STAMP) ## Serve 60 questions to a model or a person, over the tools and over SPARQL; FOLDER=trial SEED=1
+	@$(RUN) -m benchmarks.trial serve --folder $(or $(FOLDER),.trial) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
 recall: $(STAMP) ## What share of names a search finds however they are typed; half an hour, SAMPLE=800 for three minutes
 	@$(RUN) -m benchmarks.recall $(if $(SAMPLE),--sample $(SAMPLE))

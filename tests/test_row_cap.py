@@ -8,8 +8,7 @@ from typing import Final
 
 import pytest
 
-from gateway.engine.traversal.breadth_first import Exploration, explore
-from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, HubRule
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import LimitSettings
@@ -76,7 +75,7 @@ async def asked(engine: Column, nodes: Sequence[str], profile: Profile) -> list[
         async with two:
             deadline = Deadline.after(limits.deadline_seconds)
             call = Call(deadline, limits.requests, limits.rows, limits.nodes)
-            return await explore(store, [[node]], 2, HubRule(), call)
+            return await BreadthFirstSearch(store, [[node]], 2, HubRule(), call).run()
 
     try:
         return await asyncio.gather(*map(search, nodes))

@@ -16,13 +16,13 @@ import pytest
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.deadline import Deadline
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.load import load_profile
+from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, TripleTerm, literal
+from gateway.sparql.results.rows import BlankTerm, IriTerm, Term, TripleTerm, literal
 from gateway.sparql.search.text_index import INDEXES
 from gateway.sparql.template import Parameter, Template
 from gateway.terms.iri import is_plain_iri
@@ -200,18 +200,18 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "edges_between": [{**values, "nodes": there.nodes[:400]} for values in there.single],
         "edges_out": there.ruled,
         "edges_page": [{**values, "after": after} for values in there.single for after in ([], [middle])],
-        "edges_some": there.bounded,
+        "edges_capped": there.bounded,
         **_about_edges(there),
         **_about_values(there),
         "evidence/in_use": once,
         "existing": about,
         "subjects": about,
         "lateral/degrees": counted,
-        "lateral/edges_some": there.bounded,
+        "lateral/edges_capped": there.bounded,
         "lateral/probe": once,
         **_about_names(there),
         "neighbours": there.ruled,
-        "search": _searches(there),
+        "search/every_word": _searches(there),
         "search/exact": [
             {"predicates": names, "forms": forms, **_of_types(given)}
             for names in (NAME_PREDICATES, NAME_PREDICATES[:1], SYNONYM_PREDICATES)
@@ -223,17 +223,17 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             for words in WORDS
             for values in _searches(there, words)
         ],
-        "search/folding": [
+        "search/letter_classes": [
             {"pattern": patterns(["bjork"])[0], "matching": ["Bj\u00f6rk", "Bjo\u0308rk"], "others": others}
             for others in ([], ["Bjerk"], ["BJORK"])
         ],
         "search/sample": [{"predicates": names, "most": 5_000} for names in (NAME_PREDICATES, SYNONYM_PREDICATES[:1])],
-        "search/size": [
+        "search/name_count": [
             {"predicates": names, "most": most}
             for names in (NAME_PREDICATES, NAME_PREDICATES[:1], NAME_PREDICATES[-1:], [*NAME_PREDICATES, RDF_TYPE])
             for most in (1_000_000, 2)
         ],
-        "search_some": _searches(there),
+        "search/any_word": _searches(there),
     }
 
 

@@ -12,8 +12,7 @@ from gateway.engine.answers import SearchResult, SentQuery
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import Profile
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.terms.patterns import patterns
 from gateway.terms.words import has_symbol, words_of
 from tests.columns import Asked, Column
@@ -55,7 +54,7 @@ HOSTILE = [
     *("\u4e00", "\u6771\u4eac\u90fd", "\u0130", "\u00df", "SELECT * WHERE { ?s ?p ?o }"),
     *("n" * 1_000, "n" * 10_000, " ".join(["word"] * 200), "a " * 500, "x" * 255),
 ]
-SAME_FOR_ALL = {"search/size", "search/sample", "search/folding"}
+SAME_FOR_ALL = {"search/name_count", "search/sample", "search/letter_classes"}
 """Templates that have nothing of what is searched for."""
 
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"(?:@[A-Za-z-]+)?')
@@ -152,7 +151,7 @@ async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, st
             continue
         assert sent.fault is None, (query, sent)
         assert skeleton(sent) == harmless[sent.template], query
-        if sent.template in {"search", "search_some"}:
+        if sent.template in {"search/every_word", "search/any_word"}:
             assert set(texts(sent)) == set(words_of(query))
         elif sent.template == "search/folded":
             sought = {text.replace("\\\\", "\\") for text in texts(sent)} - {""}

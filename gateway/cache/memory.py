@@ -1,22 +1,29 @@
-"""The cache in memory: answers by primitive and key, bounded in bytes, each for one time to live."""
+"""The cache in memory: answers by primitive and key, bounded in bytes, each for one time to live.
+
+Every object in an answer counts once. Stores share equal texts within one answer; what two answers share counts twice,
+so the sum is never too small. `tests/cache/test_sizes.py` compares it with what Python allocates.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from itertools import chain
 from operator import itemgetter
+from struct import calcsize
+from sys import getsizeof
+from typing import Any
 
 from cachetools import LRUCache
 
-from gateway.cache.sizes import memory_size
+from gateway.errors import EdgesCapped
 from gateway.graph.deadline import Clock
+from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts
 
 _ENTRY = 450
 """Bytes of an entry beside its answer and its key: cachetools has three tables."""
 
-
 Key = tuple[Hashable, Hashable]
 """A primitive with its parameters, and the ID that it was asked about."""
-
 
 _Entry = tuple[object, int, float]
 """An answer, its size in bytes, and when it expires on the clock."""
@@ -82,3 +89,99 @@ class MemoryCache:
     def clear(self) -> None:
         """Remove all answers."""
         self._entries.clear()
+
+
+_ROUNDED = 8
+"""Bytes that an object takes beyond its size, because memory comes in pieces of 16."""
+
+_CONSTANTS = frozenset(map(id, (WHOLE, "", (), frozenset(), None, True, False, *range(257))))
+"""Objects of which Python has one, which all answers share."""
+
+_UNBOUNDED = 1 << 62
+
+_PARTS: dict[type, Callable[[Any], Iterable[object]]] = {}
+"""What lists the objects that an object of a type refers to, for each type met."""
+
+
+def memory_size(answer: object, at_most: int = _UNBOUNDED) -> int:
+    """Return the bytes that an answer takes, or that a key takes.
+
+    Args:
+        answer: The answer of a graph store.
+        at_most: Counting stops above this; the result is then larger than this, and not exact.
+    """
+    count = _QUICK.get(type(answer))
+    return _walked(answer, at_most) if count is None else count(answer)
+
+
+def _walked(answer: object, at_most: int = _UNBOUNDED) -> int:
+    """Count an object and all that it refers to."""
+    seen = set(_CONSTANTS)
+    waiting = [answer]
+    total = 0
+    while waiting and total <= at_most:
+        part = waiting.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            total += getsizeof(part) + _ROUNDED
+            kind = type(part)
+            waiting.extend((_PARTS.get(kind) or _PARTS.setdefault(kind, _parts_of(kind)))(part))
+    return total
+
+
+def _parts_of(kind: type) -> Callable[[Any], Iterable[object]]:
+    """Return what lists the objects that an object of a type refers to."""
+    if issubclass(kind, Mapping):
+        return lambda mapping: chain(mapping.keys(), mapping.values())
+    if issubclass(kind, tuple | list | set | frozenset):
+        return iter
+    if issubclass(kind, BaseException):
+        return lambda error: (error.args, vars(error))
+    names = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+    return lambda value: [getattr(value, name) for name in names]
+
+
+# A call brings thousands of these, and thousands of edges: a walk would take five times as long.
+
+_LARGE = 1_000
+"""A number that Python does not share."""
+
+_SAMPLES = (Neighbourhood(), NodeFacts(), Degree(_LARGE), Existence())
+_EMPTY = {type(sample): _walked(sample) for sample in _SAMPLES}
+_MARK = _walked(Mark(EdgesCapped("")))
+_EDGE = getsizeof(Edge("", "", "")) + calcsize("P")
+_HASH = getsizeof(1 << 62) + _ROUNDED
+
+
+def _of_edges(answer: Neighbourhood) -> int:
+    texts = set(chain.from_iterable(answer.edges))
+    left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out) if answer.left_out else 0
+    return _EMPTY[Neighbourhood] + _EDGE * len(answer.edges) + _of_texts(texts) + left_out + _of_mark(answer.mark)
+
+
+def _of_facts(answer: NodeFacts) -> int:
+    # There is one empty text, which all share.
+    texts = list(filter(None, (answer.name, answer.description, *answer.types)))
+    return _EMPTY[NodeFacts] + getsizeof(answer.types) + _of_texts(texts) + _of_mark(answer.mark)
+
+
+def _of_number(answer: Degree | Existence) -> int:
+    return _EMPTY[type(answer)] + _of_mark(answer.mark)
+
+
+def _of_texts(texts: Collection[str]) -> int:
+    return sum(map(getsizeof, texts)) + _ROUNDED * len(texts)
+
+
+def _of_mark(mark: Mark) -> int:
+    fault = mark.fault
+    return 0 if fault is None else _MARK + _of_texts((fault.wrong, fault.valid, fault.next_step, str(fault)))
+
+
+_QUICK: Mapping[type, Callable[[Any], int]] = {
+    str: getsizeof,
+    Neighbourhood: _of_edges,
+    NodeFacts: _of_facts,
+    Degree: _of_number,
+    Existence: _of_number,
+}

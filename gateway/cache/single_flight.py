@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed, QuotaSpent
@@ -19,7 +19,7 @@ Answer = TypeVar("Answer", bound=Marked)
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Generic[Key, Answer]):
-    """How the answers of one primitive are looked up, fetched and stored, key by key.
+    """How the answers of one primitive are found, fetched and stored, key by key.
 
     Attributes:
         name: The primitive and its parameters. Two lookups with equal names have equal answers.
@@ -51,19 +51,6 @@ class _Fetch:
     is_cancelled: bool = False
 
 
-@dataclass(slots=True)
-class _Awaited(Generic[Key]):
-    """The fetches that one caller waits for: its own, and those of others with the keys that they share."""
-
-    own: _Fetch | None = None
-    others: dict[_Fetch, list[Key]] = field(default_factory=dict)
-
-    @property
-    def fetches(self) -> list[_Fetch]:
-        """All of them."""
-        return [*self.others, *([] if self.own is None else [self.own])]
-
-
 class SingleFlight:
     """All fetches in progress.
 
@@ -88,17 +75,17 @@ class SingleFlight:
         found: dict[Key, Answer] = {}
         left: Sequence[Key] = list(dict.fromkeys(keys))
         while left:
-            awaited = self._begin(lookup, left, found, call)
-            async with self._waiting_for(awaited):
-                if awaited.own is not None:
+            own, others = self._begin(lookup, left, found, call)
+            async with _waiting_for([*others] if own is None else [*others, own]):
+                if own is not None:
                     # No deadline here: the store has the caller's, and marks what it could not ask in time.
-                    await asyncio.wait({awaited.own.task})
-                if awaited.others:
+                    await asyncio.wait({own.task})
+                if others:
                     with call.tally.waiting():
-                        await asyncio.wait({fetch.task for fetch in awaited.others}, timeout=call.deadline.seconds_left)
-            if awaited.own is not None:
-                found.update(awaited.own.task.result())
-            left = self._take_shared(lookup, awaited.others, found, call)
+                        await asyncio.wait({fetch.task for fetch in others}, timeout=call.deadline.seconds_left)
+            if own is not None:
+                found.update(own.task.result())
+            left = self._take_shared(lookup, others, found, call)
         return {key: found[key] for key in keys}
 
     def forget(self) -> None:
@@ -108,10 +95,10 @@ class SingleFlight:
 
     def _begin(
         self, lookup: Lookup[Key, Answer], keys: Sequence[Key], found: dict[Key, Answer], call: Call
-    ) -> _Awaited[Key]:
-        """Add stored answers to `found`, find the fetches of others, and begin a fetch of the rest."""
-        awaited: _Awaited[Key] = _Awaited()
+    ) -> tuple[_Fetch | None, dict[_Fetch, list[Key]]]:
+        """Add stored answers to `found`; return a fetch of the rest, and the fetches of others with their keys."""
         own: list[Key] = []
+        others: dict[_Fetch, list[Key]] = {}
         in_progress = self._in_progress.get(lookup.name, {})
         for key in keys:
             answer = lookup.cached(key)
@@ -122,11 +109,9 @@ class SingleFlight:
             if fetch is None or fetch.task.done():
                 own.append(key)
             else:
-                awaited.others.setdefault(fetch, []).append(key)
-        if own:
-            awaited.own = self._start_fetch(lookup, own)
-        self.count(call, hits=len(keys) - len(own) - sum(map(len, awaited.others.values())), misses=len(own))
-        return awaited
+                others.setdefault(fetch, []).append(key)
+        self.count(call, hits=len(keys) - len(own) - sum(map(len, others.values())), misses=len(own))
+        return self._start_fetch(lookup, own) if own else None, others
 
     def _start_fetch(self, lookup: Lookup[Key, Answer], keys: Sequence[Key]) -> _Fetch:
         task = asyncio.create_task(self._fetch(lookup, keys, self._generation))
@@ -155,26 +140,6 @@ class SingleFlight:
             for key in keys:
                 lookup.store(key, answers[key])
         return answers
-
-    @asynccontextmanager
-    async def _waiting_for(self, awaited: _Awaited[Key]) -> AsyncIterator[None]:
-        """Count the caller as a waiter; a fetch without waiters is cancelled."""
-        fetches = awaited.fetches
-        for fetch in fetches:
-            fetch.waiters += 1
-        try:
-            yield
-        finally:
-            for fetch in fetches:
-                fetch.waiters -= 1
-            deserted = {fetch for fetch in fetches if not fetch.waiters and not fetch.task.done()}
-            for fetch in deserted:
-                if not fetch.is_cancelled:
-                    fetch.is_cancelled = True
-                    fetch.task.cancel()
-            if deserted:
-                # When a call has ended, nothing of it is in progress.
-                await asyncio.wait({fetch.task for fetch in deserted})
 
     def _take_shared(
         self,
@@ -211,3 +176,23 @@ class SingleFlight:
 def _concerns_its_caller_only(mark: Mark) -> bool:
     """Return whether the answer is missing because that caller's own time, budget or quota was used up."""
     return isinstance(mark.fault, DeadlinePassed | BudgetSpent | QuotaSpent)
+
+
+@asynccontextmanager
+async def _waiting_for(fetches: Collection[_Fetch]) -> AsyncIterator[None]:
+    """Count the caller as a waiter; a fetch without waiters is cancelled."""
+    for fetch in fetches:
+        fetch.waiters += 1
+    try:
+        yield
+    finally:
+        for fetch in fetches:
+            fetch.waiters -= 1
+        deserted = {fetch for fetch in fetches if not fetch.waiters and not fetch.task.done()}
+        for fetch in deserted:
+            if not fetch.is_cancelled:
+                fetch.is_cancelled = True
+                fetch.task.cancel()
+        if deserted:
+            # When a call has ended, nothing of it is in progress.
+            await asyncio.wait({fetch.task for fetch in deserted})

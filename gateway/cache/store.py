@@ -11,14 +11,12 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gateway.cache.memory import MemoryCache
+from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
-from gateway.cache.sizes import memory_size
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.store import GraphStore, OnAnswers
+from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
 from gateway.graph.values import (
     WHOLE,
     Degree,
@@ -124,7 +122,7 @@ class CachedStore(DelegatingStore):
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
             return self._inner.edges(nodes, call, per_id=per_id, on_answers=on_answers)
 
-        return await self._ask(name, ids, fetch, Neighbourhood, call, cached, store)
+        return await self._single_flight.answers(self._lookup(name, fetch, Neighbourhood, cached, store), ids, call)
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
@@ -136,11 +134,13 @@ class CachedStore(DelegatingStore):
                 return cast("Degree | None", self._memory.get((name, node)))
             return Degree(min(len(whole.edges), at_most + 1), len(whole.edges) <= at_most)
 
-        return await self._ask(name, ids, lambda nodes: self._inner.degrees(nodes, at_most, call), Degree, call, cached)
+        lookup = self._lookup(name, lambda nodes: self._inner.degrees(nodes, at_most, call), Degree, cached)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        return await self._ask(("reach", hops), ids, lambda nodes: self._inner.reach(nodes, hops, call), Reach, call)
+        lookup = self._lookup(("reach", hops), lambda nodes: self._inner.reach(nodes, hops, call), Reach)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set.
@@ -169,61 +169,61 @@ class CachedStore(DelegatingStore):
                 return Existence(exists=True)
             return cast("Existence | None", self._memory.get(("existing", node)))
 
-        return await self._ask(
-            "existing", ids, lambda nodes: self._inner.existing(nodes, call), Existence, call, cached
-        )
+        lookup = self._lookup("existing", lambda nodes: self._inner.existing(nodes, call), Existence, cached)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Return which nodes are subject of a triple."""
-        return await self._ask("subjects", ids, lambda nodes: self._inner.subjects(nodes, call), Existence, call)
+        lookup = self._lookup("subjects", lambda nodes: self._inner.subjects(nodes, call), Existence)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def nodes(
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
-        return await self._ask(
+        lookup = self._lookup(
             ("nodes", names, descriptions),
-            ids,
             lambda nodes: self._inner.nodes(nodes, call, names=names, descriptions=descriptions),
             NodeFacts,
-            call,
         )
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate."""
-        return await self._ask("predicates", ids, lambda iris: self._inner.predicates(iris, call), NodeFacts, call)
+        lookup = self._lookup("predicates", lambda iris: self._inner.predicates(iris, call), NodeFacts)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
-        return await self._ask("narrower", ids, lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses, call)
+        lookup = self._lookup("narrower", lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
-        return await self._ask("mentions", ids, lambda nodes: self._inner.mentions(nodes, call), Description, call)
+        lookup = self._lookup("mentions", lambda nodes: self._inner.mentions(nodes, call), Description)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def node_metadata(
         self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
-        return await self._ask(
+        lookup = self._lookup(
             ("node_metadata", blank_nodes, precise),
-            ids,
             lambda nodes: self._inner.node_metadata(nodes, call, blank_nodes=blank_nodes, precise=precise),
             Description,
-            call,
             is_storable=lambda answer: answer.refined,
         )
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
-        return await self._ask(
+        lookup = self._lookup(
             "edge_metadata",
-            edges,
             lambda wanted: self._inner.edge_metadata(wanted, call),
             Evidence,
-            call,
             is_storable=lambda answer: answer.refined,
         )
+        return await self._single_flight.answers(lookup, edges, call)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return what a short reading finds; not cached, see `schema`."""
@@ -258,7 +258,9 @@ class CachedStore(DelegatingStore):
             if answer.mark.whole and answer.hits.fault is None:
                 self._memory.put((name, key), answer, more=memory_size(name))
 
-        found = (await self._ask(name, [terms], find, _SearchAnswer, call, store=store))[terms]
+        found = (
+            await self._single_flight.answers(self._lookup(name, find, _SearchAnswer, store=store), [terms], call)
+        )[terms]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits
@@ -268,25 +270,21 @@ class CachedStore(DelegatingStore):
         found = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
         return None if found is None or found.left_out else found
 
-    async def _ask(
+    def _lookup(
         self,
         name: Hashable,
-        keys: Sequence[Key],
         fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
         kind: Callable[..., Answer],
-        call: Call,
         cached: Callable[[Key], Answer | None] | None = None,
         store: Callable[[Key, Answer], None] | None = None,
         is_storable: Callable[[Answer], bool] = lambda _: True,
-    ) -> Mapping[Key, Answer]:
-        """Return an answer for each key; see `Lookup`.
+    ) -> Lookup[Key, Answer]:
+        """Return the lookup of a primitive.
 
         Args:
             name: The primitive and its parameters.
-            keys: What it is about.
             fetch: Asks the inner store.
             kind: The type of the answers.
-            call: The call that asks.
             cached: Returns a stored answer; by default the one stored under this name.
             store: Stores an answer; by default a whole one, under this name.
             is_storable: Which whole answers are stored by default.
@@ -299,5 +297,4 @@ class CachedStore(DelegatingStore):
             if answer.mark.whole and is_storable(answer):
                 self._memory.put((name, key), answer)
 
-        lookup = Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))
-        return await self._single_flight.answers(lookup, keys, call)
+        return Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))

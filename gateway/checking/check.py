@@ -8,15 +8,13 @@ from dataclasses import replace
 import pyoxigraph
 
 from gateway.checking import probes
-from gateway.checking.claims import Claim, Claims, Report, not_determined
 from gateway.checking.comparison import Comparer
 from gateway.checking.endpoint_discovery import find_query_endpoint
 from gateway.checking.prober import SECONDS_EACH, Prober
-from gateway.checking.probes import determined
+from gateway.checking.probes import determined, text_search
+from gateway.checking.report import Claim, Claims, Report, not_determined, settings_for
 from gateway.checking.second_client import SecondClient
 from gateway.checking.self_description import SelfDescription, read_self_description
-from gateway.checking.suggested_profile import settings_for
-from gateway.checking.text_search import text_search
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName, Graphs
@@ -24,9 +22,9 @@ from gateway.settings.profile import Profile
 from gateway.settings.urls import without_query
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
-from gateway.transport.advice import OPERATOR
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
+from gateway.transport.verdict import OPERATOR
 
 _HERE = "the graph is in this process"
 

@@ -47,11 +47,6 @@ class BatchSize:
         """Return a size that may grow."""
         return cls(size, max(size, min(_LARGEST, size * _GROWTH)))
 
-    @classmethod
-    def fixed(cls, size: int) -> BatchSize:
-        """Return a size that never grows."""
-        return cls(size, size)
-
     def part(self, ids: int, at_once: int) -> int:
         """Return how many of some IDs to put into one query; a long answer is split into parts that come at once."""
         parts = math.ceil(ids * self.rows_for_an_id / _MANY_ROWS)

@@ -25,11 +25,9 @@ from dataclasses import dataclass
 import anyio
 
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
-from gateway.flow.ban import DAY, banned
-from gateway.flow.bucket import TokenBucket
-from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage
+from gateway.flow.quota_state import DAY, MemoryStorage, QuotaState, QuotaStorage, TokenBucket
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.quota import QuotaSettings
+from gateway.settings.endpoint import QuotaSettings
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -76,6 +74,16 @@ class ChargedRequest:
     def answered(self, *, failed: bool) -> None:
         """Note that the server has done with it."""
         self.has_ended, self.has_failed = True, failed
+
+
+def banned(seconds: float) -> Banned:
+    """Return the error that says that nothing is sent for so long."""
+    left = math.ceil(seconds)
+    return Banned(
+        f"The endpoint has banned this gateway because it asked too much; nothing is sent to it for {left} s.",
+        next_step=f"Whoever runs this gateway should have it ask less at once. Call again in {left} s.",
+        retry_after=seconds,
+    )
 
 
 class Quota:
@@ -225,8 +233,8 @@ class Quota:
             state.given_up = [end - ahead for end in state.given_up]
             state.at = now
         state.closed_until = min(state.closed_until, now + DAY)
-        state.query_seconds = max(state.query_seconds, -self._time.largest_debt)
-        state.errors = max(state.errors, -self._errors.largest_debt)
+        state.query_seconds = max(state.query_seconds, -DAY * self._time.a_second)
+        state.errors = max(state.errors, -DAY * self._errors.a_second)
         state.overloads = max(0, min(state.overloads, _MOST_OVERLOADS))
         latest = now + self._longest + _CLOCKS_DIFFER
         state.given_up = sorted(end for end in state.given_up if end <= latest)[-_MOST_GIVEN_UP:]

@@ -1,12 +1,13 @@
-"""One tool call: its limits, its cost so far, and its progress.
+"""One tool call: its limits, its cost so far, its progress, and tasks that run beside each other for it.
 
 Limits: docs/contract.md, "Completeness".
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from gateway.errors import BudgetSpent
@@ -113,3 +114,13 @@ def _spent(what: str) -> BudgetSpent:
         f"The {what} that one call may use are used up.",
         next_step="Ask for fewer seeds or hops.",
     )
+
+
+@asynccontextmanager
+async def together() -> AsyncIterator[asyncio.TaskGroup]:
+    """Run a block and its tasks until all have ended; where one fails, stop the others and raise its error as it is."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            yield tasks
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None

@@ -1,12 +1,12 @@
-"""The port: the batched primitives that the engine calls (docs/architecture.md, "The port and its marks")."""
+"""The port: what the engine asks of a graph (docs/architecture.md, "The port and its marks")."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
 
 from gateway.graph.call import Call
-from gateway.graph.name_reader import NameReader, OnProgress
 from gateway.graph.values import (
     Degree,
     Description,
@@ -25,6 +25,11 @@ from gateway.graph.values import (
 
 OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
 """Receives a part of an answer."""
+
+OnProgress = Callable[[int, int], Awaitable[None]]
+"""Receives how many entities were read, and of how many."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class GraphStore(Protocol):
@@ -172,3 +177,125 @@ class GraphStore(Protocol):
     async def close(self) -> None:
         """Close connections and stop threads."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One name of one entity.
+
+    Attributes:
+        iri: The entity.
+        text: The name.
+        is_synonym: Whether it is a synonym.
+        language: Its language tag in lower case; empty where it has none.
+    """
+
+    iri: Iri
+    text: str
+    is_synonym: bool
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamesPage:
+    """Names of one predicate: all names of each entity that is on the page.
+
+    Attributes:
+        names: The names.
+        after: The last entity of the page, after which the next one begins; None: there is no next page.
+        missing: Names of entities on the page that are known to be there and did not come.
+    """
+
+    names: tuple[Name, ...]
+    after: Iri | None
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EntityTypes:
+    """The types of some entities.
+
+    Attributes:
+        types: The types of each.
+        unknown: Entities whose types the endpoint cannot be asked for.
+    """
+
+    types: dict[Iri, tuple[Iri, ...]]
+    unknown: frozenset[Iri]
+
+
+class NameReader(Protocol):
+    """Lists the names of a graph. Every coroutine raises a `Fault` if the graph could not be asked."""
+
+    @property
+    def predicates(self) -> Sequence[Iri]:
+        """The predicates of names and of synonyms; they may change while the graph is in use."""
+        ...
+
+    async def find_predicates(self, call: Call) -> None:
+        """Detect which predicates name nodes; a schema that is read does the same."""
+        ...
+
+    def use_predicates(self, found: Sequence[Iri]) -> None:
+        """Use the name predicates that an earlier run detected in the same graph."""
+        ...
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever the predicates change: facts that were read before contain the old names."""
+        ...
+
+    async def count(self, predicate: Iri, call: Call) -> int:
+        """Return the number of entities that have a name by a predicate."""
+        ...
+
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
+        """Return the page of names that begins after an entity; the first page if `after` is empty."""
+        ...
+
+    async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
+        """Return the types of some entities."""
+        ...
+
+
+class _Delegated:
+    """The method of the store below, looked up each time: it costs no frame, and a subclass may define its own."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, store: DelegatingStore | None, _: type[DelegatingStore]) -> object:
+        return self if store is None else getattr(store._inner, self._name)  # noqa: SLF001 - the two are one
+
+
+def _delegated(method: Method) -> Method:
+    """Return a method of the port that the store below answers."""
+    return cast("Method", _Delegated(method.__name__))
+
+
+class DelegatingStore:
+    """All methods of `gateway.graph.store.GraphStore`, answered by another store."""
+
+    def __init__(self, inner: GraphStore) -> None:
+        self._inner = inner
+
+    edges = _delegated(GraphStore.edges)
+    degrees = _delegated(GraphStore.degrees)
+    reach = _delegated(GraphStore.reach)
+    edges_among = _delegated(GraphStore.edges_among)
+    existing = _delegated(GraphStore.existing)
+    subjects = _delegated(GraphStore.subjects)
+    nodes = _delegated(GraphStore.nodes)
+    predicates = _delegated(GraphStore.predicates)
+    narrower = _delegated(GraphStore.narrower)
+    mentions = _delegated(GraphStore.mentions)
+    node_metadata = _delegated(GraphStore.node_metadata)
+    edge_metadata = _delegated(GraphStore.edge_metadata)
+    quick_schema = _delegated(GraphStore.quick_schema)
+    schema = _delegated(GraphStore.schema)
+    search = _delegated(GraphStore.search)
+    named = _delegated(GraphStore.named)
+    name_reader = _delegated(GraphStore.name_reader)
+    prepare = _delegated(GraphStore.prepare)
+    prepared = _delegated(GraphStore.prepared)
+    forget = _delegated(GraphStore.forget)
+    close = _delegated(GraphStore.close)

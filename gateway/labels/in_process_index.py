@@ -17,10 +17,10 @@ from pathlib import Path
 
 from gateway.errors import ConfigurationError, DeadlinePassed, GatewayError
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader, OnProgress
+from gateway.graph.store import NameReader, OnProgress
 from gateway.graph.values import Iri
-from gateway.labels.building import Allowance, no_progress, read_names
 from gateway.labels.index import OPENING_SECONDS, LabelIndex, WrongFormatError, build_index
+from gateway.labels.partial_index import Allowance, no_progress, read_names
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
 from gateway.settings.private_folder import make_folder
 

@@ -11,9 +11,7 @@ from typing import Protocol
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.name_reader import OnProgress
-from gateway.graph.store import GraphStore
+from gateway.graph.store import DelegatingStore, GraphStore, OnProgress
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.labels.index import LabelIndex
 from gateway.labels.sqlite_worker import ClosedError

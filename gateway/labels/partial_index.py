@@ -1,31 +1,37 @@
-"""A partial index: the names read so far, and how far the reading is. A page is stored whole or not at all."""
+"""Reads all names of a graph into a partial index, page by page. A page is stored whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.graph.name_reader import EntityTypes, NamesPage
+from gateway.errors import EndpointFault
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.store import EntityTypes, NameReader, NamesPage, OnProgress
 from gateway.graph.values import Iri
-from gateway.labels.sqlite_worker import attach
+from gateway.labels.sqlite_worker import SqliteWorker, attach
 from gateway.labels.tables import FORMAT, PARTIAL_TABLES, is_partial_index
+from gateway.settings.profile import Profile
+
+Allowance = Callable[[], Call]
+"""Returns a new `Call` for one page: a build may take hours, but no page may hang."""
+
+_REQUESTS = 10_000
+_ROWS = 10_000_000
+"""Requests and rows of one page, more than any needs: its time is the bound."""
+
+_MORE = 1_000
+"""Entities by which a growing graph may exceed twice its count, before its pages are called endless."""
 
 
 @dataclass(frozen=True, slots=True)
-class PredicateProgress:
-    """How far the names of one predicate are read.
-
-    Attributes:
-        predicate: The predicate.
-        after: The last entity that was read; empty if none was.
-        done: Whether the last page was read.
-        expected: The number of entities with a name by it, as the graph counts them.
-        entities: The number of entities that were read.
-    """
+class _Reading:
+    """How far the names of one predicate are read: after which entity, and how many of the expected entities."""
 
     predicate: Iri
     after: Iri
@@ -34,14 +40,91 @@ class PredicateProgress:
     entities: int
 
 
-def open_partial(database: sqlite3.Connection, path: Path | None, source: str, restart: bool) -> None:
-    """Attach a partial index; empty it if it is of another source or format.
+async def no_progress(_: int, __: int) -> None:
+    """Report nothing."""
+
+
+def allowance_of(profile: Profile, seconds: float | None = None) -> Allowance:
+    """Return the allowance of a page: its time in seconds is by default that of a call, its rows are not limited."""
+    limits = profile.limits
+    allowed = limits.deadline_seconds if seconds is None else seconds
+    return lambda: Call(Deadline.after(allowed), _REQUESTS, _ROWS, limits.nodes)
+
+
+async def read_names(
+    names: NameReader,
+    worker: SqliteWorker,
+    allowance: Allowance,
+    *,
+    source: str = "",
+    path: Path | None = None,
+    restart: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> int:
+    """Read all names into a partial index; resume one of the same source.
 
     Args:
-        database: The connection.
-        path: Its file; None for a temporary database.
-        source: Identifies the graph and the predicates.
-        restart: Whether to empty it in any case.
+        names: Lists the names of the graph.
+        worker: The worker to which the partial index is attached.
+        allowance: What each page may spend.
+        source: Identifies the graph.
+        path: The file of the partial index; None for a temporary database.
+        restart: Whether to empty the partial index first.
+        on_progress: Called after each page.
+
+    Returns:
+        How many names or entities are missing; 0 if the partial index is complete.
+
+    Raises:
+        Fault: The graph could not be asked; the pages read so far are stored.
+        sqlite3.Error: The partial index is broken, or another process uses it.
+    """
+    predicates = names.predicates
+    await worker.run(open_partial, path, f"{source} {' '.join(predicates)}", restart)
+    if not await worker.run(_readings):
+        counts = [(predicate, await names.count(predicate, allowance())) for predicate in predicates]
+        await worker.run(_begin, counts)
+    readings = await worker.run(_readings)
+    # An entity with names by several predicates counts once for each.
+    read, total = sum(reading.entities for reading in readings), sum(reading.expected for reading in readings)
+
+    async def report(entities: int) -> None:
+        nonlocal read
+        read += entities
+        await on_progress(read, max(read, total))
+
+    await report(0)
+    for reading in readings:
+        if not reading.done:
+            await _read_predicate(names, worker, allowance, reading, report)
+    return await worker.run(_missing)
+
+
+async def _read_predicate(
+    names: NameReader,
+    worker: SqliteWorker,
+    allowance: Allowance,
+    reading: _Reading,
+    report: Callable[[int], Awaitable[None]],
+) -> None:
+    """Read the pages of one predicate that were not read yet, and report how many entities each has."""
+    after: Iri | None = reading.after
+    count = reading.entities
+    while after is not None:
+        call = allowance()
+        page = await names.page(reading.predicate, after, call)
+        entities = list(dict.fromkeys(name.iri for name in page.names))
+        count += len(entities)
+        if count > 2 * reading.expected + _MORE:
+            raise EndpointFault("The pages of names do not come to an end.")
+        new = await worker.run(_new_entities, entities)
+        await worker.run(_add, reading.predicate, page, entities, await names.types(new, call))
+        await report(len(entities))
+        after = page.after
+
+
+def open_partial(database: sqlite3.Connection, path: Path | None, source: str, restart: bool) -> None:
+    """Attach a partial index, by default in a temporary database; empty it if it is of another source or format.
 
     Raises:
         sqlite3.Error: The file is no database, or another process works on it.
@@ -75,7 +158,7 @@ def _source(database: sqlite3.Connection) -> str:
     return str(rows[0][0]) if rows else ""
 
 
-def begin(database: sqlite3.Connection, expected: Sequence[tuple[Iri, int]]) -> None:
+def _begin(database: sqlite3.Connection, expected: Sequence[tuple[Iri, int]]) -> None:
     """Store which predicates to read, and how many entities each has; leave predicates that are there already."""
     with _transaction(database):
         database.executemany(
@@ -84,19 +167,12 @@ def begin(database: sqlite3.Connection, expected: Sequence[tuple[Iri, int]]) -> 
         )
 
 
-def readings(database: sqlite3.Connection) -> list[PredicateProgress]:
-    """Return how far each predicate is read."""
-    rows = database.execute(
-        "SELECT predicate, after, done, expected, entities FROM partial.reading ORDER BY place"
-    ).fetchall()
-    return [
-        PredicateProgress(predicate, after, bool(done), expected, entities)
-        for predicate, after, done, expected, entities in rows
-    ]
+def _readings(database: sqlite3.Connection) -> list[_Reading]:
+    rows = database.execute("SELECT predicate, after, done, expected, entities FROM partial.reading ORDER BY place")
+    return [_Reading(*row) for row in rows.fetchall()]
 
 
-def new_entities(database: sqlite3.Connection, entities: Sequence[Iri]) -> list[Iri]:
-    """Return the entities that are not in the partial index yet."""
+def _new_entities(database: sqlite3.Connection, entities: Sequence[Iri]) -> list[Iri]:
     rows = database.execute(
         "SELECT iri FROM partial.entity WHERE iri IN (SELECT value FROM json_each(?))", (json.dumps(entities),)
     )
@@ -104,9 +180,10 @@ def new_entities(database: sqlite3.Connection, entities: Sequence[Iri]) -> list[
     return [entity for entity in entities if entity not in known]
 
 
-def add(database: sqlite3.Connection, predicate: Iri, page: NamesPage, types: EntityTypes) -> None:
-    """Add a page and the types of its new entities, and store how far the predicate is read."""
-    entities = list(dict.fromkeys(name.iri for name in page.names))
+def _add(
+    database: sqlite3.Connection, predicate: Iri, page: NamesPage, entities: Sequence[Iri], types: EntityTypes
+) -> None:
+    """Add a page with its entities and the types of the new ones, and store how far the predicate is read."""
     with _transaction(database):
         database.executemany(
             "INSERT OR IGNORE INTO partial.entity (iri, kinds_known) VALUES (?, ?)",
@@ -130,7 +207,7 @@ def add(database: sqlite3.Connection, predicate: Iri, page: NamesPage, types: En
         )
 
 
-def missing(database: sqlite3.Connection) -> int:
+def _missing(database: sqlite3.Connection) -> int:
     """Return by how many names or entities the partial index and the graph are known to differ.
 
     Pages skip entities if an engine orders IRIs differently than it compares them, or if the graph changes.

@@ -19,9 +19,9 @@ from pathlib import Path
 from gateway.errors import ConfigurationError, DeadlinePassed
 from gateway.escaping import json_text
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader, OnProgress
-from gateway.labels.building import Allowance, no_progress, read_names
+from gateway.graph.store import NameReader, OnProgress
 from gateway.labels.index import OPENING_SECONDS, IndexInfo, LabelIndex, WrongFormatError, build_index
+from gateway.labels.partial_index import Allowance, no_progress, read_names
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.graph_identity import GraphIdentity, graph_folder
 from gateway.settings.private_folder import make_folder, write_file

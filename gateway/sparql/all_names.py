@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
-from gateway.graph.name_reader import EntityTypes, Name, NamesPage
+from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
@@ -19,7 +19,7 @@ _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
 
 class SparqlNameReader:
-    """Lists the names of a graph; see `gateway.graph.name_reader.NameReader`.
+    """Lists the names of a graph; see `gateway.graph.store.NameReader`.
 
     Args:
         client: Asks the endpoint.

@@ -23,6 +23,9 @@ from gateway.terms.iri import is_iri, is_plain_iri
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
 
+Splitter = Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]]
+"""Takes a batch apart whose answer has too many rows."""
+
 _HOPELESS = 12
 """Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
 
@@ -52,7 +55,7 @@ class BatchedQuery(Generic[Key, Answer]):
     first_size: int
     parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]]
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
-    split: Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]] = in_halves
+    split: Splitter[Key] = in_halves
 
     async def run(
         self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
-from gateway.graph.name_reader import NameReader, OnProgress
-from gateway.graph.store import OnAnswers
+from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     Degree,
     Description,
@@ -34,9 +33,9 @@ from gateway.sparql.edges.reach import ReachReader
 from gateway.sparql.edges.reader import EdgeReader
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.engines.dialect import Dialect
-from gateway.sparql.evidence.in_use import WaysInUse
+from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.evidence.reader import EvidenceReader
+from gateway.sparql.evidence.ways import WaysInUse
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
@@ -67,46 +66,36 @@ class SparqlStore:
                 transport.flow if isinstance(transport, Remote) else FlowControl(profile.endpoint.requests, clock=clock)
             )
         self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
-        self._ways = WaysInUse(self._client, profile)
-        rule = EdgeRule.of(profile.edges, self._ways)
-        self._hides_evidence = rule.evidence_nodes
-        dialect = Dialect(self._client, profile.endpoint)
-        self._degrees = DegreeReader(self._client, rule, dialect, facts_batch)
-        self._edges = EdgeReader(self._client, rule, dialect, self._degrees, batch)
+        ways = WaysInUse(self._client, profile)
+        rule = EdgeRule.of(profile.edges, ways)
+        lateral = LateralProbe(self._client, profile.endpoint)
+        self._degrees = DegreeReader(self._client, rule, lateral, facts_batch)
+        self._edges = EdgeReader(self._client, rule, lateral, self._degrees, batch)
         self._reach = ReachReader(self._client, rule, batch)
         self.name_predicates = NamePredicates(profile.roles)
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
         self._nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
-        self._evidence = EvidenceReader(self._client, self._ways, value_nodes, facts_batch)
+        self._evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
         self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
-
-    async def _refresh_rule(self, call: Call) -> None:
-        """Detect which evidence nodes the edge rule has to exclude."""
-        if self._hides_evidence:
-            await self._ways.refresh(call)
 
     async def edges(
         self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming."""
-        await self._refresh_rule(call)
         return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.on_answers(on_answers)))
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
         """Count the edges of each node, up to a bound."""
-        await self._refresh_rule(call)
         return await self._degrees.degrees(ids, at_most, call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        await self._refresh_rule(call)
         return sendable.reach_of(await self._reach.reach(ids, hops, call))
 
     async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set."""
-        await self._refresh_rule(call)
         return sendable.edges_of(await self._edges.among(ids, inside, call))
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
@@ -148,12 +137,10 @@ class SparqlStore:
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the types and edge predicates that a short reading finds."""
-        await self._refresh_rule(call)
         return await self._schema.quick_schema(call)
 
     async def schema(self, call: Call) -> Schema:
         """Return the types and edge predicates of the graph."""
-        await self._refresh_rule(call)
         return await self._schema.read(call)
 
     def name_reader(self) -> NameReader:

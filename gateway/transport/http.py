@@ -23,13 +23,12 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import ChargedRequest
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Method, RequestSettings
+from gateway.settings.endpoint import Method, RequestSettings
 from gateway.settings.urls import without_query
-from gateway.transport.base import ProbeResponse
+from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
-from gateway.transport.failures import RAISED, CaughtFault
-from gateway.transport.timeout_policy import TimeoutPolicy
+from gateway.transport.network_errors import RAISED, CaughtFault
 from gateway.transport.verdict import JSON, Reply
 
 _FORM = "application/x-www-form-urlencoded"

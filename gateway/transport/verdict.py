@@ -25,11 +25,16 @@ from gateway.errors import (
     QueryTooLong,
     Throttled,
 )
-from gateway.flow.ban import banned, seconds_of_ban
-from gateway.transport import marks
-from gateway.transport.advice import CHECK, CREDENTIALS, LATER, OPERATOR
+from gateway.flow.quota import banned
+from gateway.flow.quota_state import DAY
+from gateway.transport import engine_errors
 
 JSON = "application/sparql-results+json"
+
+LATER = "Ask for fewer seeds or hops, or try again later."
+OPERATOR = "Whoever runs this gateway should check the endpoint's URL."
+_CHECK = "Whoever runs this gateway can find the query endpoint with `bfsql-gateway check`."
+_CREDENTIALS = "Whoever runs this gateway should check its credentials for the endpoint."
 
 _BELIEVED_TYPES = frozenset({JSON, "application/json"})
 _TYPE_NAMES: Mapping[str, str] = {
@@ -49,6 +54,11 @@ _LONGEST_WAIT = 3600.0
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?")
+
+_BANNED_UNTIL = re.compile(rb"banned until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z")
+"""The Wikidata query service, to a client that goes on asking after 429: "You have been banned until
+2026-11-22T10:00:00Z, please respect throttling and retry-after headers." (wikimedia/wikidata-query-rdf,
+``ThrottlingFilter.formattedBanMessage``; an instant of Java's ``ISO_INSTANT``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ class Reply:
             text: The first and last few KB of its body.
         """
         if self._is_part:
-            if marks.deadlocked(self.headers.get("X-SQL-Message", "").encode()):
+            if engine_errors.deadlocked(self.headers.get("X-SQL-Message", "").encode()):
                 return _deadlocked(self, text)
             return AnswerCut(
                 "The endpoint sent only a part of an answer and said so.", next_step=LATER, row_cap=self._row_cap
@@ -105,7 +115,7 @@ class Reply:
         if self.status < HTTPStatus.MULTIPLE_CHOICES:
             return _no_answer(self, text)
         if self.status < HTTPStatus.BAD_REQUEST:
-            return NoQueryEndpoint("The configured URL redirects elsewhere.", next_step=CHECK)
+            return NoQueryEndpoint("The configured URL redirects elsewhere.", next_step=_CHECK)
         return _BY_STATUS.get(self.status, _failed)(self, text)
 
 
@@ -143,7 +153,7 @@ def _date(text: str) -> datetime | None:
 
 def _no_answer(reply: Reply, text: bytes) -> Fault:
     """A success of another kind, or of another content type."""
-    if marks.gave_up(text):
+    if engine_errors.gave_up(text):
         return _gave_up(reply, text)
     if reply.status != HTTPStatus.OK:
         return EndpointFault(f"The endpoint answered with HTTP status {reply.status} and no answer.", next_step=LATER)
@@ -153,7 +163,7 @@ def _no_answer(reply: Reply, text: bytes) -> Fault:
         "the configured URL may be a web page and not the query endpoint."
     )
     if came == "HTML":
-        return NoQueryEndpoint(wrong, next_step=CHECK, get_may_do=True)
+        return NoQueryEndpoint(wrong, next_step=_CHECK, get_may_do=True)
     return EndpointFault(wrong, next_step=OPERATOR)
 
 
@@ -177,21 +187,21 @@ def _throttled(reply: Reply, _text: bytes) -> Fault:
 
 def _failed(reply: Reply, text: bytes) -> Fault:
     """An error of the server that only its text can explain."""
-    if marks.too_long(text):
+    if engine_errors.too_long(text):
         return _too_long(reply, text)
-    if marks.gave_up(text):
+    if engine_errors.gave_up(text):
         return _gave_up(reply, text)
-    if marks.deadlocked(text):
+    if engine_errors.deadlocked(text):
         return _deadlocked(reply, text)
     return EndpointFault(f"The endpoint failed with HTTP status {reply.status}.", next_step=LATER)
 
 
 def _refused(reply: Reply, text: bytes) -> Fault:
-    if marks.no_service(text):
-        return NoQueryEndpoint("The configured URL takes no queries; it may be a dataset's.", next_step=CHECK)
-    if marks.too_long(text) or (not text and reply.sent > _LONG_REQUEST):
+    if engine_errors.no_service(text):
+        return NoQueryEndpoint("The configured URL takes no queries; it may be a dataset's.", next_step=_CHECK)
+    if engine_errors.too_long(text) or (not text and reply.sent > _LONG_REQUEST):
         return _too_long(reply, text)
-    if marks.gave_up(text):
+    if engine_errors.gave_up(text):
         return _gave_up(reply, text)
     return QueryRefused(
         "The endpoint refused a query; an ID in it may be no IRI by the endpoint's rules.", next_step=LATER
@@ -199,24 +209,37 @@ def _refused(reply: Reply, text: bytes) -> Fault:
 
 
 def _forbidden(reply: Reply, text: bytes) -> Fault:
-    if marks.banned(text):
-        return banned(seconds_of_ban(text, _date(reply.headers.get("Date", "")) or datetime.now(UTC)))
-    return EndpointFault("The endpoint refuses this gateway.", next_step=CREDENTIALS)
+    if engine_errors.banned(text):
+        return banned(_seconds_of_ban(text, _date(reply.headers.get("Date", "")) or datetime.now(UTC)))
+    return EndpointFault("The endpoint refuses this gateway.", next_step=_CREDENTIALS)
+
+
+def _seconds_of_ban(text: bytes, now: datetime) -> float:
+    """Return how long a ban lasts: a day at most, as that service's do, and so does one whose end cannot be read."""
+    found = _BANNED_UNTIL.search(text)
+    if found is None:
+        return DAY
+    try:
+        until = datetime.fromisoformat(found[1].decode()).replace(tzinfo=UTC)
+    except ValueError:
+        return DAY
+    # The fraction that was cut off is less than this second.
+    return min(DAY, max(0.0, (until - now).total_seconds()) + 1.0)
 
 
 def _too_many(reply: Reply, text: bytes) -> Fault:
-    return _gave_up(reply, text) if marks.is_qlever_exception(text) else _throttled(reply, text)
+    return _gave_up(reply, text) if engine_errors.is_qlever_exception(text) else _throttled(reply, text)
 
 
 def _unavailable(reply: Reply, text: bytes) -> Fault:
     """Fuseki's time-out, or a server that has too much to do."""
-    if marks.gave_up(text) and not marks.overloaded(text):
+    if engine_errors.gave_up(text) and not engine_errors.overloaded(text):
         return _gave_up(reply, text)
     return Throttled("The endpoint is overloaded or out of service.", next_step=LATER, retry_after=reply.retry_after)
 
 
 def _no_endpoint(wrong: str, *, get_may_do: bool = False) -> _Judge:
-    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=CHECK, get_may_do=get_may_do)
+    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=_CHECK, get_may_do=get_may_do)
 
 
 def _always(kind: type[Fault], wrong: str, next_step: str) -> _Judge:
@@ -225,13 +248,13 @@ def _always(kind: type[Fault], wrong: str, next_step: str) -> _Judge:
 
 _BY_STATUS: Mapping[int, _Judge] = {
     400: _refused,
-    401: _always(EndpointFault, "The endpoint asks for credentials.", CREDENTIALS),
+    401: _always(EndpointFault, "The endpoint asks for credentials.", _CREDENTIALS),
     403: _forbidden,
     404: _no_endpoint("There is no SPARQL query endpoint at the configured URL."),
     405: _no_endpoint(
         "The configured URL takes no queries by POST; it may be a page and not the query endpoint.", get_may_do=True
     ),
-    407: _always(EndpointFault, "The proxy before the endpoint asks for credentials.", CREDENTIALS),
+    407: _always(EndpointFault, "The proxy before the endpoint asks for credentials.", _CREDENTIALS),
     408: _gave_up,
     413: _too_long,
     414: _too_long,

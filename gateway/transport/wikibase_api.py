@@ -22,12 +22,11 @@ import yarl
 from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, QueryRefused, Throttled
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.transport.advice import LATER
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
-from gateway.transport.failures import CaughtFault
 from gateway.transport.json_names import loads
-from gateway.transport.verdict import seconds_to_wait
+from gateway.transport.network_errors import CaughtFault
+from gateway.transport.verdict import LATER, seconds_to_wait
 
 _log = logging.getLogger(__name__)
 

@@ -8,8 +8,7 @@ from typing import Any
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader, OnProgress
-from gateway.graph.store import OnAnswers
+from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     Assertion,
     Degree,

@@ -9,8 +9,7 @@ from typing import Any
 import pyoxigraph
 import pytest
 
-from gateway.cache.memory import MemoryCache
-from gateway.cache.sizes import memory_size
+from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.store import CachedStore
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline

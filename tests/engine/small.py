@@ -11,14 +11,13 @@ from gateway.engine.gateway import Gateway
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
+from gateway.settings.endpoint import RequestSettings
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.base import ProbeResponse, Transport
+from gateway.transport.base import ProbeResponse, TimeoutPolicy, Transport
 from gateway.transport.inprocess import InProcess
-from gateway.transport.timeout_policy import TimeoutPolicy
 
 X = "https://example.org/x/"
 PREFIXES = {

@@ -14,7 +14,7 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.values import NodeMetadata
 from gateway.engine.presentation.window import Window, edges_across, edges_within
-from gateway.engine.traversal.paths import paths_to_seeds
+from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed

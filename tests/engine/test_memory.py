@@ -5,8 +5,7 @@ import tracemalloc
 
 import pytest
 
-from gateway.cache.memory import MemoryCache
-from gateway.cache.sizes import memory_size
+from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.store import CachedStore
 from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, EdgesCapped, Fault
@@ -14,7 +13,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree, Existence, Mark, NodeFacts
-from gateway.settings.memory import SnapshotSettings
+from gateway.settings.limits import SnapshotSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.store import SparqlStore

@@ -7,7 +7,7 @@ from gateway.errors import Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import RequestSettings
+from gateway.settings.endpoint import RequestSettings
 
 pytestmark = pytest.mark.anyio
 
@@ -83,7 +83,7 @@ def test_a_small_part_that_fails_does_not_shrink_below_what_is_remembered() -> N
 
 
 def test_a_long_answer_is_asked_for_in_parts_that_go_at_once_and_a_short_one_is_not() -> None:
-    size = BatchSize.fixed(100)
+    size = BatchSize(100, 100)
     assert [size.part(ids, at_once=4) for ids in (0, 1, 100, 500)] == [0, 1, 100, 500]
     size.worked(10, 10_000, 0.1)
     assert size.rows_for_an_id == 1_000
@@ -91,7 +91,7 @@ def test_a_long_answer_is_asked_for_in_parts_that_go_at_once_and_a_short_one_is_
 
 
 def test_the_latest_answer_counts_most_for_what_is_expected() -> None:
-    size = BatchSize.fixed(100)
+    size = BatchSize(100, 100)
     size.worked(10, 10_000, 0.1)
     size.worked(10, 0, 0.1)
     assert 300 < size.rows_for_an_id < 400

@@ -1,7 +1,7 @@
 import pytest
 
 from gateway.errors import BrokenAnswer, Fault, GaveUp, NetworkFault, QueryRefused, Throttled
-from gateway.flow.retry import RetryPolicy
+from gateway.flow.control import RetryPolicy
 from gateway.graph.deadline import Deadline
 
 POLICY = RetryPolicy(retries=10, first_pause=0.2)

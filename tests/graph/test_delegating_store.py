@@ -2,8 +2,7 @@
 
 import pytest
 
-from gateway.graph.delegating_store import DelegatingStore
-from gateway.graph.store import GraphStore
+from gateway.graph.store import DelegatingStore, GraphStore
 from tests.cache.fake_store import FakeStore
 
 METHODS = [name for name in vars(GraphStore) if not name.startswith("_")]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from gateway.errors import NetworkFault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import EntityTypes, Name, NameReader, NamesPage
+from gateway.graph.store import EntityTypes, Name, NameReader, NamesPage
 from gateway.graph.values import Hits, Iri, SearchTerms
-from gateway.labels.building import Allowance, read_names
 from gateway.labels.index import LabelIndex, build_index
+from gateway.labels.partial_index import Allowance, read_names
 from gateway.labels.sqlite_worker import SqliteWorker
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

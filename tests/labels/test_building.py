@@ -4,10 +4,10 @@ import pytest
 
 from gateway.errors import EndpointFault, NetworkFault
 from gateway.graph.call import Call
-from gateway.graph.name_reader import EntityTypes, NamesPage
+from gateway.graph.store import EntityTypes, NamesPage
 from gateway.graph.values import Iri
-from gateway.labels.building import read_names
 from gateway.labels.index import build_index
+from gateway.labels.partial_index import read_names
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
 from tests.labels.small_indexes import Listed, allowance, find, found, index_of
 

@@ -10,9 +10,9 @@ import pyoxigraph
 import pytest
 
 from gateway.api import make_label_index, open_gateway
-from gateway.graph.name_reader import NameReader, NamesPage
+from gateway.graph.store import NameReader, NamesPage
 from gateway.graph.values import Iri
-from gateway.labels.building import read_names
+from gateway.labels.partial_index import read_names
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile

@@ -9,12 +9,12 @@ from aiohttp import web
 from gateway.api import make_label_index, open_gateway, store_in_process
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.name_reader import NameReader, NamesPage
+from gateway.graph.store import NameReader, NamesPage
 from gateway.graph.values import Iri, SearchTerms
-from gateway.labels.building import no_progress
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.index import LabelIndex
 from gateway.labels.indexed_store import IndexedStore
+from gateway.labels.partial_index import no_progress
 from gateway.labels.stored_index import StoredIndex
 from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.limits import LimitSettings

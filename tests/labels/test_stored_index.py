@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.errors import ConfigurationError, DeadlinePassed, NetworkFault
 from gateway.graph.deadline import Deadline
 from gateway.labels import partial_index
-from gateway.labels.building import read_names
+from gateway.labels.partial_index import read_names
 from gateway.labels.sqlite_worker import SqliteWorker
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.graph_identity import GraphIdentity

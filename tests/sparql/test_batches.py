@@ -25,8 +25,7 @@ from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import BatchedQuery, Key
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results import columns
-from gateway.sparql.results.rows import Overflow, Row, Rows
-from gateway.sparql.results.terms import IriTerm, LiteralTerm
+from gateway.sparql.results.rows import IriTerm, LiteralTerm, Overflow, Row, Rows
 
 pytestmark = pytest.mark.anyio
 
@@ -159,7 +158,7 @@ def whole(rows: int = 1) -> Answer:
 async def test_every_key_is_answered_in_batches_of_at_most_the_size() -> None:
     endpoint = Endpoint()
     keys = plain(25)
-    assert await run(endpoint.ask, BatchSize.fixed(10), keys) == {key: whole() for key in keys}
+    assert await run(endpoint.ask, BatchSize(10, 10), keys) == {key: whole() for key in keys}
     assert [len(batch) for batch in endpoint.asked] == [9, 8, 8]
 
 
@@ -168,7 +167,7 @@ async def test_parts_are_returned_early_once_the_last_batch_has_been_sent() -> N
     parts: list[tuple[list[str], int]] = []
     answers = await run(
         endpoint.ask,
-        BatchSize.fixed(1),
+        BatchSize(1, 1),
         plain(4),
         at_once=2,
         on_answers=lambda part: parts.append((list(part), len(endpoint.asked))),
@@ -181,19 +180,19 @@ async def test_parts_are_returned_early_once_the_last_batch_has_been_sent() -> N
 
 async def test_nothing_is_asked_about_no_keys() -> None:
     endpoint = Endpoint()
-    assert await run(endpoint.ask, BatchSize.fixed(10), []) == {}
+    assert await run(endpoint.ask, BatchSize(10, 10), []) == {}
     assert endpoint.asked == []
 
 
 async def test_a_key_without_rows_has_an_answer_that_is_whole_and_empty() -> None:
     (key,) = plain(1)
-    assert await run(Endpoint({key: 0}).ask, BatchSize.fixed(10), [key]) == {key: Answer((), WHOLE)}
+    assert await run(Endpoint({key: 0}).ask, BatchSize(10, 10), [key]) == {key: Answer((), WHOLE)}
 
 
 async def test_duplicates_are_asked_once() -> None:
     endpoint = Endpoint()
     first, second = plain(2)
-    answers = await run(endpoint.ask, BatchSize.fixed(10), iter([first, second, first, first, second]))
+    answers = await run(endpoint.ask, BatchSize(10, 10), iter([first, second, first, first, second]))
     assert list(answers) == [first, second]
     assert endpoint.asked == [[first, second]]
 
@@ -209,13 +208,13 @@ async def test_several_batches_are_under_way_at_once() -> None:
         return Rows([row(batch[0], 0)])
 
     with anyio.fail_after(10):
-        assert len(await run(ask, BatchSize.fixed(1), keys)) == 2
+        assert len(await run(ask, BatchSize(1, 1), keys)) == 2
 
 
 async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
     keys = plain(8)
     endpoint = Endpoint(dict.fromkeys(keys, 3), limit=12)
-    answers = await run(endpoint.ask, BatchSize.fixed(8), keys)
+    answers = await run(endpoint.ask, BatchSize(8, 8), keys)
     assert answers == {key: whole(3) for key in keys}
     assert endpoint.asked == [keys, keys[:4], keys[4:]]
 
@@ -223,7 +222,7 @@ async def test_an_answer_that_is_too_long_is_asked_for_in_halves() -> None:
 async def test_a_key_with_too_many_rows_has_those_that_came_and_their_least_number() -> None:
     keys = plain(5)
     endpoint = Endpoint({keys[2]: 50}, limit=10)
-    answers = await run(endpoint.ask, BatchSize.fixed(5), keys)
+    answers = await run(endpoint.ask, BatchSize(5, 5), keys)
     cut = answers.pop(keys[2])
     assert cut.values == tuple(str(number) for number in range(10))
     assert isinstance(cut.mark.fault, Overflow)
@@ -235,7 +234,7 @@ async def test_one_refused_iri_among_many_is_the_only_one_marked() -> None:
     keys = [*plain(30), *odd(33)]
     bad = keys[47]
     endpoint = Endpoint(refused=frozenset({bad}))
-    answers = await run(endpoint.ask, BatchSize.fixed(100), keys)
+    answers = await run(endpoint.ask, BatchSize(100, 100), keys)
     refused = answers.pop(bad)
     assert isinstance(refused.mark.fault, QueryRefused)
     assert (refused.values, refused.mark.answered) == ((), False)
@@ -246,21 +245,21 @@ async def test_finding_one_refused_iri_takes_few_queries() -> None:
     keys = odd(64)
     for bad in (keys[0], keys[37], keys[63]):
         endpoint = Endpoint(refused=frozenset({bad}))
-        await run(endpoint.ask, BatchSize.fixed(100), keys)
+        await run(endpoint.ask, BatchSize(100, 100), keys)
         assert len(endpoint.asked) <= 1 + 2 * math.log2(64)
 
 
 async def test_plain_iris_are_not_asked_for_again_and_again_when_another_was_refused() -> None:
     keys = [*plain(60), *odd(1)]
     endpoint = Endpoint(refused=frozenset(odd(1)))
-    await run(endpoint.ask, BatchSize.fixed(100), keys)
+    await run(endpoint.ask, BatchSize(100, 100), keys)
     assert endpoint.asked == [keys, keys[:60], keys[60:]]
 
 
 async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() -> None:
     keys = plain(40)
     endpoint = Endpoint(refused=frozenset({keys[3]}))
-    answers = await run(endpoint.ask, BatchSize.fixed(100), keys)
+    answers = await run(endpoint.ask, BatchSize(100, 100), keys)
     assert endpoint.asked == [keys]
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, QueryRefused) and not answer.values for answer in answers.values())
@@ -278,7 +277,7 @@ async def test_a_refusal_of_plain_iris_is_about_the_query_and_not_tried_again() 
 async def test_a_fault_marks_its_batch_and_leaves_the_others_whole(fault: Fault) -> None:
     keys = plain(3)
     endpoint = Endpoint()
-    answers = await run(endpoint.failing(fault), BatchSize.fixed(1), keys)
+    answers = await run(endpoint.failing(fault), BatchSize(1, 1), keys)
     assert answers == {keys[0]: Answer((), Mark(fault)), keys[1]: whole(), keys[2]: whole()}
     assert len(endpoint.asked) == 3
 
@@ -287,7 +286,7 @@ async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
     keys = plain(4)
     endpoint = Endpoint(dict.fromkeys(keys, 5), limit=10)
     fault = NetworkFault("No answer came.")
-    answers = await run(endpoint.failing(None, fault), BatchSize.fixed(4), keys)
+    answers = await run(endpoint.failing(None, fault), BatchSize(4, 4), keys)
     assert answers == {key: Answer((), Mark(fault)) if key in keys[:2] else whole(5) for key in keys}
 
 
@@ -297,7 +296,7 @@ async def test_a_fault_in_one_half_leaves_the_other_half_whole() -> None:
 async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
     endpoint = Endpoint()
     keys = [*plain(2), bad]
-    answers = await run(endpoint.ask, BatchSize.fixed(10), keys)
+    answers = await run(endpoint.ask, BatchSize(10, 10), keys)
     assert endpoint.asked == [keys[:2]]
     assert isinstance(answers[bad].mark.fault, QueryRefused)
     assert [answers[key] for key in keys[:2]] == [whole() for key in keys[:2]]
@@ -305,7 +304,7 @@ async def test_an_illegal_iri_is_marked_and_not_asked(bad: str) -> None:
 
 async def test_illegal_iris_alone_ask_nothing() -> None:
     endpoint = Endpoint()
-    answers = await run(endpoint.ask, BatchSize.fixed(10), ["not an iri"])
+    answers = await run(endpoint.ask, BatchSize(10, 10), ["not an iri"])
     assert endpoint.asked == []
     assert not answers["not an iri"].mark.answered
 
@@ -323,7 +322,7 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
         answers = read([" ".join(triple) for triple in batch], rows, mark)
         return {triple: answers[" ".join(triple)] for triple in batch}
 
-    answers = await batched(ask, BatchSize.fixed(10), read_triples).run([good, illegal, strange], call())
+    answers = await batched(ask, BatchSize(10, 10), read_triples).run([good, illegal, strange], call())
     assert endpoint.asked == [[" ".join(good), " ".join(strange)], [" ".join(good)], [" ".join(strange)]]
     assert answers[good] == whole()
     assert isinstance(answers[illegal].mark.fault, QueryRefused)
@@ -345,7 +344,7 @@ async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> No
     async def ask(batch: Sequence[str]) -> Rows:
         return Rows([row(batch[0], 0), stray])
 
-    answers = await run(ask, BatchSize.fixed(2), keys)
+    answers = await run(ask, BatchSize(2, 2), keys)
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, EndpointFault) and not answer.values for answer in answers.values())
 
@@ -355,7 +354,7 @@ async def test_a_mistake_of_ours_is_not_hidden_in_a_mark() -> None:
         raise ZeroDivisionError(batch)
 
     with pytest.raises(ExceptionGroup) as caught:
-        await run(ask, BatchSize.fixed(2), plain(1))
+        await run(ask, BatchSize(2, 2), plain(1))
     assert caught.group_contains(ZeroDivisionError)
 
 
@@ -383,7 +382,7 @@ async def test_whatever_overflows_or_is_refused_every_key_has_its_own_answer(
     kinds = dict(zip(keys, (kind for kind, _ in described), strict=True))
     refused = frozenset(key for key in keys if kinds[key] == "refused")
     endpoint = Endpoint(dict(counts), refused, limit)
-    answers = await run(endpoint.ask, BatchSize.fixed(size), [*keys, *keys[::-1]])
+    answers = await run(endpoint.ask, BatchSize(size, size), [*keys, *keys[::-1]])
     assert answers.keys() == set(keys)
     for key, answer in answers.items():
         if kinds[key] in {"refused", "illegal"}:
@@ -413,7 +412,7 @@ async def test_whichever_queries_fail_every_key_has_one_true_answer_or_a_fault(
     endpoint = Endpoint(dict(counts), refused, limit=6)
     fault = NetworkFault("No answer came.")
     ask = endpoint.failing(*(fault if broken else None for broken in fails))
-    answers = await run(ask, BatchSize.fixed(size), keys)
+    answers = await run(ask, BatchSize(size, size), keys)
     assert answers.keys() == set(keys)
     for key, answer in answers.items():
         if answer.mark.whole:
@@ -452,7 +451,7 @@ async def test_one_id_that_is_too_much_alone_is_the_only_one_marked() -> None:
             raise GaveUp("It ran into its own time limit.")
         return await endpoint.ask(batch)
 
-    answers = await run(ask, BatchSize.fixed(64), keys)
+    answers = await run(ask, BatchSize(64, 64), keys)
     assert isinstance(answers.pop(keys[40]).mark.fault, GaveUp)
     assert answers == {key: whole() for key in keys if key != keys[40]}
 
@@ -465,7 +464,7 @@ async def test_an_endpoint_that_gives_up_on_everything_is_not_asked_about_each_i
         asked.append(len(batch))
         raise GaveUp("It ran into its own time limit.")
 
-    answers = await run(ask, BatchSize.fixed(1_000), keys)
+    answers = await run(ask, BatchSize(1_000, 1_000), keys)
     assert len(asked) <= 12
     assert answers.keys() == set(keys)
     assert all(isinstance(answer.mark.fault, GaveUp) for answer in answers.values())

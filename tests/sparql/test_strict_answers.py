@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from gateway.errors import AnswerCut, EndpointFault
 from gateway.sparql.results import decoder
 from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.json_defects import without_halves
 from gateway.sparql.results.rows import Row
-from gateway.sparql.results.surrogates import without_halves
 from tests.examples import examples
 
 HEAD = '"head":{"vars":["s","o"]}'

@@ -12,7 +12,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from gateway import resources
 from gateway.errors import InputError
-from gateway.settings.edges import EdgeSettings
+from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.template import Parameter, TemplateError
@@ -107,7 +107,7 @@ def as_sparql_1_1(query: str) -> str:
 
 
 def test_the_folder_holds_the_templates_that_the_readers_ask_for() -> None:
-    assert {"edges", "edges_out", "existing", "facts", "literals", "search", "schema/edges"} <= set(NAMES)
+    assert {"edges", "edges_out", "existing", "facts", "literals", "search/every_word", "schema/edges"} <= set(NAMES)
 
 
 def test_a_template_parses_strictly_with_its_samples() -> None:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.terms import LiteralTerm, literal
+from gateway.sparql.results.rows import LiteralTerm, literal
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import (
     JsonScalar,

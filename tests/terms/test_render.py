@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import InputError
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.terms import IriTerm, LiteralTerm, Term
+from gateway.sparql.results.rows import IriTerm, LiteralTerm, Term
 from gateway.terms import render
 from gateway.terms.iri import is_iri
 from tests.examples import examples

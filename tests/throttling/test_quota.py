@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from gateway.api import connect, load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
-from gateway.flow.ban import banned
-from gateway.flow.quota import Quota
+from gateway.flow.quota import Quota, banned
 from gateway.flow.quota_file import QuotaFile
 from gateway.flow.quota_state import QuotaState
 from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact
-from gateway.settings.quota import QuotaSettings
 from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now

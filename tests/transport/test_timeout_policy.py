@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from gateway.errors import AnswerCut, DeadlinePassed, Fault, NoQueryEndpoint, QueryTooLong, Throttled
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Method, RequestSettings
+from gateway.settings.endpoint import Method, RequestSettings
+from gateway.transport.base import TimeoutPolicy
 from gateway.transport.http import Http
-from gateway.transport.timeout_policy import TimeoutPolicy
 from tests.examples import examples
 from tests.transport.fake_endpoint import EMPTY, FakeEndpoint, Handler, Hanging, answering, fake_endpoint, in_turn
 

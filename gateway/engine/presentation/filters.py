@@ -10,9 +10,8 @@ from functools import cached_property
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.presentation.metadata import MetadataBuilder
-from gateway.engine.schema.entity_type import UNKNOWN, UNTYPED
-from gateway.engine.schema.subclasses import Subclasses
-from gateway.engine.schema.view import SchemaView
+from gateway.engine.schema.term_lookup import Subclasses
+from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore

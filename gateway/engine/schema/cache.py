@@ -9,11 +9,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from gateway.engine.schema import revisions
-from gateway.engine.schema.allowances import ReadingAllowances
-from gateway.engine.schema.freshness import Freshness
+from gateway.engine.schema.reading import Freshness, ReadingAllowances, Waiters
 from gateway.engine.schema.states import Action, Enumeration, Event, Lists, Reading, State, next_state
 from gateway.engine.schema.view import SchemaView
-from gateway.engine.schema.waiters import Waiters
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, deadline_passed

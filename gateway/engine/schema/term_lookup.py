@@ -1,17 +1,20 @@
-"""Looks up types and predicates by ID, IRI, local name or label (docs/contract.md, "Names of filters")."""
+"""What the names in filters mean: types and their subclasses, predicates (docs/contract.md, "Names of filters")."""
 
 from __future__ import annotations
 
 import difflib
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gateway.engine import filter_messages
+from gateway.engine import messages
 from gateway.errors import InputError, quoted
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Term
+from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
 from gateway.terms.iri import is_iri, local_name
 from gateway.terms.prefixes import PrefixMap, in_prose, listed_ids
@@ -115,10 +118,10 @@ class TermLookup:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
                 meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
-                warnings.append(filter_messages.several_meant(argument, quoted(name), self._kind, meant))
+                warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
         if len(warnings) > _WARNED:
-            warnings[_WARNED:] = [filter_messages.more_names(argument, len(warnings) - _WARNED)]
+            warnings[_WARNED:] = [messages.more_names(argument, len(warnings) - _WARNED)]
         return Chosen(frozenset(iris), tuple(warnings), whole)
 
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
@@ -160,5 +163,55 @@ class TermLookup:
         if self._comprehensive:
             shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
             some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
-            raise filter_messages.unknown_name(argument, quoted(name), self._kind, nearest, some)
-        return filter_messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest)
+            raise messages.unknown_name(argument, quoted(name), self._kind, nearest, some)
+        return messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest)
+
+
+_LEVELS = 20
+"""Levels of subclasses that are followed, each with at least one request."""
+
+_MOST = 2_000
+"""Subclasses of one filter; an answer warns of more."""
+
+
+class Subclasses:
+    """Adds to the types of a filter their subclasses, and theirs."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._is_known = bool(profile.types.subclass_of)
+
+    async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
+        """Return the types and all their subclasses, and warnings if these are not all.
+
+        Args:
+            argument: The argument that names them, for messages.
+            types: IRIs, and words such as `untyped`, which have no subclasses.
+            call: The call that asks.
+        """
+        found = dict.fromkeys(sorted(types))
+        frontier = [iri for iri in found if is_iri(iri)]
+        if not self._is_known or not frontier:
+            return frozenset(types), []
+        failed: list[Iri] = []
+        for _ in range(_LEVELS):
+            with call.tally.stage("schema"):
+                below = await self._store.narrower(frontier, call)
+            failed += [iri for iri, narrower in below.items() if not narrower.mark.whole]
+            new = dict.fromkeys(iri for narrower in below.values() for iri in narrower.classes if iri not in found)
+            frontier = list(new)
+            if not frontier:
+                break
+            found |= new
+            if len(found) > _MOST:
+                break
+        return frozenset(found), self._warnings(argument, failed, cut=bool(frontier))
+
+    def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
+        warnings = []
+        if failed:
+            warnings.append(messages.subclasses_unread(argument, self._prefixes.listed(failed)))
+        if cut:
+            warnings.append(messages.too_many_subclasses(argument, _MOST))
+        return warnings

@@ -1,4 +1,4 @@
-"""Breadth-first search from one or several sources at once, hop by hop, each node expanded at most once."""
+"""Breadth-first search from one or several sources at once, hop by hop, and the rule that keeps it out of hubs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,71 @@ from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.traversal.gaps import GapCollector
-from gateway.engine.traversal.hub_rule import HubRule
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore, OnAnswers
 from gateway.graph.values import Edge, Iri, Neighbourhood
+from gateway.settings.limits import HubSettings
+
+_COUNTED_BEYOND = 10
+"""Edges are counted up to so many times the rule's limit, for the degree of a hub in the answer."""
+
+_COUNTED = 1_000
+"""Edges that are counted in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubRule:
+    """Which nodes are shown but not expanded, and how many edges a node shows.
+
+    Attributes:
+        max_degree: A node with more edges is not expanded, unless it is a seed; None: every node is.
+        max_edges: Edges that an expanded node shows at most; None: all.
+        warnings: What the caller asked for and did not get; rules that differ in these only are equal.
+    """
+
+    max_degree: int | None = None
+    max_edges: int | None = None
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, profile: HubSettings, max_degree: int | None, max_edges: int | None) -> HubRule:
+        """Return the rule of one call: its arguments, else the profile, never above the operator's ceilings."""
+        warnings: list[str] = []
+
+        def allowed(name: str, wanted: int | None, usual: int | None, ceiling: int | None) -> int | None:
+            limit = wanted if wanted is not None else usual
+            if ceiling is None or (limit is not None and limit <= ceiling):
+                return limit
+            if wanted is not None:
+                warnings.append(messages.above_ceiling(name, wanted, ceiling))
+            return ceiling
+
+        return cls(
+            allowed("max_degree", max_degree, profile.max_degree, profile.max_degree_ceiling),
+            allowed("max_edges_per_node", max_edges, profile.max_edges_per_node, profile.max_edges_ceiling),
+            tuple(warnings),
+        )
+
+    @property
+    def is_off(self) -> bool:
+        """Whether every node is expanded whole."""
+        return self.max_degree is None and self.max_edges is None
+
+    @property
+    def counted(self) -> int:
+        """How many edges of a node are counted at most."""
+        return max(
+            _COUNTED, *(_COUNTED_BEYOND * limit for limit in (self.max_degree, self.max_edges) if limit is not None)
+        )
+
+    def is_hub(self, degree: int) -> bool:
+        """Return whether a node with so many edges is not expanded."""
+        return self.max_degree is not None and degree > self.max_degree
+
+    def is_capped(self, degree: int) -> bool:
+        """Return whether a node with so many edges shows only some."""
+        return self.max_edges is not None and degree > self.max_edges
 
 
 @dataclass(slots=True)
@@ -62,17 +122,11 @@ class Exploration:
         return len(set().union(*self.distances))
 
 
-async def explore(
-    store: GraphStore,
-    sources: Sequence[Sequence[Iri]],
-    hops: int,
-    rule: HubRule,
-    call: Call,
-    on_answers: OnAnswers | None = None,
-) -> Exploration:
-    """Search from every source up to a number of hops; all sources share one frontier.
+class BreadthFirstSearch:
+    """One search from every source up to a number of hops; all sources share one frontier.
 
-    A node at distance < hops is expanded. Where an expansion fails, the search continues without it and adds a gap.
+    A node at distance < hops is expanded, at most once. Where an expansion fails, the search continues without it and
+    adds a gap.
 
     Args:
         store: The graph.
@@ -80,16 +134,7 @@ async def explore(
         hops: 1 to 5.
         rule: Which nodes are not expanded, and which not whole.
         call: The call that asks.
-        on_answers: Receives parts of the last hop; see `GraphStore.edges`.
-
-    Raises:
-        Fault: Nothing could be learnt about any seed.
     """
-    return await _Search(store, sources, hops, rule, call).run(on_answers)
-
-
-class _Search:
-    """One breadth-first search."""
 
     def __init__(
         self, store: GraphStore, sources: Sequence[Sequence[Iri]], hops: int, rule: HubRule, call: Call
@@ -102,7 +147,15 @@ class _Search:
         self._found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources])
         self._seen: set[Iri] = set()
 
-    async def run(self, on_answers: OnAnswers | None) -> Exploration:
+    async def run(self, on_answers: OnAnswers | None = None) -> Exploration:
+        """Return what the search finds.
+
+        Args:
+            on_answers: Receives parts of the last hop; see `GraphStore.edges`.
+
+        Raises:
+            Fault: Nothing could be learnt about any seed.
+        """
         found = self._found
         for hop in range(self._hops):
             reached = [node for distance in found.distances for node, steps in distance.items() if steps == hop]

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Self
 
 from gateway.engine import messages
-from gateway.engine.traversal.breadth_first import Exploration, explore
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, HubRule
 from gateway.engine.traversal.gaps import GapCollector
-from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.ordering import OrderedGraph, deadline_for_a_thread, in_order
-from gateway.engine.traversal.paths import Path, paths_to_seeds
-from gateway.engine.traversal.prefetch import prefetching
-from gateway.engine.traversal.topology import Topology
-from gateway.errors import quoted
-from gateway.graph.call import Call
+from gateway.engine.traversal.topology import (
+    Path,
+    Topology,
+    in_order,
+    paths_to_seeds,
+)
+from gateway.errors import BudgetSpent, DeadlinePassed, quoted
+from gateway.graph.call import Call, together
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore, OnAnswers
-from gateway.graph.tasks import together
-from gateway.graph.values import Edge, Iri, NodeFacts
+from gateway.graph.values import Edge, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -32,6 +35,9 @@ _FEW_SEEDS = 4
 
 _SHOWN = 5
 """Missing seeds that an error names."""
+
+_Ordered = tuple[Mapping[Iri, int], tuple[Edge, ...]]
+"""Nodes with their distance, and edges."""
 
 
 class TopologyBuilder:
@@ -52,14 +58,12 @@ class TopologyBuilder:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
-        async with prefetching(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
+        async with FactsPrefetch(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
             found = await self._explored([seeds], seeds, max_hops, rule, call, ahead.add)
             distance = found.distances[0]
             async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
-                # In a thread: the facts arrive meanwhile. For 20,000 edges both take some 100 ms.
-                with deadline_for_a_thread(call.call_deadline) as deadline:
-                    ordered = await asyncio.to_thread(in_order, seeds, distance, found, self._prefixes, deadline)
+                ordered = await self._ordered(seeds, distance, found, call)
         return self._topology(seeds, ordered, found, facts.result())
 
     async def intersection(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool) -> Topology:
@@ -86,14 +90,13 @@ class TopologyBuilder:
                 raise fault
         if found.missing:
             gaps = found.gaps if self._other_graph else GapCollector()
-            return self._topology(seeds, OrderedGraph(), Exploration([], missing=found.missing, gaps=gaps), {})
+            return self._topology(seeds, ({}, ()), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
         async with together() as tasks:
             facts = tasks.create_task(self._facts(common, call))
             among = await self._edges_among_unexpanded(common, found, call)
-            with deadline_for_a_thread(call.call_deadline) as deadline:
-                ordered = await asyncio.to_thread(in_order, seeds, farthest, found, self._prefixes, deadline, among)
+            ordered = await self._ordered(seeds, farthest, found, call, among)
         paths = paths_to_seeds(common, found.distances, found.neighbours, call.call_deadline) if via else {}
         return self._topology(seeds, ordered, found, facts.result(), paths)
 
@@ -126,7 +129,7 @@ class TopologyBuilder:
         on_answers: OnAnswers | None = None,
     ) -> Exploration:
         with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-            found = await explore(self._store, sources, hops, rule, call, on_answers)
+            found = await BreadthFirstSearch(self._store, sources, hops, rule, call).run(on_answers)
             await self._add_other_graph(found, call)
         found.gaps.add_left_out(found.known)
         self._require_a_seed(seeds, found.missing)
@@ -175,21 +178,44 @@ class TopologyBuilder:
         with call.tally.stage("facts"):
             return await self._store.nodes(list(nodes), call, names=self._names_on_stubs)
 
+    async def _ordered(
+        self,
+        seeds: Sequence[Iri],
+        distance: Mapping[Iri, int],
+        found: Exploration,
+        call: Call,
+        among: Collection[Edge] | None = None,
+    ) -> _Ordered:
+        """Return nodes and edges in order; in a thread, because answers arrive meanwhile (100 ms for 20,000 edges)."""
+        # The clock of the deadline may be that of the event loop, which no other thread may look at.
+        passed = threading.Event()
+        timer = asyncio.get_running_loop().call_later(call.call_deadline.seconds_left, passed.set)
+        deadline = Deadline(1.0, lambda: float(passed.is_set()))
+        try:
+            return await asyncio.to_thread(in_order, seeds, distance, found, self._prefixes, deadline, among)
+        finally:
+            timer.cancel()
+
     def _topology(
         self,
-        asked: Sequence[Iri],
-        ordered: OrderedGraph,
+        seeds: Sequence[Iri],
+        ordered: _Ordered,
         found: Exploration,
         facts: Mapping[Iri, NodeFacts],
         paths: Mapping[Iri, tuple[Path, ...]] | None = None,
     ) -> Topology:
-        _add_failed_types(found.gaps, facts)
+        for node, known in facts.items():
+            if known.mark.fault is not None:
+                found.gaps.add("types_failed", [node], known.mark.fault.wrong)
+            elif not known.are_types_known:
+                found.gaps.add("types_failed", [node], messages.TYPES_LEFT_OUT)
         if not self._trusted:
-            found.gaps.add("server_truncated", found.known or asked, messages.MAY_HAVE_MORE_EDGES)
+            found.gaps.add("server_truncated", found.known or seeds, messages.MAY_HAVE_MORE_EDGES)
+        nodes, edges = ordered
         return Topology(
-            ordered.seeds,
-            ordered.nodes,
-            ordered.edges,
+            tuple(seed for seed in seeds if seed in nodes),
+            nodes,
+            edges,
             facts,
             tuple(found.missing),
             found.gaps.entries,
@@ -198,9 +224,53 @@ class TopologyBuilder:
         )
 
 
-def _add_failed_types(gaps: GapCollector, facts: Mapping[Iri, NodeFacts]) -> None:
-    for node, known in facts.items():
-        if known.mark.fault is not None:
-            gaps.add("types_failed", [node], known.mark.fault.wrong)
-        elif not known.are_types_known:
-            gaps.add("types_failed", [node], messages.TYPES_LEFT_OUT)
+class FactsPrefetch:
+    """Fetches types of nodes in batches while answers about edges are still on their way; no node twice without need.
+
+    A far endpoint answers the last hop in several parts. Waiting for all of them before the first question about types
+    would leave the connections idle that have answered already.
+    """
+
+    def __init__(self, ask: Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, NodeFacts]]], enough: int) -> None:
+        self._ask = ask
+        self._enough = enough
+        self._waiting: dict[Iri, None] = {}
+        self._sent: set[Iri] = set()
+        self._asked: list[asyncio.Task[Mapping[Iri, NodeFacts]]] = []
+
+    def add(self, part: Mapping[Iri, Neighbourhood]) -> None:
+        """Add the nodes in a part of an answer; ask about them once there are enough."""
+        for neighbourhood in part.values():
+            self._waiting |= dict.fromkeys(node for node in neighbourhood.ends if node not in self._sent)
+        if len(self._waiting) >= self._enough:
+            self._send(list(self._waiting))
+            self._waiting = {}
+
+    def _send(self, nodes: Sequence[Iri]) -> None:
+        self._sent.update(nodes)
+        self._asked.append(asyncio.ensure_future(self._ask(nodes)))
+
+    async def facts(self, nodes: Collection[Iri]) -> Mapping[Iri, NodeFacts]:
+        """Return the facts of some nodes: what was asked for ahead, and the rest."""
+        rest = [node for node in nodes if node not in self._sent]
+        if rest:
+            self._send(rest)
+        found: dict[Iri, NodeFacts] = {}
+        for answers in await asyncio.gather(*self._asked):
+            found |= answers
+        # What was asked ahead could spend no more than expansion may; now there is what was reserved for facts.
+        again = [node for node in nodes if isinstance(found[node].mark.fault, BudgetSpent | DeadlinePassed)]
+        if again:
+            found |= await self._ask(again)
+        return {node: found[node] for node in nodes}
+
+    async def __aenter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Give up what is still being asked."""
+        for task in self._asked:
+            task.cancel()
+        if self._asked:
+            await asyncio.wait(self._asked)

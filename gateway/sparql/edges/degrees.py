@@ -9,7 +9,7 @@ from gateway.graph.values import Degree, Iri, Mark
 from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.engines.dialect import Dialect
+from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
 from gateway.sparql.results.rows import Row
 
@@ -27,10 +27,10 @@ _ROUNDS = 3
 class DegreeReader:
     """Counts edges."""
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, dialect: Dialect, batch: int) -> None:
+    def __init__(self, client: SparqlClient, rule: EdgeRule, lateral: LateralProbe, batch: int) -> None:
         self._client = client
         self._rule = rule
-        self._dialect = dialect
+        self._lateral = lateral
         self._batch = batch
 
     async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
@@ -39,7 +39,7 @@ class DegreeReader:
         Most nodes have few edges, and are counted together. What is then not known, because the edges of a hub came
         first, is counted node by node.
         """
-        if await self._dialect.lateral(call):
+        if await self._lateral.is_supported(call):
             return await self._each(ids, at_most, call, lateral=True)
         degrees: dict[Iri, Degree] = {}
         unknown: Sequence[Iri] = ids
@@ -66,11 +66,12 @@ class DegreeReader:
                 for node, count in counts.items()
             }
 
+        rule = await self._rule.refreshed(call)
         query = BatchedQuery[Iri, Degree](
             self._client,
             "degrees",
             _TOGETHER,
-            lambda batch: {"nodes": batch, "scan": scan(batch), **self._rule.parameters},
+            lambda batch: {"nodes": batch, "scan": scan(batch), **rule},
             read_counts,
         )
         return await query.run(ids, call)
@@ -85,11 +86,12 @@ class DegreeReader:
                 raise UnexpectedRows
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
+        rule = await self._rule.refreshed(call)
         query = BatchedQuery[Iri, Degree](
             self._client,
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
-            lambda batch: {"nodes": batch, "most": at_most + 1, **self._rule.parameters},
+            lambda batch: {"nodes": batch, "most": at_most + 1, **rule},
             read_counts,
         )
         return await query.run(ids, call)

@@ -18,8 +18,7 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import term
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import IriTerm
+from gateway.sparql.results.rows import IriTerm, Row
 from gateway.terms.bounded_map import BoundedMap
 
 _REMEMBERED_BYTES = 4 << 20
@@ -46,24 +45,30 @@ class ReachReader:
     """Reads sets of nodes."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, batch: int) -> None:
-        self._neighbours = BatchedQuery[Iri, _Neighbours](
-            client, "neighbours", batch, lambda batch: {"nodes": batch, **rule.parameters}, _read_neighbours
-        )
+        self._client = client
+        self._rule = rule
+        self._batch = batch
         self._near_blanks: BoundedMap[tuple[Iri, int], None] = BoundedMap(_REMEMBERED_BYTES)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
+        rule = await self._rule.refreshed(call)
+        neighbours = BatchedQuery[Iri, _Neighbours](
+            self._client, "neighbours", self._batch, lambda batch: {"nodes": batch, **rule}, _read_neighbours
+        )
         async with asyncio.TaskGroup() as tasks:
-            running = {node: tasks.create_task(self._around(node, hops, call)) for node in dict.fromkeys(ids)}
+            running = {
+                node: tasks.create_task(self._around(node, hops, neighbours, call)) for node in dict.fromkeys(ids)
+            }
         return {node: task.result() for node, task in running.items()}
 
-    async def _around(self, node: Iri, hops: int, call: Call) -> Reach:
+    async def _around(self, node: Iri, hops: int, query: BatchedQuery[Iri, _Neighbours], call: Call) -> Reach:
         if (node, hops) in self._near_blanks.known:
             return Reach(mark=Mark(_blanks()))
         distances = {node: 0}
         for hop in range(hops):
             frontier = [reached for reached, steps in distances.items() if steps == hop]
-            neighbours = await self._together(frontier, call)
+            neighbours = _merged(await query.run(frontier, call))
             for reached in neighbours.nodes:
                 distances.setdefault(reached, hop + 1)
             if not neighbours.mark.whole:
@@ -72,14 +77,14 @@ class ReachReader:
                 return Reach(distances, neighbours.mark)
         return Reach(distances)
 
-    async def _together(self, frontier: Sequence[Iri], call: Call) -> _Neighbours:
-        """Return the neighbours of all nodes of a frontier."""
-        answers = await self._neighbours.run(frontier, call)
-        together = _Neighbours()
-        for answer in {id(answer): answer for answer in answers.values()}.values():
-            together.nodes |= answer.nodes
-            together.mark = together.mark if answer.mark.whole else answer.mark
-        return together
+
+def _merged(answers: Mapping[Iri, _Neighbours]) -> _Neighbours:
+    """Return the neighbours of all nodes of a frontier."""
+    merged = _Neighbours()
+    for answer in {id(answer): answer for answer in answers.values()}.values():
+        merged.nodes |= answer.nodes
+        merged.mark = merged.mark if answer.mark.whole else answer.mark
+    return merged
 
 
 def _read_neighbours(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.settings.edges import NAMESPACE_MARK, EdgeSettings
-from gateway.settings.evidence import EvidenceSettings, EvidenceWay
+from gateway.settings.vocabulary import NAMESPACE_MARK, EdgeSettings, EvidenceSettings, EvidenceWay
 from gateway.sparql.template import Parameter
 from gateway.terms.known_iris import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF
 
@@ -22,6 +22,10 @@ class Uses(Protocol):
 
     def may_use(self, way: EvidenceWay) -> bool:
         """Return whether the graph may use a way."""
+        ...
+
+    async def refresh(self, call: Call) -> None:
+        """Detect the ways in use, if that can be done and was not done recently."""
         ...
 
 
@@ -43,6 +47,9 @@ class StatedWays:
     def may_use(self, way: EvidenceWay) -> bool:
         """Return whether the graph may use a way."""
         return self.ways is None or way in self.ways
+
+    async def refresh(self, _call: Call) -> None:
+        """Nothing to detect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,12 @@ class EdgeRule:
             "allowed": self.allowed,
             "namespaces": self.namespaces,
         }
+
+    async def refreshed(self, call: Call) -> dict[str, Parameter]:
+        """Return the rule as template parameters, once the ways of stating evidence in use were detected."""
+        if self.evidence_nodes:
+            await self.uses.refresh(call)
+        return self.parameters
 
     @property
     def parameters(self) -> dict[str, Parameter]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gateway.settings.endpoint import EngineName
-from gateway.settings.requests import TimeoutSettings
-from gateway.transport.timeout_policy import TimeoutPolicy
+from gateway.settings.endpoint import EngineName, TimeoutSettings
+from gateway.transport.base import TimeoutPolicy
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gateway.graph.call import Call
 from gateway.graph.values import (
@@ -21,15 +21,67 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import Answer, BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.nodes.facts import FactsReader
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
 from gateway.sparql.results.columns import UnexpectedRows, binding, iri, node_values, read, term
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import BlankTerm, Term, value
+from gateway.sparql.results.rows import BlankTerm, IriTerm, LiteralTerm, Row, Term, literal, value
 from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
+from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import REIFICATION
+from gateway.terms.literals import Literal, in_best_language
+
+
+def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
+    """Return the text to show: of the first predicate that has one, in the best language, the first by code point."""
+    for predicate in predicates:
+        found = texts.get(predicate)
+        if found:
+            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsReader:
+    """Reads facts from the rows of ?n, ?p and ?v.
+
+    Attributes:
+        types: Predicates whose IRIs are types.
+        names: Predicates whose literals are names, the best first.
+        languages: Languages of names, the best first.
+        descriptions: Predicates whose literals are descriptions, the best first.
+    """
+
+    types: Collection[Iri]
+    names: Sequence[Iri]
+    languages: Sequence[str]
+    descriptions: Sequence[Iri] = ()
+
+    def read(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
+        """Return the facts of each node of a batch; a KeyError says that a row is about another node."""
+        types: dict[Iri, list[Iri]] = {node: [] for node in batch}
+        texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
+        # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
+        once: dict[Iri, Iri] = {}
+        for node, predicate, bound in node_values(rows):
+            found = types[node]
+            if isinstance(bound, IriTerm):
+                if predicate in self.types and not is_skolem(bound.value):
+                    found.append(once.setdefault(bound.value, bound.value))
+            elif isinstance(bound, LiteralTerm):
+                texts.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
+        shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
+        known: dict[Iri, NodeFacts] = {}
+        for node, found in types.items():
+            own = texts.get(node, {})
+            name = _best(own, self.names, self.languages) if own else ""
+            description = _best(own, self.descriptions, self.languages) if own and self.descriptions else ""
+            facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name, description)
+            if facts not in shared:
+                shared[facts] = NodeFacts(facts[0], name, mark, description)
+            known[node] = shared[facts]
+        return known
+
 
 _Values = dict[Iri, dict[Iri, dict[Value, None]]]
 """Distinct values by node and predicate, in the order of the rows."""

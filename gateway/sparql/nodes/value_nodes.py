@@ -11,8 +11,7 @@ from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import iri, read, term
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import IriTerm, Term, value
+from gateway.sparql.results.rows import IriTerm, Row, Term, value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 

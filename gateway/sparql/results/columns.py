@@ -8,9 +8,8 @@ from typing import Any, TypeVar, overload
 
 from gateway.errors import EndpointFault
 from gateway.graph.values import Edge, Iri
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import IriTerm, LiteralTerm, Term, TypedLiteralTerm
-from gateway.sparql.results.terms import literal as literal_of
+from gateway.sparql.results.rows import IriTerm, LiteralTerm, Row, Term, TypedLiteralTerm
+from gateway.sparql.results.rows import literal as literal_of
 from gateway.terms.literals import Literal
 
 T = TypeVar("T")
@@ -102,22 +101,6 @@ def binding(rows: Sequence[Row], *variables: str) -> Sequence[Row]:
     """Return those of the rows that bind some variables."""
     wanted = {*variables}
     return [row for row in rows if row.keys() >= wanted]
-
-
-def triples(rows: Iterable[Row]) -> Iterator[tuple[Term, Iri, Term]]:
-    """Yield what ?s, ?p and ?o of each row are bound to; as `read`, in half the time.
-
-    Raises:
-        UnexpectedRows: A row lacks a term, or its predicate is no IRI.
-    """
-    try:
-        for row in rows:
-            predicate = row["p"]
-            if type(predicate) is not IriTerm:
-                raise UnexpectedRows
-            yield row["s"], predicate.value, row["o"]
-    except KeyError as error:
-        raise UnexpectedRows from error
 
 
 def node_values(rows: Iterable[Row]) -> Iterator[tuple[Iri, Iri, Term]]:

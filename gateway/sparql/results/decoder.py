@@ -1,6 +1,7 @@
 """SPARQL JSON bytes become rows here, and only here (SPARQL 1.1 Query Results JSON Format).
 
-A row is believed only when the whole body parsed. `gateway.transport.marks` has what engines leave in a broken one.
+A row is believed only when the whole body parsed. `gateway.transport.engine_errors` has what engines leave in a broken
+one.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ import msgspec
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.sparql.results.envelope import Envelope, envelope_of
-from gateway.sparql.results.repeated_names import has_repeated_names
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.surrogates import without_halves
-from gateway.sparql.results.terms import LiteralTerm
-from gateway.transport import marks
+from gateway.sparql.results.json_defects import has_repeated_names, without_halves
+from gateway.sparql.results.rows import LiteralTerm, Row
+from gateway.transport import engine_errors
 from gateway.transport.json_names import RepeatedNameError
 
 _QUOTES_OF_A_TERM = 10
@@ -131,7 +130,7 @@ def _other(body: bytes) -> EndpointFault:
 
 def _unreadable(body: bytes) -> EndpointFault:
     """Say what a body is that does not parse."""
-    if marks.gave_up_at_the_end(body):
+    if engine_errors.gave_up_at_the_end(body):
         return GaveUp(
             "The endpoint gave up in the middle of an answer.",
             next_step=_LESS,

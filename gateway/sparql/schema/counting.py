@@ -1,19 +1,19 @@
-"""Counts every type and every predicate, in queries none of which reads too much."""
+"""Counts every type, every predicate and all triples of a graph, in queries none of which reads too much."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway.errors import Fault, quoted
+from gateway.errors import DeadlinePassed, Fault, GaveUp, quoted
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.results.columns import integer, read, term
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import IriTerm
+from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.results.columns import UnexpectedRows, integer, read, term
+from gateway.sparql.results.rows import IriTerm, Row
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
 from gateway.terms.known_iris import is_entity_type
@@ -25,6 +25,16 @@ _TERMS = 200
 """Types or predicates in one counting query at most."""
 
 _COUNT = integer("count")
+
+_TOTALS_SECONDS = 0.7
+"""Time for counting the triples of a graph; one that takes longer is not small."""
+
+_SMALL = 30_000
+_SMALL_SECONDS = 0.25
+"""A graph with at most so many triples says so in this time, even if its engine is busy."""
+
+_UNBOUNDED = 1_000_000_000_000
+"""More triples than any graph has: the query needs a bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +104,8 @@ class Counts:
         return sendable
 
 
-class Counter:
-    """Counts the types and predicates of a graph."""
+class TermCounter:
+    """Counts the types, the predicates and the triples of a graph."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
         self._client = client
@@ -113,6 +123,49 @@ class Counter:
             Fault: The graph could not be asked.
         """
         return await self._scan("schema/totals", "p", limit, call, {})
+
+    async def totals_at_once(self, limit: int, call: Call) -> Scan:
+        """Return the triples of each predicate; nothing for a graph that takes too long.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        totals = await self._totals_within(_TOTALS_SECONDS, limit, call)
+        if not totals.is_whole and not totals.counts and await self._is_small(call):
+            # The engine is slow or busy; the graph is not large.
+            return await self._totals_within(call.deadline.seconds_left, limit, call)
+        return totals
+
+    async def _totals_within(self, seconds: float, limit: int, call: Call) -> Scan:
+        try:
+            with call.within(seconds):
+                return await self.totals(limit, call)
+        except (DeadlinePassed, GaveUp):
+            call.deadline.check()
+            return Scan({}, limit, is_whole=False)
+
+    async def _is_small(self, call: Call) -> bool:
+        try:
+            with call.within(_SMALL_SECONDS):
+                return await self._triples(_SMALL + 1, call) <= _SMALL
+        except Fault:
+            return False
+
+    async def triples(self, call: Call) -> int | None:
+        """Return the number of all triples if the engine knows it without counting, else None."""
+        if not TRAITS[await self._client.engine(call)].counts_at_once:
+            return None
+        try:
+            return await self._triples(_UNBOUNDED, call)
+        except Fault:
+            return None
+
+    async def _triples(self, at_most: int, call: Call) -> int:
+        answer = await self._client.rows("check/triples", call, {"most": at_most})
+        counts = [*_COUNT(answer.whole())]
+        if len(counts) != 1:
+            raise UnexpectedRows
+        return counts[0]
 
     async def count(self, totals: Scan, call: Call, *, partly: bool) -> Counts:
         """Count the nodes of each type and the edges of each predicate.

@@ -16,9 +16,8 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import LiteralTerm
-from gateway.sparql.schema.term_counts import TermCounts
+from gateway.sparql.results.rows import LiteralTerm, Row
+from gateway.sparql.schema.assembler import TermCounts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import OWL, is_entity_type

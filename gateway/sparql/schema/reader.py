@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from gateway.errors import Fault, QueryRefused
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.deadline import Clock
-from gateway.graph.tasks import together
 from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
-from gateway.sparql.schema.assembler import SchemaAssembler
-from gateway.sparql.schema.counting import Counter, Scan
+from gateway.sparql.schema.assembler import SchemaAssembler, TermCounts, by_frequency
+from gateway.sparql.schema.counting import Scan, TermCounter, counts_in
 from gateway.sparql.schema.descriptions import DescriptionReader
-from gateway.sparql.schema.graph_size import GraphSize
-from gateway.sparql.schema.hub_finder import HubFinder
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
-from gateway.sparql.schema.sample_reader import SampleReader
-from gateway.sparql.schema.sampling import Sampler
-from gateway.sparql.schema.term_counts import TermCounts, by_frequency
+from gateway.sparql.schema.sampling import Sampler, SampleReader, StartedSamples
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_sendable
+from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 _QUICK_SECONDS = 1.4
 """Time for the quick reading of a large graph: its first answer should come within two seconds."""
@@ -31,6 +30,13 @@ _IN_NAMED_GRAPHS = (
     "the graph that is asked is empty, and the endpoint has triples in named graphs; `endpoint.graphs` in the profile "
     "of this gateway says which graphs are asked"
 )
+
+_HUB_EDGES = 100
+"""Edges, of those that were read, that make a node a hub: the `max_degree` that the tools advise."""
+
+_HUBS = 20
+_TYPES_OF_HUBS = 5
+"""Hubs whose types are read, and types of hubs that the schema lists."""
 
 
 class SchemaReader:
@@ -48,17 +54,17 @@ class SchemaReader:
         self._client = client
         self._profile = profile
         self._wall_clock = wall_clock
-        self._counter = Counter(client, rule, profile)
-        self._size = GraphSize(client, self._counter)
+        self._rule = rule
+        self._nodes = nodes
+        self._counter = TermCounter(client, rule, profile)
         self._sampler = Sampler(client, rule, profile)
         self._name_predicates = NamePredicateFinder(client, nodes, name_predicates, profile)
-        self._hubs = HubFinder(client, rule, nodes)
         self._assembler = SchemaAssembler(nodes)
         self._samples = SampleReader(
             client,
             self._sampler,
             DescriptionReader(client, rule, profile),
-            self._size,
+            self._counter,
             self._name_predicates,
             self._assembler,
             wall_clock,
@@ -70,14 +76,15 @@ class SchemaReader:
         Raises:
             Fault: The graph could not be asked.
         """
+        await self._rule.refreshed(call)
         if self._client.flow.quota.is_limited:
             return await self._samples.read_frugally(call)
         limit = self._quick_limit
         clock = call.deadline.clock
         end = clock() + _QUICK_SECONDS
         began = self._wall_clock()
-        async with self._sampler.started(replace(call)) as samples:
-            totals = await self._size.totals(limit, call)
+        async with StartedSamples(self._sampler, replace(call)) as samples:
+            totals = await self._counter.totals_at_once(limit, call)
             # An enumeration would not read more either.
             is_all_that_may_be_read = bool(totals.counts) and limit == self._profile.limits.scan_rows
             if not totals.is_whole and not is_all_that_may_be_read:
@@ -91,6 +98,7 @@ class SchemaReader:
         Raises:
             Fault: The graph could not be asked.
         """
+        await self._rule.refreshed(call)
         limit = self._profile.limits.scan_rows
         began = self._wall_clock()
         totals = await self._counter.totals(limit, call)
@@ -120,7 +128,7 @@ class SchemaReader:
         async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, call, partly=partly))
             naming = tasks.create_task(self._name_predicates.find(call, totals.triples if totals.is_whole else None))
-            finding = tasks.create_task(self._hubs.find(self._quick_limit, call))
+            finding = tasks.create_task(self._types_of_hubs(call))
         counts = counting.result()
         reason = counts.reason or totals.reason
         if not reason and not totals.counts:
@@ -132,6 +140,32 @@ class SchemaReader:
             found, _basis(totals, began, is_part=counts.is_part), reason, call, left_out=counts.left_out
         )
         return replace(schema, names=naming.result(), hubs=finding.result())
+
+    async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
+        """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
+        # Leaving out the edges of evidence nodes would read every triple, and change no hub.
+        given: dict[str, Parameter] = {
+            "excepted": self._rule.excepted,
+            "markers": (),
+            "associations": (),
+            "singletons": (),
+            **self._rule.ends,
+            "scan": self._quick_limit,
+            "least": _HUB_EDGES,
+        }
+        try:
+            # The largest come first, so those that came are enough.
+            rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=_HUBS)).part()
+            hubs = counts_in(rows, "o")
+            facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
+        except Fault:
+            return ()
+        weights: Counter[Iri] = Counter()
+        for hub, count in hubs.items():
+            for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
+                if is_sendable(iri):
+                    weights[iri] += count
+        return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES_OF_HUBS]
 
     async def _reason_for_emptiness(self, call: Call) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""

@@ -1,23 +1,30 @@
-"""Samples of a graph that is too large to be counted during a call."""
+"""The schema of a graph that is too large to be counted during a call, from samples and descriptions.
+
+It comes in a second or two, and is never complete.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Self
 
 from gateway.errors import DeadlinePassed, Fault
-from gateway.graph.call import Call
-from gateway.graph.values import Iri
+from gateway.graph.call import Call, together
+from gateway.graph.deadline import Clock
+from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import binding, integer, iri, read
-from gateway.sparql.schema.counting import counts_in
+from gateway.sparql.schema.assembler import SchemaAssembler, TermCounts, without_counts
+from gateway.sparql.schema.counting import TermCounter, counts_in
+from gateway.sparql.schema.descriptions import DescriptionReader
+from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import is_entity_type
@@ -25,7 +32,7 @@ from gateway.terms.known_iris import is_entity_type
 _TRIPLES = 2_000
 """Triples of one sample."""
 
-FIRST_TRIPLES = 1_000
+_FIRST_TRIPLES = 1_000
 """Triples of the first sample, which even a server that has just started must return in time."""
 
 _PLACES = (20_000, 200_000, 2_000_000)
@@ -34,6 +41,14 @@ _PLACES = (20_000, 200_000, 2_000_000)
 _CLASSES = 10
 _NODES = 50
 """Nodes of each of the most frequent classes whose predicates are read."""
+
+_FIRST_SHARE = 0.7
+"""The share of the time for samples and descriptions; the rest is for look-ups of the terms that they name."""
+
+_LABELS_SECONDS = 0.3
+"""The least time for labels; without them, the lists are usable."""
+
+_ONLY = "only {:,} triples of a large graph were read"
 
 
 @dataclass(slots=True)
@@ -70,18 +85,6 @@ class Sampler:
         self._client = client
         self._rule = rule
         self._types = profile.edges.types
-
-    @asynccontextmanager
-    async def started(self, call: Call) -> AsyncIterator[StartedSamples]:
-        """Start a small sample in the background, and stop at the end whatever is still under way.
-
-        It comes early even from a cold server, so a graph that turns out to be large has an answer in time.
-        """
-        samples = StartedSamples(self, call)
-        try:
-            yield samples
-        finally:
-            await samples.stop()
 
     async def of_classes(self, classes: Sequence[Iri], call: Call) -> Counter[Iri]:
         """Return the predicates of a few nodes of each of the first classes; none if that fails."""
@@ -131,12 +134,29 @@ class Sampler:
 
 
 class StartedSamples:
-    """Samples that are read in the background."""
+    """Samples that are read in the background of a block; at its end, what is still under way is cancelled.
+
+    The first one is small. It comes early even from a cold server, so a graph that turns out to be large has an answer
+    in time.
+    """
 
     def __init__(self, sampler: Sampler, call: Call) -> None:
         self._sampler = sampler
         self._call = call
-        self._tasks = [asyncio.create_task(sampler.at(0, FIRST_TRIPLES, call))]
+        self._tasks: list[asyncio.Task[Sample]] = []
+
+    async def __aenter__(self) -> Self:
+        self._tasks.append(asyncio.create_task(self._sampler.at(0, _FIRST_TRIPLES, self._call)))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        for task in self._tasks:
+            # A fault of a sample that nobody waited for must not be logged as never retrieved.
+            if not task.cancelled():
+                task.exception()
 
     async def finish(self, seconds: float) -> Sample:
         """Read further samples at several places, and return as one those that came in time.
@@ -162,16 +182,87 @@ class StartedSamples:
             raise next(faults, DeadlinePassed("The graph could not be sampled in time.", next_step="Try again later."))
         return Sample.of(samples)
 
-    async def stop(self) -> None:
-        """Cancel what is still under way."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.wait(self._tasks)
-        for task in self._tasks:
-            # A fault of a sample that nobody waited for must not be logged as never retrieved.
-            if not task.cancelled():
-                task.exception()
-
 
 def _has_triples(task: asyncio.Task[Sample]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None and task.result().triples > 0
+
+
+class SampleReader:
+    """Reads schemas of large graphs, by samples and by the descriptions that are published with them."""
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        sampler: Sampler,
+        descriptions: DescriptionReader,
+        counter: TermCounter,
+        name_predicates: NamePredicateFinder,
+        assembler: SchemaAssembler,
+        wall_clock: Clock,
+    ) -> None:
+        self._client = client
+        self._sampler = sampler
+        self._descriptions = descriptions
+        self._counter = counter
+        self._name_predicates = name_predicates
+        self._assembler = assembler
+        self._wall_clock = wall_clock
+
+    async def read(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
+        """Return the schema that samples, descriptions and declarations show in so many seconds.
+
+        Raises:
+            Fault: No sample came, however long it took.
+        """
+        clock = caller.deadline.clock
+        end = clock() + seconds
+        # The shorter deadlines of this reading are not those of the samples that are under way.
+        call = replace(caller)
+        with call.within(seconds * _FIRST_SHARE):
+            async with together() as tasks:
+                # Requests queue in this order, so the quick ones come first.
+                naming = tasks.create_task(self._name_predicates.find(call))
+                publishing = tasks.create_task(self._descriptions.published(self._client.service_description, call))
+                declaring = tasks.create_task(self._descriptions.declared(call))
+                counting = tasks.create_task(self._counter.triples(call))
+                sampling = tasks.create_task(samples.finish(seconds * _FIRST_SHARE))
+        sample, published, declared = sampling.result(), publishing.result(), declaring.result()
+        listed = declared.followed_by(published)
+        with call.within(end - clock()):
+            used, of_classes = await asyncio.gather(
+                self._descriptions.used(listed, call),
+                self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], call),
+            )
+        seen = TermCounts(
+            without_counts(sample.types),
+            without_counts(sample.predicates + of_classes),
+            is_cut=sample.is_cut or listed.is_cut,
+        )
+        methods: list[Method] = ["sampled"]
+        methods += ["published"] if published else []
+        methods += ["declared"] if declared else []
+        triples = counting.result()
+        # A sample that goes beyond the last triple has fewer than it could.
+        read = sample.triples if triples is None else min(sample.triples, triples)
+        basis = Basis(tuple(methods), self._wall_clock(), read, triples)
+        with call.within(max(_LABELS_SECONDS, end - clock())):
+            schema = await self._assembler.assemble(seen.followed_by(used), basis, _ONLY.format(read), call)
+        return replace(schema, names=naming.result())
+
+    async def read_frugally(self, call: Call) -> Schema:
+        """Return the schema that one or two samples show, by one query after the other, all of them awaited.
+
+        An endpoint that limits query time charges the most for a query that is cancelled, and the next calls would have
+        to wait for that.
+
+        Raises:
+            Fault: No sample came.
+        """
+        sample = await self._sampler.at(0, _FIRST_TRIPLES, call)
+        with contextlib.suppress(Fault):
+            sample = Sample.of([sample, await self._sampler.at_random(call)])
+        names = await self._name_predicates.find(call)
+        seen = TermCounts(without_counts(sample.types), without_counts(sample.predicates), sample.is_cut)
+        basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
+        schema = await self._assembler.assemble(seen, basis, _ONLY.format(sample.triples), call)
+        return replace(schema, names=names)

@@ -8,7 +8,9 @@ found nothing or there is no index, and only if the profile allows so many.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import re
+import string
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused
@@ -16,11 +18,10 @@ from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.engines.probes import LetterClassProbe
 from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.results.columns import integer
 from gateway.sparql.search.hit_reader import HitReader, Scope
-from gateway.sparql.search.letter_classes import LetterClasses
-from gateway.sparql.search.name_count import NameCount
-from gateway.sparql.search.name_variants import variants
 from gateway.sparql.search.text_search import TextSearch
 from gateway.sparql.template import Parameter
 from gateway.terms.patterns import patterns, words_in
@@ -50,6 +51,13 @@ _AS_TYPED = (
     "index of the names with `bfsql-gateway index`."
 )
 
+_log = logging.getLogger(__name__)
+_ROOM = 4_000
+"""Characters of all variants together; the least likely ones come last."""
+
+_UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+"""Control characters stand in no name, and NUL and halves of surrogate pairs in no query."""
+
 
 class SearchReader:
     """Searches names and synonyms."""
@@ -61,7 +69,7 @@ class SearchReader:
         self._hits = HitReader(client, profile, name_predicates)
         self._text = TextSearch(client, profile, name_predicates)
         self._count = NameCount(client, name_predicates)
-        self._letter_classes = LetterClasses(client)
+        self._letter_classes = LetterClassProbe(client)
         self._too_slow = 0
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
@@ -142,7 +150,7 @@ class SearchReader:
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         scope = Scope(self._name_predicates.all, types)
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
-        if await self._letter_classes.supported(call):
+        if await self._letter_classes.is_supported(call):
             whole = patterns(words)
             given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
             wanted = len(words) if every else 1
@@ -154,7 +162,9 @@ class SearchReader:
                 # A pattern may have a part of its word only, and ignores more marks than a comparison does.
                 hits = tuple(hit for hit in found.hits if len(words_in(hit.text, words)) >= wanted)
                 return Hits(hits, found.truncated, how)
-        found = await self._hits.hits("search" if every else "search_some", {"words": words}, scope, call)
+        found = await self._hits.hits(
+            "search/every_word" if every else "search/any_word", {"words": words}, scope, call
+        )
         return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
 
 
@@ -173,3 +183,60 @@ def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
         warnings=tuple(warnings),
         fault=next((step.fault for step in steps if step.fault is not None), None),
     )
+
+
+class NameCount:
+    """Counts names up to a bound, once for each bound."""
+
+    def __init__(self, client: SparqlClient, name_predicates: NamePredicates) -> None:
+        self._client = client
+        self._name_predicates = name_predicates
+        self._counted_for: tuple[Iri, ...] = ()
+        self._known: dict[int, bool] = {}
+
+    async def is_at_most(self, bound: int, call: Call) -> bool:
+        """Return whether there are at most so many names; False where they cannot be counted."""
+        if not self._client.is_remote:
+            return True
+        if self._counted_for != self._name_predicates.all:
+            self._counted_for, self._known = self._name_predicates.all, {}
+        if bound not in self._known:
+            try:
+                self._known[bound] = await self._count(bound, call) <= bound
+            except Fault as fault:
+                _log.info("the names of the graph could not be counted: %s", fault)
+                return False
+        return self._known[bound]
+
+    async def _count(self, bound: int, call: Call) -> int:
+        answer = await self._client.rows(
+            "search/name_count", call, {"predicates": list(self._name_predicates.all), "most": bound + 1}
+        )
+        return sum(integer("count")(answer.whole()))
+
+
+def variants(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
+    """Return texts with their language tags, the likeliest first.
+
+    Args:
+        text: As it was asked for.
+        languages: Tags of names beside none, `en` and `mul`.
+    """
+    tags = dict.fromkeys(["", "en", *languages, "mul"])
+    found: list[tuple[str, str]] = []
+    room = _ROOM
+    for form in dict.fromkeys(_cases(text)):
+        room -= len(form) * len(tags)
+        if found and room < 0:
+            break
+        found += [(form, tag) for tag in tags]
+    return found
+
+
+def _cases(text: str) -> Iterator[str]:
+    given = " ".join(_UNSENDABLE.sub(" ", text).split())
+    for spaced in (given, " ".join(given.replace("_", " ").split())):
+        if spaced:
+            lower = spaced.lower()
+            yield from (spaced, spaced[0].upper() + spaced[1:], lower, lower[0].upper() + lower[1:])
+            yield from (string.capwords(spaced), spaced.upper())

@@ -1,5 +1,8 @@
 """The text indexes of engines: how each is queried, and which words prove that one is there.
 
+A word is letters, digits and marks; it is quoted for the query language of the index, or refused. So no operator,
+wildcard or field name of that language comes from what somebody typed.
+
 Sources: docs/notes/endpoints.md, "Text search"; docs/notes/blazegraph.md, "Features".
 """
 
@@ -10,12 +13,72 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from gateway.errors import InputError, quoted
 from gateway.settings.endpoint import EngineName
-from gateway.sparql.search import text_query
-from gateway.terms.words import words_of
+from gateway.terms.words import is_word, words_of
+
+_PREFIX = 4
+"""Characters that a word needs before it may be the beginning of one: Virtuoso refuses fewer."""
+
+_PLURALS = ((("ies",), 3, 5), (("ses", "xes", "zes", "ches", "shes"), 2, _PREFIX), (("s",), 1, _PREFIX))
+"""Endings, how many of their characters a singular may not have, and characters that have to be left."""
+
+_LONGEST = 60
+"""Characters of a word that an index is asked for, as its beginning: on a word of 1,000 Virtuoso fails with 500."""
+
+_LONG_WORD = re.compile(r"[a-z]{4,24}")
+_SHORTEST_WORD = 3
+"""Characters of a word that an index is probed with, at least: shorter ones are often stop words."""
+
+Named = TypeVar("Named")
 
 
-class Writer(Protocol):
+def lucene_query(words: Sequence[str], *, every: bool) -> str:
+    """Write a query of Lucene's classic syntax, which Jena takes.
+
+    A word of capitals would be an operator and a word of digits a number's; inside of quotes it is neither. The
+    beginning of a word stands outside of them, where a lower-case word is only ever a term.
+    """
+    return _joined([_lucene_word(word) for word in words], every=every)
+
+
+def virtuoso_query(words: Sequence[str], *, every: bool) -> str:
+    """Write a query of Virtuoso's, which takes digits and other scripts only in quotes."""
+    return _joined([f'"{_begun(word)}"' for word in words], every=every)
+
+
+def blazegraph_query(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - it takes that beside the words
+    """Write a query of words and nothing else, as Blazegraph takes it: it knows no operators."""
+    return " ".join(map(_begun, words))
+
+
+def _lucene_word(word: str) -> str:
+    begun = _begun(word)
+    return f'("{word[:_LONGEST]}" OR {begun})' if begun.endswith("*") else f'"{begun}"'
+
+
+def _begun(word: str) -> str:
+    """Let a word be the beginning of one where it is long enough."""
+    if not is_word(word) or word != word.lower():
+        raise InputError(
+            f"{quoted(word)} is no word to search for.", valid="Lower-case letters, digits and the marks upon them."
+        )
+    return f"{_without_plural(word[:_LONGEST])}*" if len(word) >= _PREFIX else word
+
+
+def _without_plural(word: str) -> str:
+    """Return the beginning that an English plural has in common with its singular; else the word."""
+    for endings, length, least in _PLURALS:
+        if word.endswith(endings) and not word.endswith("ss") and len(word) - length >= least:
+            return word[:-length]
+    return word
+
+
+def _joined(terms: Sequence[str], *, every: bool) -> str:
+    return (" AND " if every else " OR ").join(terms)
+
+
+class QueryWriter(Protocol):
     """Writes words in the query language of an index."""
 
     def __call__(self, words: Sequence[str], *, every: bool) -> str:
@@ -36,22 +99,16 @@ class TextIndex:
 
     name: str
     template: str
-    write: Writer
+    write: QueryWriter
     takes: frozenset[str] = frozenset()
 
 
 INDEXES: Mapping[EngineName, TextIndex] = {
-    "fuseki": TextIndex("text:query", "search/fuseki", text_query.lucene, frozenset({"covered", "matches"})),
-    "virtuoso": TextIndex("bif:contains", "search/virtuoso", text_query.virtuoso),
-    "blazegraph": TextIndex("bds:search", "search/blazegraph", text_query.plain, frozenset({"every"})),
+    "fuseki": TextIndex("text:query", "search/fuseki", lucene_query, frozenset({"covered", "matches"})),
+    "virtuoso": TextIndex("bif:contains", "search/virtuoso", virtuoso_query),
+    "blazegraph": TextIndex("bds:search", "search/blazegraph", blazegraph_query, frozenset({"every"})),
 }
 """The text index of each engine that has one which is known here."""
-
-_LONG_WORD = re.compile(r"[a-z]{4,24}")
-_SHORTEST_WORD = 3
-"""Characters of a word that an index is probed with, at least: shorter ones are often stop words."""
-
-Named = TypeVar("Named")
 
 
 def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:

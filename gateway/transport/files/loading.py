@@ -18,11 +18,11 @@ from typing import BinaryIO
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
-from gateway.settings.files import FileSettings
+from gateway.settings.limits import FileSettings
 from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.parser import SUFFIXES
-from gateway.transport.files.parser_frames import Request, Result
 from gateway.transport.files.parser_process import ParserProcess, Progress
+from gateway.transport.files.parser_streams import Request, Result
 
 _log = logging.getLogger(__name__)
 

@@ -27,8 +27,19 @@ from xml.parsers import expat
 
 import pyoxigraph
 
-from gateway.transport.files.parser_frames import HEADER, REFUSAL, RESULT, RefusedError, Request, Result, Send
-from gateway.transport.files.parser_streams import ContentReader, FileReader, TripleWriter, grant_cpu
+from gateway.transport.files.parser_streams import (
+    HEADER,
+    REFUSAL,
+    RESULT,
+    ContentReader,
+    FileReader,
+    RefusedError,
+    Request,
+    Result,
+    Send,
+    TripleWriter,
+    grant_cpu,
+)
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     ".ttl": pyoxigraph.RdfFormat.TURTLE,

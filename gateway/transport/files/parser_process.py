@@ -22,7 +22,7 @@ from typing import IO, BinaryIO, Self
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
-from gateway.transport.files.parser_frames import HEADER, POSITION, PROGRESS, REFUSAL, TRIPLES, Request, Result
+from gateway.transport.files.parser_streams import HEADER, POSITION, PROGRESS, REFUSAL, TRIPLES, Request, Result
 
 _log = logging.getLogger(__name__)
 

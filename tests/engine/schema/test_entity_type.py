@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.schema.entity_type import TypeChooser
+from gateway.engine.schema.view import TypeChooser
 from gateway.errors import EndpointFault
 from gateway.graph.values import Mark, NodeFacts, Schema, Term
 from gateway.settings.limits import LimitSettings

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.traversal.breadth_first import Exploration, explore
-from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.paths import paths_to_seeds
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, HubRule
+from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import BudgetSpent, EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
@@ -116,7 +115,7 @@ def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_read_in_as_
 ) -> None:
     store = cast("GraphStore", Store(graph))
     try:
-        found = asyncio.run(explore(store, [[seed] for seed in seeds], hops, rule, call()))
+        found = asyncio.run(BreadthFirstSearch(store, [[seed] for seed in seeds], hops, rule, call()).run())
     except Fault:
         return
     edges = {edge for neighbourhood in found.known.values() for edge in neighbourhood.edges}
@@ -152,7 +151,7 @@ def test_every_seed_of_a_neighbourhood_is_at_distance_0_whatever_could_not_be_re
 ) -> None:
     store = cast("GraphStore", Store(graph))
     try:
-        found = asyncio.run(explore(store, [seeds], hops, rule, call()))
+        found = asyncio.run(BreadthFirstSearch(store, [seeds], hops, rule, call()).run())
     except Fault:
         return
     (distance,) = found.distances

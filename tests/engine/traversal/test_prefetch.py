@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from gateway.engine.traversal.prefetch import FactsPrefetch, prefetching
+from gateway.engine.traversal.topology_builder import FactsPrefetch
 from gateway.errors import BudgetSpent, EndpointFault
 from gateway.graph.values import Edge, Mark, Neighbourhood, NodeFacts
 
@@ -79,7 +79,7 @@ async def test_nothing_is_under_way_after_the_block() -> None:
             ended.set()
         return {node: NodeFacts() for node in nodes}
 
-    async with prefetching(never, 1) as ahead:
+    async with FactsPrefetch(never, 1) as ahead:
         ahead.add(part(("urn:a", "urn:b")))
         await begun.wait()
     assert ended.is_set()

@@ -2,12 +2,10 @@ import json
 
 import pytest
 
-from gateway.settings.endpoint import EngineName
-from gateway.settings.requests import TimeoutSettings
-from gateway.sparql.engines.recognition import Recognised, recognise
+from gateway.settings.endpoint import EngineName, TimeoutSettings
+from gateway.sparql.engines.detector import Recognised, recognise
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
-from gateway.transport.base import ProbeResponse
-from gateway.transport.timeout_policy import TimeoutPolicy
+from gateway.transport.base import ProbeResponse, TimeoutPolicy
 
 BLAZEGRAPH = """
 _:service a <http://www.w3.org/ns/sparql-service-description#Service> ;

@@ -15,10 +15,8 @@ from gateway.sparql.results.columns import (
     optional,
     read,
     term,
-    triples,
 )
-from gateway.sparql.results.rows import Row
-from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm, TypedLiteralTerm
+from gateway.sparql.results.rows import BlankTerm, IriTerm, LiteralTerm, Row, Term, TripleTerm, TypedLiteralTerm
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
@@ -78,18 +76,8 @@ def test_a_term_of_another_kind_is_a_fault(column: Callable[[str], Column[object
                 column("n")([{"n": bound}])
 
 
-def test_triples_have_a_predicate_and_any_terms_at_their_ends() -> None:
-    assert [*triples([{"s": BlankTerm("b0"), "p": NODE, "o": TEXT}])] == [(BlankTerm("b0"), "urn:node", TEXT)]
-
-
 def test_the_values_of_nodes_are_any_terms() -> None:
     assert [*node_values([{"n": NODE, "p": NODE, "v": TEXT}])] == [("urn:node", "urn:node", TEXT)]
-
-
-@pytest.mark.parametrize("missing", ["s", "p", "o"])
-def test_a_triple_that_lacks_a_term_is_a_fault(missing: str) -> None:
-    with pytest.raises(UnexpectedRows):
-        [*triples([{variable: NODE for variable in "spo" if variable != missing}])]
 
 
 @pytest.mark.parametrize("missing", ["n", "p", "v"])
@@ -100,8 +88,6 @@ def test_a_value_that_lacks_a_term_is_a_fault(missing: str) -> None:
 
 @pytest.mark.parametrize("bound", [BlankTerm("b0"), TEXT])
 def test_a_predicate_and_a_described_node_are_iris(bound: Term) -> None:
-    with pytest.raises(UnexpectedRows):
-        [*triples([{"s": NODE, "p": bound, "o": NODE}])]
     with pytest.raises(UnexpectedRows):
         [*node_values([{"n": bound, "p": NODE, "v": TEXT}])]
     with pytest.raises(UnexpectedRows):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Resource
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.terms import (
+from gateway.sparql.results.rows import (
     BlankTerm,
     IriTerm,
     LiteralTerm,

@@ -1,7 +1,6 @@
 import pytest
 
-from gateway.sparql.results.rows import Overflow, Row, Rows
-from gateway.sparql.results.terms import IriTerm
+from gateway.sparql.results.rows import IriTerm, Overflow, Row, Rows
 
 SOME: list[Row] = [{"n": IriTerm("urn:one")}]
 

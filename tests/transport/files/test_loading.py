@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.settings.files import FileSettings
+from gateway.settings.limits import FileSettings
 from gateway.transport.files.loading import LoadedGraph, format_of, load_files
 from gateway.transport.files.parser import FileParser
-from gateway.transport.files.parser_frames import RefusedError, Request
+from gateway.transport.files.parser_streams import RefusedError, Request
 from gateway.transport.files.rdflib_graphs import load_rdflib
 from tests.examples import examples
 

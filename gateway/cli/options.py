@@ -1,0 +1,212 @@
+"""Options that several commands take, and groups of options that a command takes as one parameter."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import typer
+
+from gateway.engine.arguments import EXPLAIN, Arguments
+
+
+def not_empty(value: str | None) -> str | None:
+    """Return a value unchanged: an unset shell variable must not select the demo graph.
+
+    Raises:
+        BadParameter: The value is empty.
+    """
+    if value is not None and not value.strip():
+        raise typer.BadParameter("it is empty; omit the option, or give a value.")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class CommonOptions:
+    """The options that several commands take, as given; those that a command does not take have their defaults."""
+
+    graph: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--graph",
+            "-g",
+            metavar="FILE",
+            help="RDF file to load, plain or .gz; several files become one graph. Without --graph and --endpoint: the "
+            "profile's endpoint, else the demo graph.",
+        ),
+    ] = None
+    endpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--endpoint",
+            "-e",
+            callback=not_empty,
+            metavar="URL",
+            help="SPARQL query endpoint, instead of files; overrides the profile's.",
+        ),
+    ] = None
+    contact: Annotated[
+        str | None,
+        typer.Option(
+            "--contact",
+            callback=not_empty,
+            metavar="ADDRESS",
+            help="Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: BFSQL_CONTACT.",
+        ),
+    ] = None
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            callback=not_empty,
+            metavar="DIR",
+            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: the user's "
+            "cache directory, for endpoints only.",
+        ),
+    ] = None
+    file_limits: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file-limit",
+            metavar="NAME=NUMBER",
+            help="Limit for parsing a file: memory_megabytes, cpu_seconds (per 100 MB), or growth (times the file's "
+            "size). Repeatable.",
+        ),
+    ] = None
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            "-p",
+            metavar="NAME|FILE",
+            help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
+            "wikidata-local, dbpedia, uniprot, or a TOML file.",
+        ),
+    ] = None
+    prefix: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prefix",
+            metavar="NAME=IRI",
+            help="Short name for a namespace in IDs. Repeatable.",
+        ),
+    ] = None
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the JSON that a model gets, on one line."),
+    ] = False
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),
+    ] = False
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            help="Log to standard error: -v for information, -vv for debugging.",
+        ),
+    ] = 0
+
+
+Result = TypeVar("Result")
+
+_METAVARS: Mapping[Any, str] = {int: "N", str: "TEXT", list[str]: "TEXT"}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionGroup:
+    """Options that become one value.
+
+    Attributes:
+        parameters: The options, as parameters that typer reads.
+        combine: Makes the value of the options by name.
+    """
+
+    parameters: Sequence[inspect.Parameter]
+    combine: Callable[..., object]
+
+
+def common(*names: str, **texts: str) -> OptionGroup:
+    """Return the group of some common options, whose value is a `CommonOptions`.
+
+    Args:
+        *names: The options, in the order of the help; all by default.
+        **texts: Help texts by option, in place of the usual ones.
+    """
+    hints = get_type_hints(CommonOptions, include_extras=True)
+    defaults = {field.name: field.default for field in dataclasses.fields(CommonOptions)}
+    parameters = []
+    for name in names or defaults:
+        kind, info = get_args(hints[name])
+        info = copy(info)
+        info.help, info.show_default = texts.get(name, info.help), False
+        parameters.append(_parameter(name, kind, info, defaults[name]))
+    return OptionGroup(parameters, CommonOptions)
+
+
+def optional_arguments(model: type[Arguments], texts: Mapping[str, tuple[str | None, str]]) -> OptionGroup:
+    """Return the group of the optional arguments of a tool except `explain`, whose value is a dictionary of them.
+
+    An argument that is a list becomes a repeatable option named in the singular.
+
+    Args:
+        model: The model of the arguments.
+        texts: Metavariable and help text by argument; the default is the description of the model.
+    """
+    parameters = []
+    for name, field in model.model_fields.items():
+        if field.is_required() or name == EXPLAIN:
+            continue
+        kind = _unconstrained(field.annotation)
+        metavar, text = texts.get(name, (_METAVARS.get(kind), field.description))
+        option = (name.removesuffix("s") if kind == list[str] else name).replace("_", "-")
+        shown = field.default is not None and kind is not bool
+        info = typer.Option(f"--{option}", metavar=metavar, help=text, show_default=shown)
+        parameters.append(_parameter(name, kind if kind is bool else kind | None, info, field.default))
+    return OptionGroup(parameters, dict)
+
+
+def _unconstrained(annotation: Any) -> Any:
+    """Return the type of an argument without its constraints and without None."""
+    if get_origin(annotation) is Annotated:
+        return _unconstrained(get_args(annotation)[0])
+    if get_origin(annotation) is list:
+        return list[str]
+    if type(None) in get_args(annotation):
+        return _unconstrained(get_args(annotation)[0])
+    return annotation
+
+
+def _parameter(name: str, kind: Any, info: Any, default: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
+
+
+def with_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Return a command in whose signature each parameter annotated with a group is replaced by the group's options."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, OptionGroup] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        group = next((mark for mark in get_args(hints[name])[1:] if isinstance(mark, OptionGroup)), None)
+        if group is None:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+        else:
+            groups[name] = group
+            parameters += group.parameters
+
+    def called(**given: object) -> Result:
+        combined = {
+            name: group.combine(**{option.name: given.pop(option.name) for option in group.parameters})
+            for name, group in groups.items()
+        }
+        return command(**given, **combined)
+
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return called
