@@ -32,7 +32,7 @@ from gateway.engine.arguments import MAX_QUERY
 from gateway.engine.gateway import Gateway
 from gateway.errors import Fault
 from gateway.settings.load import load_profile
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import SearchSettings
 from gateway.terms.known_iris import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
 from tests.columns import column as engine_column
 from tests.graphs import read

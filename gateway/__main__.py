@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gateway.cli.statuses import INTERRUPTED
+from gateway.cli.output import INTERRUPTED
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
-from gateway.flow.quota_state import shared_storage
+from gateway.flow.quota_state import MemoryStorage, shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore, OnProgress
 from gateway.labels.in_process_index import InProcessIndexSource
@@ -35,20 +35,23 @@ from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
-from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process, without_search_api
-from gateway.settings.files import FileSettings
 from gateway.settings.graph_identity import GraphIdentity, default_store
+from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
-from gateway.settings.memory import CacheSettings
 from gateway.settings.private_folder import check_private
-from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
+from gateway.settings.profile import (
+    Profile,
+    profile_digest,
+    profile_for_endpoint,
+    profile_in_process,
+    without_search_api,
+)
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
-from gateway.transport.credentials import Access, access_to, access_without_credentials
+from gateway.transport.credentials import access_to, access_without_credentials
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
 from gateway.transport.files.rdflib_graphs import load_rdflib
@@ -63,8 +66,6 @@ from gateway.wikibase.search import WikibaseStore
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
 _log = logging.getLogger(__name__)
-
-_MEGABYTE = 1 << 20
 
 _CACHE_MEGABYTES = 64
 """The default size of the cache before an endpoint; a graph in this process has none by default."""
@@ -114,40 +115,26 @@ def open_gateway(
     Raises:
         ConfigurationError: A file, the profile, a prefix or the URL is wrong, or the store cannot be written.
     """
+    if source is not None and endpoint is not None:
+        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
     if profile is None:
         profile = DEMO if source is None and endpoint is None else DEFAULT
     settings = with_contact(load_profile(profile) if isinstance(profile, str) else profile, contact)
-    if source is not None and endpoint is not None:
-        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
-    _check(prefixes or {})
+    given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
         graph = _endpoint_graph(url, settings, store, clock, wall_clock, keep_schema=keep_schema)
     else:
         graph = _loaded_graph(source, settings, store, progress, wall_clock)
-    merged, conflicts = merge([("--prefix", prefixes or {}), ("the profile", settings.prefixes), *graph.prefixes])
-    for conflict in conflicts:
-        _log.warning("%s", conflict)
+    known = _prefix_map([("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes])
     return Gateway(
-        graph.store,
-        graph.profile,
-        PrefixMap(merged),
-        clock or time.monotonic,
-        on_record=on_record,
-        storage=graph.storage,
+        graph.store, graph.profile, known, clock or time.monotonic, on_record=on_record, storage=graph.storage
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """A graph as a gateway needs it.
-
-    Attributes:
-        profile: The profile in effect.
-        store: Answers the gateway's questions.
-        prefixes: The prefixes that files declare, with the name of each file.
-        storage: Where the schema is stored between runs, if the gateway stores it.
-    """
+    """A graph, the profile in effect, the prefixes that each file declares, and where the gateway stores the schema."""
 
     profile: Profile
     store: GraphStore
@@ -195,8 +182,9 @@ def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -
         folder: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing.
     """
     over = below if folder is None else FixedContentStore(below, StoredSchema(folder))
-    # A loaded graph never changes, so its answers do not expire.
-    over = _cached(over, profile.cache.model_copy(update={"ttl_seconds": math.inf}), 0)
+    if megabytes := profile.cache.megabytes:
+        # A loaded graph never changes, so its answers do not expire.
+        over = CachedStore(over, megabytes=megabytes, ttl_seconds=math.inf)
     names = below.name_reader()
     if names is None:
         return over
@@ -204,7 +192,7 @@ def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -
 
 
 def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:
-    return InProcess(graph.engine, max_bytes=profile.limits.body_megabytes * _MEGABYTE, lease=graph.lease)
+    return InProcess(graph.engine, max_bytes=profile.limits.body_bytes, lease=graph.lease)
 
 
 async def make_label_index(
@@ -271,8 +259,12 @@ def store_over(
     Raises:
         ConfigurationError: The profile's settings for the search API are wrong.
     """
-    below = SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock)
-    return _cached(_searched(below, profile), profile.cache, _CACHE_MEGABYTES, clock)
+    below = _searched(SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock), profile)
+    cache = profile.cache
+    megabytes = _CACHE_MEGABYTES if cache.megabytes is None else cache.megabytes
+    if not megabytes:
+        return below
+    return CachedStore(below, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:
@@ -281,7 +273,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     if not search.api:
         return store
     access = access_without_credentials(search.api, endpoint, "search.api")
-    api = WikibaseApi(search.api, max_bytes=profile.limits.body_megabytes * _MEGABYTE, access=access)
+    api = WikibaseApi(search.api, max_bytes=profile.limits.body_bytes, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
     requests = ApiRequests(ApiClient(api, api_flow(endpoint.requests)), language)
     return WikibaseStore(store, requests)
@@ -314,41 +306,34 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     """
     endpoint = profile.endpoint
     access = access_to(url, endpoint)
+    storage = shared_storage(url, access.headers.get("User-Agent", "")) if endpoint.quota.is_limited else MemoryStorage
     return Http(
         url,
-        max_bytes=profile.limits.body_megabytes * _MEGABYTE,
+        max_bytes=profile.limits.body_bytes,
         method=endpoint.requests.method,
         timeout_policy=timeout_policy(endpoint.timeout, "unknown" if endpoint.engine == "auto" else endpoint.engine),
         access=access,
         graphs=endpoint.named_graphs,
         flow=FlowControl(
             endpoint.requests,
-            _quota(url, endpoint.quota, access, clock or time.time),
+            Quota(endpoint.quota, storage=storage, clock=clock or time.time),
             clock=clock or time.monotonic,
         ),
     )
 
 
-def _quota(url: str, settings: QuotaSettings, access: Access, clock: Clock) -> Quota:
-    if not settings.is_limited:
-        return Quota(settings, clock=clock)
-    storage = shared_storage(url, access.headers.get("User-Agent", ""))
-    return Quota(settings, storage=storage, clock=clock)
-
-
-def _cached(
-    store: GraphStore, cache: CacheSettings, default_megabytes: int, clock: Clock = time.monotonic
-) -> GraphStore:
-    megabytes = default_megabytes if cache.megabytes is None else cache.megabytes
-    if not megabytes:
-        return store
-    return CachedStore(store, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
-
-
-def _check(prefixes: Mapping[str, str]) -> None:
+def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:
     for name, namespace in prefixes.items():
         if not is_prefix(name, namespace):
             raise ConfigurationError(
                 f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
                 valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
             )
+    return prefixes
+
+
+def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]]) -> PrefixMap:
+    merged, conflicts = merge(sources)
+    for conflict in conflicts:
+        _log.warning("%s", conflict)
+    return PrefixMap(merged)

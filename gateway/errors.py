@@ -136,16 +136,20 @@ class Throttled(EndpointFault):
         self.retry_after = retry_after
 
 
-class Banned(EndpointFault):
-    """The endpoint shuts this gateway out for a time, because it asked too much.
+class _Paused(Fault):
+    """A fault after which nothing is sent for a time.
 
     Attributes:
-        retry_after: Seconds until the end of that.
+        retry_after: Seconds until then.
     """
 
     def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", retry_after: float = 0.0) -> None:
         super().__init__(wrong, valid=valid, next_step=next_step)
         self.retry_after = retry_after
+
+
+class Banned(_Paused, EndpointFault):
+    """The endpoint shuts this gateway out for a time, because it asked too much."""
 
 
 class NoQueryEndpoint(EndpointFault):
@@ -176,18 +180,10 @@ class EdgesCapped(Fault):
     cause = "edges_capped"
 
 
-class QuotaSpent(Fault):
-    """What the endpoint grants one client is used up for longer than this call may wait; nothing was sent.
-
-    Attributes:
-        retry_after: Seconds after which it may be asked again.
-    """
+class QuotaSpent(_Paused):
+    """What the endpoint grants one client is used up for longer than this call may wait; nothing was sent."""
 
     cause = "budget"
-
-    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", retry_after: float = 0.0) -> None:
-        super().__init__(wrong, valid=valid, next_step=next_step)
-        self.retry_after = retry_after
 
 
 class DeadlinePassed(Fault):

@@ -12,7 +12,7 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge

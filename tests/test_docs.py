@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 import gateway
 from gateway.api import open_gateway
-from gateway.checking.claims import Claims
+from gateway.checking.report import Claims
 from gateway.cli.commands import app
 from gateway.cli.main import main
 from gateway.engine import answers, arguments
@@ -29,9 +29,8 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import STEPS
 from gateway.engine.traversal.gaps import CAUSES
 from gateway.errors import Fault, GatewayError, InputError
-from gateway.settings.load import load_profile
+from gateway.settings.load import built_in, load_profile
 from gateway.settings.profile import Profile
-from gateway.settings.profile_files import built_in
 from gateway.sparql import template
 from gateway.telemetry.record import Record
 from tests import generated_docs

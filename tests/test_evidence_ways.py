@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from gateway.engine.answers import BfsResult
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.limits import SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import RoleSettings
+from gateway.settings.vocabulary import EdgeSettings, RoleSettings
 from gateway.terms.known_iris import RDF
 from tests.columns import Column
 from tests.graphs import SHARED

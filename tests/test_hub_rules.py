@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from gateway.engine.answers import BfsResult, Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError, QueryRefused
-from gateway.settings.edges import HubSettings
-from gateway.settings.limits import SizeSettings
+from gateway.settings.limits import HubSettings, SizeSettings
 from gateway.settings.profile import Profile
 from tests.columns import Column
 from tests.engine.small import Watched, over

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from gateway.engine.gateway import Gateway
-from gateway.settings.edges import HubSettings
+from gateway.settings.limits import HubSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from tests.calls import Json, asked, connected, counts, patient

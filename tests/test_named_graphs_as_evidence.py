@@ -12,9 +12,9 @@ from gateway import resources
 from gateway.api import open_gateway
 from gateway.engine.answers import BfsResult
 from gateway.settings.endpoint import EndpointSettings, Graphs
-from gateway.settings.evidence import EvidenceSettings, EvidenceWay
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EvidenceSettings, EvidenceWay
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
-from gateway.settings.limits import SizeSettings
-from gateway.settings.memory import CacheSettings
+from gateway.settings.limits import CacheSettings, SizeSettings
 from gateway.settings.profile import Profile
 from tests.columns import Column
 from tests.examples import examples

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from gateway.cache.store import CachedStore
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.limits import SizeSettings
-from gateway.settings.memory import SnapshotSettings
+from gateway.settings.limits import SizeSettings, SnapshotSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap

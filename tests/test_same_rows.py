@@ -16,8 +16,8 @@ import pytest
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.deadline import Deadline
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.load import load_profile
+from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.evidence.ways import WAYS

@@ -16,8 +16,7 @@ from gateway.graph.values import SearchTerms
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.indexed_store import IndexedStore
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import Profile
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.folding import fold_accents
 from gateway.terms.prefixes import PrefixMap

@@ -12,8 +12,7 @@ from gateway.engine.answers import SearchResult, SentQuery
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import Profile
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.terms.patterns import patterns
 from gateway.terms.words import has_symbol, words_of
 from tests.columns import Asked, Column

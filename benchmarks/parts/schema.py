@@ -16,7 +16,7 @@ from benchmarks.sites import Sites
 from gateway.api import open_gateway
 from gateway.engine.answers import SchemaResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 
 _TRIPLES: Final = SIZES[-1]

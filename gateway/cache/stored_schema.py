@@ -16,8 +16,7 @@ from gateway.escaping import in_json
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Schema
-from gateway.settings.bounded_read import read_at_most
-from gateway.settings.private_folder import write_file
+from gateway.settings.private_folder import read_at_most, write_file
 
 _log = logging.getLogger(__name__)
 

@@ -8,15 +8,13 @@ from dataclasses import replace
 import pyoxigraph
 
 from gateway.checking import probes
-from gateway.checking.claims import Claim, Claims, Report, not_determined
 from gateway.checking.comparison import Comparer
 from gateway.checking.endpoint_discovery import find_query_endpoint
 from gateway.checking.prober import SECONDS_EACH, Prober
-from gateway.checking.probes import determined
+from gateway.checking.probes import determined, text_search
+from gateway.checking.report import Claim, Claims, Report, not_determined, settings_for
 from gateway.checking.second_client import SecondClient
 from gateway.checking.self_description import SelfDescription, read_self_description
-from gateway.checking.suggested_profile import settings_for
-from gateway.checking.text_search import text_search
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName, Graphs

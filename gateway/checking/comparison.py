@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from gateway.checking.claims import Claim, Comparison
-from gateway.checking.prober import Prober, value_of
+from gateway.checking.prober import Prober
+from gateway.checking.report import Claim, Comparison
 from gateway.checking.second_client import NotAnsweredError, SecondClient
 from gateway.errors import Fault
 from gateway.graph.call import Call
@@ -19,6 +20,7 @@ from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule, StatedWays
+from gateway.sparql.results.columns import edge
 from gateway.sparql.template import Parameter
 
 _READ = 200
@@ -41,14 +43,7 @@ Question = Callable[[], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True)
 class Comparer:
-    """Asks both clients the same questions.
-
-    Attributes:
-        store: The graph as this gateway reads it.
-        other: SPARQLWrapper.
-        prober: Finds nodes to compare.
-        profile: Defines edges and types.
-    """
+    """Asks this gateway's store and SPARQLWrapper the same questions about nodes that the prober finds."""
 
     store: GraphStore
     other: SecondClient
@@ -72,59 +67,48 @@ class Comparer:
             if not nodes:
                 results.append(Comparison("edges and types", not_compared="no node with a few edges was found"))
         for node in nodes:
-            results.append(await _compare(f"edges of {node}", self._our_edges(node), self._their_edges(node)))
-            results.append(await _compare(f"types of {node}", self._our_types(node), self._their_types(node)))
+            edges = partial(self._our_edges, node), partial(self._their_edges, node)
+            types = partial(self._our_types, node), partial(self._their_types, node)
+            results += [await _compare(f"edges of {node}", *edges), await _compare(f"types of {node}", *types)]
         results.append(await self._counts(triples, "check/count_distinct" if several else "check/count"))
         return tuple(results)
 
     async def _nodes(self) -> list[Iri]:
-        rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence))
-        rows = await self.prober.rows("check/sample", _READ, **rule.parameters)
+        sample = list(edge(await self.prober.rows("check/sample", _READ, **self._edge_rule())))
         # From both ends: all sampled edges may belong to one hub.
-        ends = ([value_of(row, end) for row in rows] for end in ("s", "o"))
-        found = sorted({node for nodes in ends for node in list(dict.fromkeys(nodes))[:_CANDIDATES]})
+        ends = (dict.fromkeys(one.subject for one in sample), dict.fromkeys(one.object for one in sample))
+        found = sorted({node for nodes in ends for node in list(nodes)[:_CANDIDATES]})
         degrees = await self.store.degrees(found, _DEGREE, self._call())
         return [node for node in found if degrees[node].mark.whole and 0 < degrees[node].count <= _DEGREE][:_NODES]
+
+    def _edge_rule(self) -> Mapping[str, Parameter]:
+        return EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence)).parameters
 
     def _call(self) -> Call:
         limits = self.profile.limits
         left = min(2 * self.prober.seconds_each, self.prober.deadline.seconds_left)
         return Call(Deadline.after(left, self.prober.deadline.clock), 20, limits.rows, limits.nodes)
 
-    def _our_edges(self, node: Iri) -> Question:
-        async def ask() -> Answer:
-            answer = (await self.store.edges([node], self._call()))[node]
-            if answer.mark.fault is not None:
-                raise answer.mark.fault
-            return frozenset(" ".join(edge) for edge in answer.edges)
+    async def _our_edges(self, node: Iri) -> Answer:
+        answer = (await self.store.edges([node], self._call()))[node]
+        if answer.mark.fault is not None:
+            raise answer.mark.fault
+        return frozenset(" ".join(one) for one in answer.edges)
 
-        return ask
+    async def _their_edges(self, node: Iri) -> Answer:
+        parameters = {"node": node, **self._edge_rule()}
+        rows = [*await self._theirs("check/edges_out", parameters), *await self._theirs("check/edges_in", parameters)]
+        return frozenset(_text_of(row, "s", "p", "o") for row in rows)
 
-    def _their_edges(self, node: Iri) -> Question:
-        rule = EdgeRule.of(self.profile.edges, StatedWays.of(self.profile.evidence)).parameters
+    async def _our_types(self, node: Iri) -> Answer:
+        answer = (await self.store.nodes([node], self._call(), names=False))[node]
+        if answer.mark.fault is not None:
+            raise answer.mark.fault
+        return frozenset(answer.types)
 
-        async def ask() -> Answer:
-            out = await self._theirs("check/edges_out", {"node": node, **rule})
-            into = await self._theirs("check/edges_in", {"node": node, **rule})
-            return frozenset(_text_of(row, "s", "p", "o") for row in (*out, *into))
-
-        return ask
-
-    def _our_types(self, node: Iri) -> Question:
-        async def ask() -> Answer:
-            answer = (await self.store.nodes([node], self._call(), names=False))[node]
-            if answer.mark.fault is not None:
-                raise answer.mark.fault
-            return frozenset(answer.types)
-
-        return ask
-
-    def _their_types(self, node: Iri) -> Question:
-        async def ask() -> Answer:
-            rows = await self._theirs("check/types", {"node": node, "predicates": self.profile.edges.types})
-            return frozenset(_text_of(row, "t") for row in rows)
-
-        return ask
+    async def _their_types(self, node: Iri) -> Answer:
+        rows = await self._theirs("check/types", {"node": node, "predicates": self.profile.edges.types})
+        return frozenset(_text_of(row, "t") for row in rows)
 
     async def _counts(self, triples: Claim, name: str) -> Comparison:
         about = "the number of triples"

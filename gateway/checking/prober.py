@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.errors import EndpointFault
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql import template
+from gateway.sparql.results.columns import UnexpectedRows, integer
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter
@@ -45,57 +45,36 @@ class Prober:
         """Return a prober for another transport, with the same flow control and deadline."""
         return Prober(transport, self._flow, self.deadline, self.seconds_each)
 
-    @property
-    def probe_deadline(self) -> Deadline:
-        """The deadline of one probe that begins now."""
-        return self.deadline.within(self.seconds_each)
-
     async def look(self, remote: Remote, accept: str) -> ProbeResponse:
         """Return the response of an endpoint to a request without a query.
 
         Raises:
             Fault: There was none.
         """
-        deadline = self.probe_deadline
+        deadline = self.deadline.within(self.seconds_each)
         async with self._flow.turn(deadline):
             return await remote.look(accept, deadline)
 
     async def rows(self, name: str, rows: int, /, **parameters: Parameter) -> Sequence[Row]:
-        """Return the rows of one query.
-
-        Args:
-            name: The name of the template.
-            rows: Rows at most.
-            parameters: Its other parameters.
+        """Return the rows of one query: at most `rows`.
 
         Raises:
             Fault: There was no complete answer.
         """
         text = template.load(name)
-        deadline = self.probe_deadline
+        deadline = self.deadline.within(self.seconds_each)
         async with self._flow.turn(deadline):
             body = await self._transport.select(text.render({**parameters, "rows": rows}), deadline)
         return decode(body, text.variables, rows)
-
-
-def value_of(row: Row, variable: str) -> str:
-    """Return the value of a variable.
-
-    Raises:
-        EndpointFault: It is unbound.
-    """
-    if variable not in row:
-        raise EndpointFault("The endpoint's rows lack what the query asked for.")
-    return row[variable].value
 
 
 def number_of(rows: Sequence[Row], variable: str) -> int:
     """Return the number in the only row.
 
     Raises:
-        EndpointFault: There is not exactly one row, or it has no such number.
+        UnexpectedRows: There is not exactly one row, or it has no such number.
     """
-    text = value_of(rows[0], variable) if len(rows) == 1 else ""
-    if not text.isascii() or not text.isdigit():
-        raise EndpointFault("The endpoint answered a count with something that is no number.")
-    return int(text)
+    numbers = list(integer(variable)(rows))
+    if len(numbers) != 1 or numbers[0] < 0:
+        raise UnexpectedRows
+    return numbers[0]

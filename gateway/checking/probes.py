@@ -1,15 +1,25 @@
-"""The probes: each determines one claim by a query, or leaves it undetermined if that fails."""
+"""The probes: each determines one claim by a query, or leaves it undetermined if that fails.
+
+Only a bound row proves a text index: without one many engines return no error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from gateway.checking.claims import Claim, not_determined
-from gateway.checking.prober import Prober, number_of, value_of
+from gateway.checking.prober import Prober, number_of
+from gateway.checking.report import Claim, not_determined
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
+from gateway.graph.values import Iri
+from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines.probes import BOUND_ROWS
+from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.results.columns import edge, iri, literal, read, term
 from gateway.sparql.results.rows import TripleTerm
 from gateway.terms.iri import is_iri
+from gateway.terms.literals import Literal
 
 _USUAL_CAP = 10_000
 """The row cap of DBpedia, and of other public endpoints on Virtuoso (docs/notes/endpoints.md)."""
@@ -28,6 +38,14 @@ _GRAPHS = 10
 
 _SAMPLED = 10
 """Triples of named graphs that are looked for in the default graph."""
+
+_WORD = re.compile(r"[A-Za-z]{4,24}")
+"""A word that needs no escape in the query language of any text index."""
+
+_NAMES = 50
+_TRIED = 3
+_HITS = 5
+"""Names that are read, words of them that are searched for, and rows of each search."""
 
 
 async def determined(probe: Awaitable[Claim]) -> Claim:
@@ -113,7 +131,7 @@ async def named_graphs(prober: Prober) -> Claim:
         rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
     except QueryRefused:
         return Claim(0, "a query with GRAPH is refused")
-    names = sorted({value_of(row, "g") for row in rows})
+    names = sorted({name.value for name in term("g")(rows)})
     if not names:
         return Claim(0, "GRAPH finds none")
     many = len(names) > _GRAPHS
@@ -124,7 +142,7 @@ async def named_graphs(prober: Prober) -> Claim:
 async def names_of_graphs(prober: Prober) -> tuple[str, ...]:
     """Return the names of the named graphs; none if there are more than a profile should list."""
     rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
-    names = sorted({value_of(row, "g") for row in rows if is_iri(value_of(row, "g"))})
+    names = sorted({name.value for name in term("g")(rows) if is_iri(name.value)})
     return tuple(names) if len(names) <= _GRAPHS else ()
 
 
@@ -132,27 +150,18 @@ async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
     """Return whether the default graph contains the named graphs, by a sample of their triples."""
     if not graphs.value:
         return not_determined("there are no named graphs" if graphs.is_known else "no named graph was found")
-    sample = [
-        (value_of(row, "s"), value_of(row, "p"), value_of(row, "o"))
-        for row in await prober.rows("check/in_named_graphs", _SAMPLED)
-    ]
+    sample = set(edge(await prober.rows("check/in_named_graphs", _SAMPLED)))
     if not sample:
         return not_determined("no triple of a named graph could be had")
-    rows = await prober.rows("check/present", len(sample) + 1, triples=sample)
-    present = {(value_of(row, "s"), value_of(row, "p"), value_of(row, "o")) for row in rows}
-    absent = len(set(sample) - present)
+    present = edge(await prober.rows("check/present", len(sample) + 1, triples=list(sample)))
+    absent = len(sample.difference(present))
     if absent:
-        return Claim(False, f"of {len(set(sample))} triples of named graphs, the default graph lacks {absent}")
-    return Claim(True, f"the default graph has each of {len(set(sample))} triples of named graphs that were looked for")
+        return Claim(False, f"of {len(sample)} triples of named graphs, the default graph lacks {absent}")
+    return Claim(True, f"the default graph has each of {len(sample)} triples of named graphs that were looked for")
 
 
 async def triples(prober: Prober, *, several: bool) -> Claim:
-    """Return the number of triples in the graph, up to a limit.
-
-    Args:
-        prober: Sends the query.
-        several: Whether the graph is the union of several graphs, which may share triples.
-    """
+    """Return the number of triples, up to a limit; triples that several graphs share count once."""
     faults: list[Fault] = []
     for bound in _COUNTED_DISTINCT if several else _COUNTED:
         try:
@@ -173,3 +182,48 @@ async def version_of_jena(prober: Prober) -> Claim:
     if len(rows) == 1 and "version" in rows[0]:
         return Claim(rows[0]["version"].value, "Jena's own function for it")
     return not_determined("it does not tell")
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """A kind of text index: what queries it, the template, and the search expression for a word."""
+
+    name: str
+    template: str
+    quoted: Callable[[str], str]
+
+
+_INDEXES: Mapping[EngineName, _Index] = {
+    "fuseki": _Index("text:query", "check/text_fuseki", str),
+    "virtuoso": _Index("bif:contains", "check/text_virtuoso", '"{}"'.format),
+    "blazegraph": _Index("bds:search", "check/text_blazegraph", str),
+}
+
+
+async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:
+    """Return whether the text index of the engine finds words of names, which `predicates` give."""
+    index = _INDEXES.get(engine)
+    if index is None:
+        unknown = engine == "unknown"
+        name = TRAITS[engine].name
+        return not_determined("the engine is not recognised" if unknown else f"no text index of {name} is known here")
+    words = _words(read(await prober.rows("check/names", _NAMES, predicates=predicates), iri("p"), literal("v")))
+    if not words:
+        return not_determined("no name has a word to search for")
+    for predicate, word in words:
+        try:
+            rows = await prober.rows(index.template, _HITS, predicate=predicate, word=index.quoted(word))
+        except QueryRefused:
+            return Claim(False, f"{index.name} is refused")
+        if any("n" in row for row in rows):
+            return Claim(index.name, f"{index.name} found a node by the word {word}")
+        if rows:
+            return Claim(False, f"{index.name} binds nothing: there is no index")
+    return not_determined(f"{index.name} is taken, but found nothing for {len(words)} words that names have")
+
+
+def _words(names: Iterable[tuple[Iri, Literal]]) -> list[tuple[Iri, str]]:
+    """Return the longest words of names, each with its predicate: long words are no stop words."""
+    found = {word: predicate for predicate, name in names for word in _WORD.findall(name.value)}
+    longest = sorted(found, key=lambda word: (-len(word), word))[:_TRIED]
+    return [(found[word], word) for word in longest]

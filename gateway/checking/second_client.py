@@ -16,20 +16,23 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from SPARQLWrapper import JSON, POST, SPARQLWrapper
+from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
 from gateway.errors import Fault
 from gateway.graph.deadline import Deadline
-from gateway.transport.credentials import Access, user_agent
+from gateway.transport.credentials import user_agent
 from gateway.transport.http import Http
 from gateway.transport.verdict import Reply
 
 Result = TypeVar("Result")
 
 _LIBRARY = "SPARQLWrapper"
+"""How requests name their sender, and the name of the thread."""
+
 _MAX_BYTES = 1 << 24
 _MAX_ERROR_BYTES = 1 << 14
+"""Of an answer (5,000 rows of three IRIs of ordinary length take some 3 MB) and of an error's text."""
 
 
 class NotAnsweredError(Exception):
@@ -56,10 +59,13 @@ class SecondClient:
         Raises:
             NotAnsweredError: No answer came in time, or none that is SPARQL JSON.
         """
+        wrapper = _Wrapper(self._http)
+        wrapper.setQuery(query)
+        wrapper.setTimeout(int(seconds) or 1)
         try:
             async with self._http.flow.sending(Deadline.after(seconds)) as request, asyncio.timeout(seconds):
                 try:
-                    answer = await _in_daemon_thread(lambda: self._answer(query, seconds))
+                    answer = await _in_daemon_thread(wrapper.answer)
                 except NotAnsweredError:
                     request.answered(failed=True)
                     raise
@@ -74,32 +80,6 @@ class SecondClient:
             raise
         return _rows(answer)
 
-    def _answer(self, query: str, seconds: float) -> Any:
-        """Return the JSON of the answer.
-
-        Raises:
-            NotAnsweredError: There is none.
-        """
-        access = self._http.access
-        wrapper = _Wrapper(self._http.url, access)
-        wrapper.setQuery(query)
-        wrapper.setReturnFormat(JSON)
-        wrapper.setOnlyConneg(True)
-        wrapper.setMethod("GET" if self._http.method == "get" else POST)
-        wrapper.setTimeout(int(seconds) or 1)
-        for graph in self._http.graphs:
-            wrapper.addDefaultGraph(graph)
-        for name, value in {**access.headers, **access.proxy_headers}.items():
-            if name != "User-Agent":
-                wrapper.addCustomHttpHeader(name, value)
-        try:
-            # Its own conversion reads without a limit, and warns if the content type is not that of JSON.
-            return json.loads(wrapper.query().response.read(_MAX_BYTES))
-        except urllib.error.HTTPError as error:
-            raise NotAnsweredError(f"SPARQLWrapper got HTTP status {error.code}", _meaning(error)) from None
-        except (OSError, http.client.HTTPException, SPARQLWrapperException, ValueError, RecursionError) as error:
-            raise NotAnsweredError(f"SPARQLWrapper failed: {type(error).__name__}") from None
-
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Makes an error of a redirect, which would send credentials elsewhere."""
@@ -111,8 +91,16 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 class _Wrapper(SPARQLWrapper):
     """SPARQLWrapper with an opener of its own; the shared one follows redirects and the environment's proxies."""
 
-    def __init__(self, url: str, access: Access) -> None:
-        super().__init__(url, agent=user_agent(access.contact, _LIBRARY))
+    def __init__(self, http: Http) -> None:
+        access = http.access
+        super().__init__(http.url, returnFormat=JSON, agent=user_agent(access.contact, _LIBRARY))
+        self.setOnlyConneg(True)
+        self.setMethod(GET if http.method == "get" else POST)
+        for graph in http.graphs:
+            self.addDefaultGraph(graph)
+        for name, value in {**access.headers, **access.proxy_headers}.items():
+            if name != "User-Agent":
+                self.addCustomHttpHeader(name, value)
         self._opener = urllib.request.build_opener(
             _NoRedirects(),
             urllib.request.ProxyHandler({"http": access.proxy, "https": access.proxy} if access.proxy else {}),
@@ -120,15 +108,29 @@ class _Wrapper(SPARQLWrapper):
         )
         if access.login is not None:
             passwords = urllib.request.HTTPPasswordMgrWithDefaultRealm()
-            passwords.add_password(None, url, *access.login)
+            passwords.add_password(None, http.url, *access.login)
             self._opener.add_handler(urllib.request.HTTPDigestAuthHandler(passwords))
+
+    def answer(self) -> Any:
+        """Return the JSON of the answer.
+
+        Raises:
+            NotAnsweredError: There is none.
+        """
+        try:
+            # Its own conversion reads without a limit, and warns if the content type is not that of JSON.
+            return json.loads(self.query().response.read(_MAX_BYTES))
+        except urllib.error.HTTPError as error:
+            raise NotAnsweredError(f"SPARQLWrapper got HTTP status {error.code}", _meaning(error)) from None
+        except (OSError, http.client.HTTPException, SPARQLWrapperException, ValueError, RecursionError) as error:
+            raise NotAnsweredError(f"SPARQLWrapper failed: {type(error).__name__}") from None
 
     def _query(self) -> tuple[Any, str]:
         return self._opener.open(self._createRequest(), timeout=self.timeout), self.returnFormat
 
 
 async def _in_daemon_thread(work: Callable[[], Result]) -> Result:
-    """Return the result of a function in a thread that does not keep the process running if it never ends."""
+    """Return the result of a function in a thread that does not keep the process running: a read may never end."""
     future: concurrent.futures.Future[Result] = concurrent.futures.Future()
     # A running future cannot be cancelled: a late result is accepted, and dropped.
     future.set_running_or_notify_cancel()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit, urlunsplit
 
-from gateway.checking.claims import Claim, not_determined
 from gateway.checking.prober import Prober
+from gateway.checking.report import Claim, not_determined
 from gateway.errors import Fault
 from gateway.sparql.engines.detector import DESCRIPTION, STATISTICS, Recognised, recognise, statistics
 from gateway.transport.base import ProbeResponse

@@ -11,17 +11,14 @@ from rich.text import Text
 
 from gateway.api import connect, load
 from gateway.checking.check import check_endpoint, check_graph
-from gateway.checking.claims import Claim, Comparison, Report
-from gateway.cli.common_options import CommonOptions
+from gateway.checking.report import Claim, Comparison, Report
 from gateway.cli.graph_source import check_one_source, endpoint_url, name_of_graph, profile_of
 from gateway.cli.layout import STRONG, Unwrapped
-from gateway.cli.output import print_json
-from gateway.cli.progress_bar import ProgressBar
+from gateway.cli.options import CommonOptions
+from gateway.cli.output import DIFFERENT, clean, line, print_json
 from gateway.cli.render import WARNING, sections, warned
-from gateway.cli.screen import Screen
-from gateway.cli.statuses import DIFFERENT
-from gateway.cli.text import clean, line
-from gateway.engine.presentation.size import compact_json
+from gateway.cli.screen import ProgressBar, Screen
+from gateway.escaping import json_text
 from gateway.sparql.engines.traits import TRAITS
 
 _FAINT = "dim"
@@ -52,7 +49,7 @@ def check(options: CommonOptions) -> int:
     """
     report = _checked(options)
     if options.as_json:
-        print_json(compact_json(report.as_json()))
+        print_json(json_text(report.as_json()))
     else:
         Screen().show(rendered(report))
     return 0 if report.agrees else DIFFERENT
@@ -132,9 +129,9 @@ def _number(name: str, value: int, *, at_least: bool) -> str:
 def _compared(comparison: Comparison) -> RenderableType:
     about = line(comparison.about)
     if comparison.not_compared:
-        return Text.assemble(("? ", WARNING), f"{about}: not compared, {line(comparison.not_compared)}")
+        return Text.assemble(("? ", WARNING), f"{about}: not compared, because {line(comparison.not_compared)}")
     if not comparison.differences:
-        return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, SPARQLWrapper has the same")
+        return Text.assemble(("= ", "green"), f"{about}: {comparison.ours:,}, the same as SPARQLWrapper")
     lines = "".join(f"\n    {line(difference)}" for difference in comparison.differences)
     return Text.assemble(
         ("≠ ", f"{STRONG} red"),

@@ -1,16 +1,16 @@
-"""The commands: their options, and the request that each makes of them. `run` carries requests out."""
+"""The commands: their options, their help, and what each runs."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.common_options import CommonOptions, not_empty
 from gateway.cli.log import lower_level
-from gateway.cli.option_groups import common, optional_arguments, with_options
+from gateway.cli.options import CommonOptions, common, not_empty, optional_arguments, with_options
 from gateway.engine.arguments import (
     BfsQuery,
     DescribeEntities,
@@ -23,7 +23,6 @@ from gateway.engine.arguments import (
 from gateway.errors import ConfigurationError
 
 PROGRAM = "bfsql-gateway"
-_LAST_PORT = 65_535
 
 app = typer.Typer(
     add_completion=False,
@@ -34,88 +33,44 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class ToolRequest:
-    """A call of a tool.
+class Request:
+    """A command line as typer read it; `main` carries it out, because typer would handle some errors itself.
 
     Attributes:
-        options: The graph, and how the answer is printed.
-        tool: The name of the tool.
-        arguments: Its arguments except `explain`.
-        whole: Whether to wait until the schema is read in full.
+        options: The options that several commands take.
+        run: Carries it out, and returns the exit status if that is not 0. It imports what it needs: `--help` is quick
+            without the libraries of the commands.
+        is_server: Whether the log is written at once.
     """
 
     options: CommonOptions
-    tool: str
-    arguments: Mapping[str, Any]
-    whole: bool = False
+    run: Callable[[], int | None]
+    is_server: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class ServeRequest:
-    """A server.
-
-    Attributes:
-        options: The graph.
-        address: Host and port for HTTP; None for stdio.
-    """
-
-    options: CommonOptions
-    address: tuple[str, int] | None
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """A check of an endpoint."""
-
-    options: CommonOptions
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRequest:
-    """A label index of an endpoint.
-
-    Attributes:
-        options: The endpoint.
-        rebuild: Whether an index that exists is replaced, and the schema read again.
-    """
-
-    options: CommonOptions
-    rebuild: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DemoRequest:
-    """A session on the demo graph.
-
-    Attributes:
-        options: Only how much is logged.
-    """
-
-    options: CommonOptions
-
-
-Request = ToolRequest | ServeRequest | CheckRequest | IndexRequest | DemoRequest
 
 _Texts = Mapping[str, tuple[str | None, str]]
 
-_ENTITIES: _Texts = {"max_tokens": ("N", "Size of the answer at most; a token is 4 bytes. Without it: the profile's.")}
+_ENTITIES: _Texts = {
+    "max_tokens": ("N", "Maximum size of the answer; a token counts as 4 bytes. Default: the profile's."),
+}
 _TRAVERSAL: _Texts = {
-    "node_types": ("TYPE", "Details only for nodes of this type; the others stay, bare. Repeatable."),
-    "predicates": ("NAME", "Evidence only for edges of this predicate; the others stay, bare. Repeatable."),
-    "topology_only": (None, "Only IDs, types and edges."),
-    "exclude_node_types": ("TYPE", "Remove nodes of this type and their edges. Repeatable."),
-    "min_mentions": ("N", "Remove nodes that are mentioned less often."),
-    "limit": ("N", "Nodes on one page at most."),
+    "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
+    "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
+    "topology_only": (None, "Show only IDs, types and edges."),
+    "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
+    "min_mentions": ("N", "Remove nodes with fewer mentions."),
+    "limit": ("N", "Maximum number of nodes on a page."),
     "offset": ("N", "Skip the first N nodes."),
-    "max_degree": ("N", "Do not go on from nodes with more edges, seeds apart: keeps hubs out."),
-    "max_edges_per_node": ("N", "Edges that one node shows at most."),
-    "snapshot": ("HASH", "The answer that a page belongs to, as the page before tells it."),
+    "max_degree": ("N", "Do not expand nodes with more edges, unless they are seeds: keeps hubs out."),
+    "max_edges_per_node": ("N", "Maximum number of edges shown per node."),
+    "snapshot": ("HASH", "The snapshot of the previous page: a warning says if the answer has changed since."),
     **_ENTITIES,
 }
 _SEARCH: _Texts = {
-    "node_types": ("TYPE", "Only entities of this type. Repeatable."),
-    "limit": ("N", "Hits at most, 1 to 100."),
+    "node_types": ("TYPE", "Find only entities of this type. Repeatable."),
+    "limit": ("N", "Maximum number of hits, 1 to 100."),
 }
+"""Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
 
 _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
@@ -155,9 +110,9 @@ def _program(
 ) -> None:
     """Let a language model explore an RDF graph, or explore it yourself.
 
-    `serve` offers the graph to a model, as six tools over MCP; the other commands put the same questions here.
-    Each takes a graph (--graph FILE, --endpoint URL, or a --profile that has an endpoint) and uses the demo graph
-    without one.
+    `serve` offers the graph to a model, as six tools over MCP. The other commands ask the same questions from a
+    terminal. Each takes a graph (--graph FILE, --endpoint URL, or a --profile that has an endpoint); without one, it
+    uses the demo graph.
     """
     lower_level(options.verbose)
     if context.invoked_subcommand is None:
@@ -167,20 +122,31 @@ def _program(
 app.callback(invoke_without_command=True)(with_options(_program))
 
 
+def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool = False) -> Request:
+    def run() -> None:
+        from gateway.cli.tool_call import call_tool  # noqa: PLC0415 - see `Request.run`
+
+        call_tool(options, tool, arguments, whole=whole)
+
+    return Request(options, run)
+
+
 @_command("schema", "schema --graph films.ttl --json")
 def schema(
     *,
     whole: Annotated[
         bool,
-        typer.Option("--whole", help="Wait until a large graph was read in full; minutes perhaps.", show_default=False),
+        typer.Option(
+            "--whole", help="Wait until a large graph has been read in full; may take minutes.", show_default=False
+        ),
     ] = False,
     options: _Common,
 ) -> Request:
-    """Say what the graph contains: types and predicates.
+    """Show the types and predicates in the graph.
 
-    Each with how often it occurs, and with its label where IDs say nothing.
+    Each is shown with the number of its occurrences, and with its label if IDs are opaque.
     """
-    return ToolRequest(options, DescribeSchema.tool, {}, whole)
+    return _call(options, DescribeSchema.tool, {}, whole=whole)
 
 
 @_command("search insulin", 'search "steve mcqueen" -g films.ttl')
@@ -192,24 +158,24 @@ def search(
 ) -> Request:
     """Find the IDs of entities by name.
 
-    QUERY is a name, an alias or a part of one.
+    QUERY is a name, an alias, or a part of one.
     """
-    return ToolRequest(options, SearchEntities.tool, {"query": query, **arguments})
+    return _call(options, SearchEntities.tool, {"query": query, **arguments})
 
 
 @_command("bfs drug:warfarin --hops 2", "bfs drug:warfarin --exclude-node-type Paper")
 def bfs(
     seeds: _Seeds,
     *,
-    hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="How far to go from any seed, 1 to 5.")] = 1,
+    hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="Maximum distance to a seed, 1 to 5.")] = 1,
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:
-    """Show what is around entities, as a tree by distance.
+    """Show the neighborhood of entities, as a tree by distance.
 
-    SEED is an ID, as `search` tells it. Edges are followed in both directions.
+    SEED is an ID, as `search` prints it. Edges are followed in both directions.
     """
-    return ToolRequest(options, BfsQuery.tool, {"seeds": seeds, "max_hops": hops, **arguments})
+    return _call(options, BfsQuery.tool, {"seeds": seeds, "max_hops": hops, **arguments})
 
 
 @_command("describe drug:warfarin", "describe gene:CYP2C9 protein:CYP2C9")
@@ -219,45 +185,46 @@ def describe(
     arguments: Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)],
     options: _Common,
 ) -> Request:
-    """Show all that is known about entities, edges apart.
+    """Show everything that is known about entities, except their edges.
 
-    ID is as `search` tells it. With --json, one ID gives the answer of describe_entity, several that of
+    ID is as `search` prints it. With --json, one ID gives the answer of describe_entity, several IDs give that of
     describe_entities.
     """
     if len(ids) == 1:
-        return ToolRequest(options, DescribeEntity.tool, {"id": ids[0], **arguments})
-    return ToolRequest(options, DescribeEntities.tool, {"ids": ids, **arguments})
+        return _call(options, DescribeEntity.tool, {"id": ids[0], **arguments})
+    return _call(options, DescribeEntities.tool, {"ids": ids, **arguments})
 
 
 @_command("intersect drug:warfarin drug:aspirin", "intersect drug:warfarin drug:glibenclamide -k 2")
 def intersect(
     seeds: _Seeds,
     *,
-    hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="How far to go from each seed, 1 to 5.")] = 1,
+    hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="Maximum distance to each seed, 1 to 5.")] = 1,
     via: Annotated[
-        bool, typer.Option("--via", help="Show how each node hangs together with each seed.", show_default=False)
+        bool, typer.Option("--via", help="Show the path from each node to each seed.", show_default=False)
     ] = False,
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:
-    """Show what entities share: all that is near to each of them.
+    """Show what entities have in common: the nodes near all of them.
 
-    SEED is an ID, as `search` tells it; it takes two or more. The answer has the nodes within reach of every seed and
+    SEED is an ID, as `search` prints it; give at least two. The answer has the nodes within reach of every seed, and
     all edges among them.
     """
-    return ToolRequest(options, IntersectSubgraphs.tool, {"seeds": seeds, "k": hops, "via": via, **arguments})
+    return _call(options, IntersectSubgraphs.tool, {"seeds": seeds, "k": hops, "via": via, **arguments})
 
 
 @_command("serve --graph medical.ttl", "serve --http --port 8001")
 def serve(
     *,
     http: Annotated[
-        bool, typer.Option("--http", help="Serve at http://127.0.0.1:8000/mcp instead.", show_default=False)
+        bool,
+        typer.Option("--http", help="Serve over HTTP instead, at http://127.0.0.1:8000/mcp.", show_default=False),
     ] = False,
     port: Annotated[
         int | None,
         typer.Option(
-            "--port", metavar="PORT", help="For --http: 8000 unless given; 0: any free port.", show_default=False
+            "--port", metavar="PORT", help="Port for --http. Default: 8000; 0: any free port.", show_default=False
         ),
     ] = None,
     host: Annotated[
@@ -266,7 +233,7 @@ def serve(
             "--host",
             metavar="HOST",
             callback=not_empty,
-            help="For --http: 127.0.0.1 unless given; only loopback is served.",
+            help="Loopback address for --http. Default: 127.0.0.1.",
             show_default=False,
         ),
     ] = None,
@@ -275,16 +242,24 @@ def serve(
         common("graph", "endpoint", "contact", "store", "file_limits", "profile", "prefix", "verbose"),
     ],
 ) -> Request:
-    """Offer the graph to a language model, over MCP.
+    """Serve the graph to a language model, over MCP.
 
-    The six BFS-QL tools are served over standard input and output, to the program that starts this, or with --http
+    The six BFS-QL tools are served over standard input and output to the program that starts this one, or with --http
     to programs on this machine.
     """
     if not http and (port is not None or host is not None):
-        raise ConfigurationError("--port and --host are nothing without --http.")
-    if port is not None and not 0 <= port <= _LAST_PORT:
-        raise ConfigurationError(f"--port {port} is no port.", valid=f"A port is 0 to {_LAST_PORT}.")
-    return ServeRequest(options, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
+        raise ConfigurationError("--port and --host require --http.")
+
+    def run() -> int:
+        # A client waits, and collecting garbage among imported modules would take a tenth of the start.
+        gc.disable()
+        from gateway.cli.serving import serve as serve_graph  # noqa: PLC0415 - see `Request.run`
+
+        gc.freeze()
+        gc.enable()
+        return serve_graph(options, (host or "127.0.0.1", 8000 if port is None else port) if http else None)
+
+    return Request(options, run, is_server=True)
 
 
 @_command("check http://127.0.0.1:3030/ds/sparql", "check --graph films.ttl")
@@ -297,18 +272,26 @@ def check(
         CommonOptions,
         common(
             *("graph", "endpoint", "contact", "store", "file_limits", "profile", "as_json", "verbose"),
-            as_json="Print what was found as one JSON object, on one line.",
+            as_json="Print the report as one JSON object, on one line.",
         ),
     ],
 ) -> Request:
-    """Find out what an endpoint can do, and compare its answers with another client's.
+    """Find out what an endpoint supports, and compare its answers to two clients.
 
-    URL is a SPARQL query endpoint; without one, the profile's, a file or the demo graph. A few dozen harmless queries
-    are sent, to this endpoint only. Exit status: 0, or 1 where the clients are answered differently, or 2 for an error.
+    URL is a SPARQL query endpoint. Without it, the profile's endpoint, a file or the demo graph is checked. A few dozen
+    harmless queries are sent, to this endpoint only. The exit status is 0, 1 if the two clients get different answers,
+    or 2 for an error.
     """
     if url is not None and options.endpoint is not None:
-        raise ConfigurationError("The endpoint is given twice.", valid="Give the URL alone.")
-    return CheckRequest(replace(options, endpoint=url or options.endpoint))
+        raise ConfigurationError("The endpoint was given twice.", valid="Give only the URL.")
+    checked = replace(options, endpoint=url or options.endpoint)
+
+    def run() -> int:
+        from gateway.cli.check import check as check_graph  # noqa: PLC0415 - see `Request.run`
+
+        return check_graph(checked)
+
+    return Request(checked, run)
 
 
 _IndexOptions = Annotated[CommonOptions, common("endpoint", "contact", "profile", "store", "verbose")]
@@ -316,27 +299,43 @@ _IndexOptions = Annotated[CommonOptions, common("endpoint", "contact", "profile"
 
 @_command("index -e http://127.0.0.1:3030/ds/sparql", "index -p films.toml")
 def index(*, options: _IndexOptions) -> Request:
-    """Read all names of an endpoint, so that searches need not ask it.
+    """Read all names of an endpoint into a label index on this machine.
 
-    The names are kept in a label index that finds them in spite of slips. It may take long; interrupted, it goes on
-    where it was when it is called again. Graphs in files need no call: their index is made by itself.
+    Searches then use the index, which also finds misspelled names, and no longer query the endpoint. Reading may take
+    long; if it is interrupted, the next call continues where it stopped. Graphs in files need no call: their index is
+    built automatically.
     """
-    return IndexRequest(options, rebuild=False)
+    return _index(options, rebuild=False)
 
 
 @_command("refresh -e http://127.0.0.1:3030/ds/sparql")
 def refresh(*, options: _IndexOptions) -> Request:
-    """Make anew what is kept of an endpoint: its label index and its schema.
+    """Rebuild what is stored for an endpoint: its label index and its schema.
 
-    What is old serves until the new is whole.
+    The old ones stay in use until the new ones are complete.
     """
-    return IndexRequest(options, rebuild=True)
+    return _index(options, rebuild=True)
+
+
+def _index(options: CommonOptions, *, rebuild: bool) -> Request:
+    def run() -> None:
+        from gateway.cli.index import index as build_index  # noqa: PLC0415 - see `Request.run`
+
+        build_index(options, rebuild=rebuild)
+
+    return Request(options, run)
 
 
 @_command("demo")
 def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> Request:
-    """Play a model's whole session on the demo graph: six tools over MCP.
+    """Run a scripted session of a model on the demo graph: six tools over MCP.
 
-    A server is started over standard input and output, and a scripted client puts the questions that a model would.
+    This starts a server over standard input and output, and a client that asks what a model would ask.
     """
-    return DemoRequest(options)
+
+    def run() -> None:
+        from gateway.cli.demo import demo as run_session  # noqa: PLC0415 - see `Request.run`
+
+        run_session()
+
+    return Request(options, run)

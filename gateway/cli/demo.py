@@ -5,6 +5,7 @@ Five of the calls follow the protocol (reference, "Session workflow"); an inters
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -63,12 +64,16 @@ class Session:
         return answer
 
 
-async def play(screen: Screen) -> None:
-    """Play the session on the demo graph.
+def demo() -> None:
+    """Run the session on the demo graph.
 
     Raises:
         GatewayError: A tool answered with an error.
     """
+    asyncio.run(_run(Screen()))
+
+
+async def _run(screen: Screen) -> None:
     server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
     failed: GatewayError | OSError | None = None
     async with Client(server) as client:
@@ -94,7 +99,7 @@ async def _steps(session: Session) -> None:
     seed = found.result[0].id
     around = await session.call(
         BfsResult,
-        "3. Survey: what is around it? IDs, types and triples only",
+        "3. Survey: what is around it? Only IDs, types and triples",
         "bfs_query",
         seeds=[seed],
         max_hops=1,
@@ -109,7 +114,7 @@ async def _steps(session: Session) -> None:
     )
     await session.call(
         BfsResult,
-        "5. Ask again: the drugs it interacts with, with evidence; the rest as stubs",
+        "5. Ask again: the drugs it interacts with, with evidence; other nodes as stubs",
         "bfs_query",
         seeds=[seed],
         max_hops=1,
@@ -118,7 +123,7 @@ async def _steps(session: Session) -> None:
     )
     await session.call(
         IntersectionResult,
-        "6. Intersect: what do warfarin and aspirin share?",
+        "6. Intersect: what do warfarin and aspirin have in common?",
         "intersect_subgraphs",
         seeds=[seed, "drug:aspirin"],
         k=1,

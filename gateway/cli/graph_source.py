@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gateway.cli.common_options import CommonOptions
+from pydantic import ValidationError
+
+from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError, quoted
-from gateway.settings.files import with_changes
+from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import Profile
+
+_NUMBER = re.compile(r"[0-9]{1,12}")
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
@@ -26,7 +31,7 @@ def profile_of(options: CommonOptions) -> Profile:
     """
     name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
     profile = with_contact(load_profile(name), options.contact)
-    return profile.model_copy(update={"files": with_changes(profile.files, options.file_limits)})
+    return profile.model_copy(update={"files": with_file_limits(profile.files, options.file_limits)})
 
 
 def prefixes_of(given: Sequence[str] | None) -> Mapping[str, str]:
@@ -41,10 +46,10 @@ def prefixes_of(given: Sequence[str] | None) -> Mapping[str, str]:
         if not separator or not namespace:
             raise ConfigurationError(
                 f"--prefix {quoted(text)} is wrong.",
-                valid="It is NAME=IRI, for example --prefix ex=http://example.org/.",
+                valid="Write NAME=IRI, for example --prefix ex=http://example.org/.",
             )
         if prefixes.setdefault(name, namespace) != namespace:
-            raise ConfigurationError(f"--prefix {quoted(name)} is given twice, with different IRIs.")
+            raise ConfigurationError(f"--prefix {quoted(name)} was given twice, with different IRIs.")
     return prefixes
 
 
@@ -103,3 +108,27 @@ def open_graph(
         progress=on_file_read,
         on_record=on_record or drop_record,
     )
+
+
+def with_file_limits(files: FileSettings, changes: list[str] | None) -> FileSettings:
+    """Return limits with those changed that `--file-limit NAME=NUMBER` gives.
+
+    Args:
+        files: The limits of the profile.
+        changes: Each a name of a limit, an equals sign and a whole number.
+
+    Raises:
+        ConfigurationError: One has another form, names no limit, or its number is out of range.
+    """
+    for change in changes or ():
+        name, _, number = change.partition("=")
+        value = int(number) if _NUMBER.fullmatch(number) else None
+        try:
+            files = FileSettings.model_validate({**files.model_dump(), name: value})
+        except ValidationError as error:
+            raise ConfigurationError(
+                f"--file-limit {quoted(change)} is wrong.",
+                valid="Write NAME=NUMBER, where NAME is memory_megabytes (128 or more), cpu_seconds or growth (1 or "
+                "more).",
+            ) from error
+    return files

@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 from rich.text import Text
 
 from gateway.api import make_label_index, open_gateway
-from gateway.cli.common_options import CommonOptions
 from gateway.cli.layout import Unwrapped
+from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_note
-from gateway.cli.progress_bar import ProgressBar
-from gateway.cli.screen import Screen
+from gateway.cli.screen import ProgressBar, Screen
 from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
 from gateway.errors import ConfigurationError, Fault
@@ -36,7 +35,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
     if not url:
         raise ConfigurationError(
             "No endpoint was given.",
-            valid="Give one with --endpoint URL, or a profile that has one with --profile FILE.",
+            valid="Give --endpoint URL, or --profile with a profile that has an endpoint.",
         )
     with ProgressBar(quiet=False) as bar:
 
@@ -49,15 +48,17 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             schema = asyncio.run(_read_schema(url, profile, options)) if rebuild else None
         except (Fault, KeyboardInterrupt):
             bar.stop()
-            print_note("What was read is kept: `bfsql-gateway index` goes on where this was.")
+            print_note("What was read is stored: `bfsql-gateway index` continues from there.")
             raise
     lines = [f"The endpoint on {urlsplit(url).hostname} has {about}."]
     if schema is not None:
-        whole = "all there are" if schema.comprehensive else "not all there are"
-        lines.append(f"It has {schema.entity_types_total} types and {schema.predicates_total} predicates, {whole}.")
-    Screen().show(Unwrapped(Text("\n".join([*lines, f"Kept in {place}."]))))
+        count = f"{schema.entity_types_total} types and {schema.predicates_total} predicates"
+        lines.append(f"It has {count}." if schema.comprehensive else f"It has at least {count}.")
+    Screen().show(Unwrapped(Text("\n".join([*lines, f"Stored in {place}."]))))
     if not about.whole:
-        print_note("Some names did not come, or came while the graph changed: `bfsql-gateway refresh` reads them anew.")
+        print_note(
+            "Some names are missing, or were read while the graph changed: `bfsql-gateway refresh` reads them again."
+        )
 
 
 async def _read_schema(url: str, profile: Profile, options: CommonOptions) -> SchemaResult:

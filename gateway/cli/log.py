@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from gateway.cli.output import shortened
-from gateway.cli.text import line
+from gateway.cli.output import line, shortened
 from gateway.escaping import printable
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import functools
 import logging
 import sys
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from gateway.cli.commands import PROGRAM, ServeRequest, app
-from gateway.cli.log import StderrLog, logging_to_stderr
-from gateway.cli.output import discard_stdout, flush, print_error
-from gateway.cli.statuses import FAILED, INTERRUPTED
-from gateway.errors import GatewayError
+from gateway.cli.commands import PROGRAM, Request, app
+from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
+from gateway.cli.options import CommonOptions
+from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, print_error
+from gateway.errors import ConfigurationError, GatewayError, InputError
 
 _log = logging.getLogger(__name__)
 
@@ -61,21 +61,38 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
             raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
     # Typer only reads the command line: it would handle some errors of the gateway itself.
-    result = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
-    if result is None or isinstance(result, int):
-        return result or 0
-    if isinstance(result, ServeRequest):
+    request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
+    if not isinstance(request, Request):
+        return int(request or 0)
+    if request.is_server:
         log.write_held()
-        # A client waits, and collecting garbage among imported modules would take a tenth of the start.
-        gc.disable()
-        from gateway.cli.serving import serve  # noqa: PLC0415 - other commands do not need it
+    lower_level(request.options.verbose)
+    try:
+        return request.run() or 0
+    except (InputError, ConfigurationError):
+        raise
+    except GatewayError as error:
+        place = _configured_endpoint(request.options)
+        if not place:
+            raise
+        raise GatewayError(str(error), valid=f"The configured URL is {place}") from error
 
-        gc.freeze()
-        gc.enable()
-        return serve(result.options, result.address)
-    from gateway.cli.run import run  # noqa: PLC0415 - `--help` is quick without the libraries of the commands
 
-    return run(result)
+def _configured_endpoint(options: CommonOptions) -> str:
+    """Return the URL of the endpoint as a log may show it; empty for a graph in this process."""
+    from gateway.settings.load import load_profile  # noqa: PLC0415 - `--help` is quick without it
+    from gateway.settings.urls import without_query  # noqa: PLC0415
+
+    if options.graph:
+        return ""
+    url = options.endpoint or (load_profile(options.profile).endpoint.url if options.profile else "")
+    return without_query(url) if url else ""
+
+
+@functools.cache
+def _command() -> Any:
+    """Build the commands; that takes longer than most of what a program that calls `main` again and again asks."""
+    return get_command(app)
 
 
 def _usage(error: Any) -> str:

@@ -1,14 +1,21 @@
-"""Writes answers to standard output, and errors and notes to standard error."""
+"""What a command gives to its caller: standard output, standard error, and exit statuses; and escapes for both."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import re
 import sys
 from typing import TextIO
 
-from gateway.cli.text import line
+from gateway.escaping import printable, visible
+
+DIFFERENT = 1
+FAILED = 2
+INTERRUPTED = 130
+TERMINATED = 143
+"""The exit statuses other than 0 (docs/errors.md). The last two are 128 and the number of the signal, as in shells."""
 
 _MAX_CHARACTERS = 2_000
 """Of an error, or of a warning in the log."""
@@ -62,3 +69,21 @@ def discard_stdout() -> None:
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, sys.stdout.fileno())
         os.close(null_device)
+
+
+_BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
+
+
+def clean(value: str) -> str:
+    """Return a value on one line, with control characters escaped reversibly."""
+    return visible(value)
+
+
+def line(sentence: str) -> str:
+    """Return a sentence of this program on one line, with control characters escaped."""
+    return printable(_BREAKS.sub(" ", sentence).strip())
+
+
+def counted(count: int, noun: str) -> str:
+    """Return `1 node`, `1,200 nodes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,16 +1,20 @@
-"""Renders the answers of the tools for a person: schemas, search hits and entities; `subgraph` renders subgraphs."""
+"""Renders schemas, search hits, entities and the cost of a call for a person; `subgraph` renders subgraphs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
-from gateway.cli.text import clean, counted, line
+from gateway.cli.output import clean, counted, line
+from gateway.cli.screen import Screen
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
+from gateway.escaping import printable
+from gateway.telemetry.record import Record, Sent
 
 WARNING = "yellow"
 
@@ -19,12 +23,15 @@ _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
 
 _STEPS: Mapping[str, tuple[str, str]] = {
-    "values_shortened": ("Shortened to keep the answer small: {} (long texts and lists).", "value"),
-    "nodes_as_stubs": ("Left out to keep the answer small: the details of {}.", "node"),
-    "edges_bare": ("Left out to keep the answer small: the evidence of {}.", "edge"),
-    "ids_left_out": ("Left out because they are no IRIs, or too long for an ID: {}.", "term"),
-    "precision_failed": ("The precisions of dates and units of quantities of {} could not be read: ask again.", "item"),
-    "metadata_failed": ("The graph failed to give the details of {}: ask again.", "item"),
+    "values_shortened": ("Shortened to limit the size of the answer: {} (long texts and lists).", "value"),
+    "nodes_as_stubs": ("Omitted to limit the size of the answer: the details of {}.", "node"),
+    "edges_bare": ("Omitted to limit the size of the answer: the evidence of {}.", "edge"),
+    "ids_left_out": ("Omitted because they are not IRIs, or too long for an ID: {}.", "term"),
+    "precision_failed": (
+        "The precisions of dates and the units of quantities of {} could not be read: try again.",
+        "item",
+    ),
+    "metadata_failed": ("The details of {} could not be read: try again.", "item"),
 }
 
 
@@ -36,8 +43,12 @@ def schema(answer: SchemaResult) -> RenderableType:
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
         [
             *(warned(text) for text in answer.warnings or ()),
-            *([Text("With --whole, all of it is read first.")] if "enumerated" not in answer.basis.methods else []),
-            Text.assemble(("Next steps, as a model is told: ", STRONG), line(answer.next_steps)),
+            *(
+                [Text("With --whole, the whole graph is read first.")]
+                if "enumerated" not in answer.basis.methods
+                else []
+            ),
+            Text.assemble(("Next steps suggested to a model: ", STRONG), line(answer.next_steps)),
         ],
     )
 
@@ -66,11 +77,11 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     how = f"Searched: {line(searched.how)}."
     warnings = [warned(text) for text in answer.warnings or ()]
     if searched.truncated:
-        warnings.append(warned("There are more matches than could be read: search for more words."))
+        warnings.append(warned("There are more matches than could be read: add words to the query."))
     if not searched.exhaustive:
-        warnings.append(warned("Not every name was compared: there may be matches that were missed."))
+        warnings.append(warned("Not every name was compared: matches may be missing."))
     if not answer.result:
-        return sections([Text(f"Nothing is found for “{clean(query)}”. {how}"), *warnings])
+        return sections([Text(f"Nothing was found for “{clean(query)}”. {how}"), *warnings])
     columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
     if any(hit.matched for hit in answer.result):
         columns.append(("Matched", ""))
@@ -81,7 +92,7 @@ def search(answer: SearchResult, query: str) -> RenderableType:
         for hit in answer.result
     ]
     left = searched.found - len(answer.result)
-    more = [Text(f"… {left:,} more: search for more words, or raise --limit.")] if left > 0 else []
+    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
     return sections([IdTable(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
 
 
@@ -97,7 +108,7 @@ def entities(answer: EntitiesResult) -> RenderableType:
     others = [
         ("Not in the graph", answer.not_found),
         ("Failed, try again", answer.failed),
-        ("Did not fit, ask again for", answer.remaining_ids),
+        ("Did not fit, describe separately", answer.remaining_ids),
     ]
     return sections(
         *([_entity(node.model_dump(), node.metadata)] for node in answer.result),
@@ -159,3 +170,41 @@ def sections(*parts: Sequence[RenderableType]) -> RenderableType:
         if section:
             shown += [Text(), *section] if shown else section
     return Group(*(WordWrapped(part) if isinstance(part, Text) else part for part in shown))
+
+
+def print_explained(screen: Screen, record: Record) -> None:
+    """Print the record of a call below its answer."""
+    screen.show()
+    screen.show(_summary(record))
+    for place, sent in enumerate(record.sent, 1):
+        screen.show()
+        screen.show(_title(place, sent))
+        # Wrapping would break IRIs. The text can be sent again, because SPARQL reads these escapes.
+        screen.show(Unwrapped(Text("\n".join(map(printable, sent.sparql.split("\n"))))))
+
+
+def _summary(record: Record) -> RenderableType:
+    queries = "1 query" if record.queries == 1 else f"{record.queries:,} queries"
+    asked = [
+        queries,
+        *([f"{record.retries:,} of them retries"] if record.retries else []),
+        counted(record.rows, "row"),
+        counted(record.bytes, "byte"),
+        *([f"{record.overflows:,} with too many rows for one query"] if record.overflows else []),
+        *([f"split {counted(record.splits, 'time')}"] if record.splits else []),
+    ]
+    stages = {name: value for name, value in asdict(record.ms).items() if value and name not in {"total", "waiting"}}
+    rows = [
+        ("Asked", " · ".join(asked)),
+        ("Cache", f"{record.cache_hits:,} found · {record.cache_misses:,} not found"),
+        ("Time", f"{record.ms.total:,} ms, of which {record.ms.waiting:,} waiting for the graph"),
+        ("Stages", " · ".join(f"{name} {value:,}" for name, value in stages.items())),
+        ("Ended", ", ".join([record.outcome, *record.causes, *([record.error] if record.error else [])])),
+    ]
+    return KeyValues([(title, [text]) for title, text in rows])
+
+
+def _title(place: int, sent: Sent) -> Text:
+    size = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
+    title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (size, TYPE))
+    return title.append(f"  {sent.fault}", style=WARNING) if sent.fault else title

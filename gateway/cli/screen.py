@@ -1,13 +1,17 @@
-"""Standard output for a person, by rich; commands that print nothing else do not import it."""
+"""What a person sees at a terminal, by rich: answers on standard output, a progress bar on standard error."""
 
 from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from gateway.cli.output import write
+from gateway.cli.output import clean, line, write
 
 _UNLIMITED = 1_000_000
 """Cells of a line in a pipe or a file."""
@@ -40,3 +44,52 @@ class _Stdout(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+class ProgressBar:
+    """Shows the progress of loads and calls, from the first report until it is stopped, and erases itself then.
+
+    Args:
+        quiet: Show nothing, even on a terminal.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        # Rich would take FORCE_COLOR for a terminal.
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            TextColumn("{task.percentage:>3.0f}%"),
+            console=Console(stderr=True, highlight=False),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=quiet or not is_terminal,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Erase the bar."""
+        self._bar.stop()
+
+    def show_load(self, path: Path, read: int, size: int) -> None:
+        """Show how many bytes of a file are read."""
+        self._show(str(path), f"Loading {clean(path.name)}", read, size)
+
+    async def show_call(self, done: int, total: int, message: str) -> None:
+        """Show how many steps of a call are done."""
+        self._show("", line(message), done, total)
+
+    def _show(self, task: str, description: str, done: int, total: int) -> None:
+        if task not in self._tasks:
+            self._bar.start()
+            self._tasks[task] = self._bar.add_task(description, total=total)
+        self._bar.update(self._tasks[task], description=description, completed=done, total=total)

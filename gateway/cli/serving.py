@@ -14,7 +14,6 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from gateway.cli.common_options import CommonOptions
 from gateway.cli.graph_source import (
     check_one_source,
     endpoint_url,
@@ -23,9 +22,8 @@ from gateway.cli.graph_source import (
     prefixes_of,
     profile_of,
 )
-from gateway.cli.log import lower_level
-from gateway.cli.output import flush, print_note
-from gateway.cli.statuses import INTERRUPTED, TERMINATED
+from gateway.cli.options import CommonOptions
+from gateway.cli.output import INTERRUPTED, TERMINATED, flush, print_note
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
@@ -49,16 +47,15 @@ def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
     if address is not None:
         with run.listen(*address) as free:
             address = (address[0], free.getsockname()[1])
-    lower_level(options.verbose)
     stop = _Stop()
     opener, graph = _opener(options)
     if address is None:
-        print_note(f"Serving {graph} over stdio, to the program that started this. Stop with Ctrl-C.")
+        print_note(f"Serving {graph} over stdio, to the program that started this one. Press Ctrl-C to stop.")
         server = run.serve_stdio(opener, stop.event)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
-        print_note(f"Serving {graph} at {url} to this machine only (loopback). Stop with Ctrl-C.")
+        print_note(f"Serving {graph} at {url} (this machine only). Press Ctrl-C to stop.")
         server = run.serve_http(opener, host, port, stop.event)
     stop.listen()
     try:

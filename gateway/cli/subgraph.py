@@ -12,9 +12,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
+from gateway.cli.output import clean, counted
 from gateway.cli.render import degraded, sections, warned
-from gateway.cli.text import clean, counted, listed_values, short_names
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
+from gateway.terms.iri import local_name
 
 _PREDICATE = "green"
 _FAINT = "dim"
@@ -78,7 +79,7 @@ def _paths(answer: IntersectionResult) -> list[RenderableType]:
             if len(path) > 1 and node.id not in answer.seeds:
                 steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
                 lines.append(Unwrapped(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
-    return [Text("How they hang together", style=STRONG), *lines] if lines else []
+    return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
 
 
 class _Names:
@@ -213,7 +214,7 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
     whole = "complete" if answer.complete else "not complete"
     line = Text.assemble(
         f"{about} ",
-        (listed_values(answer.seeds), f"{STRONG} {ID}"),
+        (", ".join(map(clean, answer.seeds)), f"{STRONG} {ID}"),
         f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
         (whole, "green" if answer.complete else f"{STRONG} yellow"),
         ".",
@@ -223,18 +224,18 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
         more = f" and {gap.count - len(gap.ids):,} more" if gap.count > len(gap.ids) else ""
         parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
     if not answer.complete:
-        parts.append(warned("What is not here may still be in the graph."))
+        parts.append(warned("What is missing here may still be in the graph."))
     if answer.missing_seeds:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:
-        parts.append(warned("The answer is another one since the page before: start again at --offset 0."))
+        parts.append(warned("The answer has changed since the previous page: start again at --offset 0."))
     if len(answer.nodes) < answer.node_count:
         end = offset + len(answer.nodes)
         if answer.nodes:
             edges = counted(len(answer.edges), "edge")
             parts.append(Text(f"This page: nodes {offset + 1:,} to {end:,}, and the {edges} among them."))
         else:
-            parts.append(warned(f"This page is empty: --offset {offset} is past the last node."))
+            parts.append(warned(f"This page is empty: --offset {offset} is beyond the last node."))
     return parts
 
 
@@ -253,18 +254,18 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
     parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
-        parts.append(warned(f"Left out: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
+        parts.append(warned(f"Omitted: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
     parts += degraded(answer.degraded)
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
-        parts.append(warned(f"Left out of the evidence, as long quotes: {omitted}."))
+        parts.append(warned(f"Omitted from the evidence, as long quotes: {omitted}."))
     if answer.edges_across_pages:
         across = counted(answer.edges_across_pages, "edge")
-        parts.append(warned(f"{across} between this page and others: on no page."))
+        parts.append(warned(f"{across} between this page and others, which no page shows."))
     if answer.next_offset is not None:
         more = counted(answer.node_count - answer.next_offset, "more node")
         snapshot = f" --snapshot {answer.snapshot}" if answer.snapshot else ""
-        parts.append(warned(f"… {more}. The next page: --offset {answer.next_offset}{snapshot}"))
+        parts.append(warned(f"… {more}. Next page: --offset {answer.next_offset}{snapshot}"))
     return parts
 
 
@@ -274,3 +275,11 @@ def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, 
     elsewhere = sorted(names[term] for term in terms if term not in counts)
     shown = [", ".join(f"{names[term]} {counts[term]:,}" for term in here)] if here else []
     return "; ".join([*shown, *([f"not shown: {', '.join(elsewhere)}"] if elsewhere else [])])
+
+
+def short_names(terms: Iterable[str], labels: Mapping[str, str] | None) -> dict[str, str]:
+    """Return a name for each type or predicate: its label or local part if no other has the same, else its ID."""
+    given = labels or {}
+    preferred = {term: given.get(term) or local_name(term.strip("<>")) for term in terms}
+    times = Counter(preferred.values())
+    return {term: clean(name if times[name] == 1 else term) for term, name in preferred.items()}

@@ -9,12 +9,11 @@ from typing import Any
 from rich.console import RenderableType
 
 from gateway.cli import render, subgraph
-from gateway.cli.commands import ToolRequest
-from gateway.cli.explain_report import print_explained
 from gateway.cli.graph_source import open_graph, prefixes_of, profile_of
+from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_json
-from gateway.cli.progress_bar import ProgressBar
-from gateway.cli.screen import Screen
+from gateway.cli.render import print_explained
+from gateway.cli.screen import ProgressBar, Screen
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -26,15 +25,21 @@ from gateway.engine.answers import (
 )
 from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
+from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.telemetry.record import Record
 
 
-def call_tool(request: ToolRequest) -> None:
-    """Call a tool and print its answer; with `--explain` print the cost of the call too, also if it fails."""
-    options = request.options
+def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool) -> None:
+    """Call a tool and print its answer; with `--explain` print the cost of the call too, also if it fails.
+
+    Args:
+        options: The graph, and how the answer is printed.
+        tool: The name of the tool.
+        arguments: Its arguments except `explain`.
+        whole: Whether to wait until the schema is read in full.
+    """
     records: list[Record] = []
     try:
         with ProgressBar(quiet=options.as_json) as bar:
@@ -42,27 +47,33 @@ def call_tool(request: ToolRequest) -> None:
             gateway = open_graph(
                 options, profile_of(options), prefixes_of(options.prefix), bar.show_load, records.append
             )
-            answer = asyncio.run(_answer(gateway, request, bar.show_call))
+            answer = asyncio.run(_answer(gateway, options, tool, arguments, bar.show_call, whole=whole))
         if options.as_json:
-            print_json(compact_json(answer.as_json()))
+            print_json(json_text(answer.as_json()))
         else:
-            Screen().show(rendered(answer, request.arguments))
+            Screen().show(rendered(answer, arguments))
     finally:
         if options.explain and not options.as_json:
             for record in records:
                 print_explained(Screen(), record)
 
 
-async def _answer(gateway: Gateway, request: ToolRequest, progress: Progress) -> Answer:
-    options = request.options
+async def _answer(
+    gateway: Gateway,
+    options: CommonOptions,
+    tool: str,
+    arguments: Mapping[str, Any],
+    progress: Progress,
+    *,
+    whole: bool,
+) -> Answer:
     async with gateway:
         # The store needs them complete: the next run then finds names and schema ready.
-        if request.tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
+        if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
             await gateway.wait_until_ready(progress)
-        if request.tool == DescribeSchema.tool:
-            return await known_schema(gateway, explain=options.explain, whole=request.whole)
-        arguments = {**request.arguments, "explain": options.explain}
-        return await gateway.call(request.tool, arguments, progress, explain=True)
+        if tool == DescribeSchema.tool:
+            return await known_schema(gateway, explain=options.explain, whole=whole)
+        return await gateway.call(tool, {**arguments, "explain": options.explain}, progress, explain=True)
 
 
 async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:

@@ -24,8 +24,7 @@ from gateway.flow.breaker import Breaker, Probe
 from gateway.flow.quota import ChargedRequest, Quota, Sleep
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.requests import RequestSettings
+from gateway.settings.endpoint import QuotaSettings, RequestSettings
 
 _Result = TypeVar("_Result")
 

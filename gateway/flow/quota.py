@@ -27,7 +27,7 @@ import anyio
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.flow.quota_state import DAY, MemoryStorage, QuotaState, QuotaStorage, TokenBucket
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.quota import QuotaSettings
+from gateway.settings.endpoint import QuotaSettings
 
 Sleep = Callable[[float], Awaitable[None]]
 

@@ -24,9 +24,8 @@ import portalocker
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.bounded_read import read_at_most
 from gateway.settings.graph_identity import default_store
-from gateway.settings.private_folder import check_private, make_folder, write_file
+from gateway.settings.private_folder import check_private, make_folder, read_at_most, write_file
 
 DAY = 86_400.0
 """Seconds; no refusal blocks requests for longer, whatever a server or a file says."""

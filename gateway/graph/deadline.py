@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from gateway.errors import DeadlinePassed
-from gateway.telemetry.clock import Clock
+from gateway.telemetry.tally import Clock
 
 __all__ = ["Clock", "Deadline", "deadline_passed"]
 

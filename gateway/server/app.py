@@ -6,14 +6,20 @@ content (decision record 0004; docs/notes/mcp.md, "The convenience server").
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections import deque
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from mcp.server import Server
+import anyio
+from mcp.server import Server, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, SubscriptionBus, ToolsListChanged
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -26,13 +32,11 @@ from mcp_types import (
 
 from gateway.engine.answers import ToolAnswer
 from gateway.engine.arguments import BY_TOOL
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
-from gateway.escaping import printable
+from gateway.escaping import json_text, printable
 from gateway.server import tool_texts, tools
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener, OpenGateway
-from gateway.server.tools_changed import Context, ToolsChangedNotifier
 from gateway.telemetry.tally import Tally
 
 _log = logging.getLogger(__name__)
@@ -168,7 +172,7 @@ async def _call_tool(
         return _error(_UNEXPECTED)
     written = answer.as_json()
     return CallToolResult(
-        content=[TextContent(type="text", text=compact_json(written))],
+        content=[TextContent(type="text", text=json_text(written))],
         structured_content=written,
     )
 
@@ -182,3 +186,52 @@ def _version() -> str:
         return version(NAME)
     except PackageNotFoundError:
         return "0"
+
+
+Context = ServerRequestContext[dict[str, Any], Any]
+
+_MOST_SESSIONS = 1_000
+"""The oldest are dropped: the SDK does not report the end of a session."""
+
+_SECONDS = 5.0
+"""For one client, which may have stopped reading."""
+
+
+class ToolsChangedNotifier:
+    """Sends `tools/list_changed` to all clients.
+
+    Args:
+        bus: Reaches the clients of the era of 2026-07-28, which subscribe.
+    """
+
+    def __init__(self, bus: SubscriptionBus) -> None:
+        self._bus = bus
+        self._sessions: deque[ServerSession] = deque(maxlen=_MOST_SESSIONS)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def add(self, context: Context, _params: NotificationParams) -> None:
+        """Add the session of a client of the handshake era, which is ready now."""
+        self._sessions.append(context.session)
+
+    def notify(self) -> None:
+        """Notify all clients, in the background."""
+        task = asyncio.get_running_loop().create_task(self._notify())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _notify(self) -> None:
+        await self._bus.publish(ToolsListChanged())
+        for session in list(self._sessions):
+            with anyio.move_on_after(_SECONDS) as scope:
+                try:
+                    await session.send_tool_list_changed()
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError, MCPError) as error:
+                    _log.debug("a client went away: %r", error)
+                    self._remove(session)
+            if scope.cancelled_caught:
+                self._remove(session)
+
+    def _remove(self, session: ServerSession) -> None:
+        # Two notifications at once may find the same client gone.
+        with suppress(ValueError):
+            self._sessions.remove(session)

@@ -152,12 +152,12 @@ def listen(host: str, port: int) -> socket.socket:
     """
     if not is_loopback(host):
         raise ConfigurationError(
-            f"--host {quoted(host)} is not an address of this machine alone.",
-            valid="Without authentication only loopback is served: 127.0.0.1, localhost or ::1.",
+            f"--host {quoted(host)} is not a loopback address.",
+            valid="Only this machine is served, because there is no authentication: 127.0.0.1, localhost or ::1.",
         )
     if not 0 <= port <= _HIGHEST_PORT:
         raise ConfigurationError(
-            f"--port {port} is no port.", valid=f"A port is 0 (any that is free) to {_HIGHEST_PORT}."
+            f"--port {port} is not a port.", valid=f"A port is 1 to {_HIGHEST_PORT}, or 0 for any free one."
         )
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -171,7 +171,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise ConfigurationError(
-            f"Port {port} cannot be used: {error.strerror or error}.", next_step="Choose another with --port."
+            f"Port {port} cannot be used: {error.strerror or error}.", next_step="Choose another one with --port."
         ) from error
     return listening
 

@@ -1,4 +1,4 @@
-"""The section of a profile about the endpoint."""
+"""The section of a profile about the endpoint: requests, time-outs, quota, access."""
 
 from __future__ import annotations
 
@@ -6,16 +6,193 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from gateway.settings.access import AccessSettings
 from gateway.settings.contact import is_contact
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.requests import RequestSettings, TimeoutSettings
-from gateway.settings.secret import Unquoted
-from gateway.settings.section import Iris, Section
-from gateway.settings.urls import url_problem
+from gateway.settings.secret import Reference, Unquoted, is_reference
+from gateway.settings.section import HeaderName, HeaderValue, Iris, Seconds, Section
+from gateway.settings.urls import is_secret_name, url_problem
 
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
 EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
+Method = Literal["auto", "post", "get"]
+Unit = Literal["seconds", "milliseconds"]
+
+Amount = Annotated[float, Field(ge=0, le=1_000_000)]
+"""Seconds, or a number of errors; no endpoint grants more in a minute."""
+
+_OWN_HEADERS = frozenset(
+    {
+        *("accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect"),
+        *("host", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent"),
+    }
+)
+"""Headers that the transport itself sets."""
+
+
+class RequestSettings(Section):
+    """How requests are sent."""
+
+    method: Method = Field(
+        default="auto",
+        description=(
+            "How queries are sent. `auto` sends POST, and GET from then on if the server refuses POST and answers a "
+            "GET. A GET has at most 7,000 bytes, so batches shrink."
+        ),
+    )
+    concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
+        default=4,
+        description=("Requests in flight at once, per process. Processes share `endpoint.quota` but not this limit."),
+    )
+    delay_seconds: Annotated[float, Field(ge=0, le=60)] = Field(
+        default=0.0, description="Minimum time between the starts of two requests."
+    )
+    retries: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=2,
+        description=(
+            "How often a query is retried after a transient fault: a broken connection, a broken answer, throttling. "
+            "Pauses grow, with jitter. `Retry-After` is honoured if the call has time for it."
+        ),
+    )
+    connect_seconds: Seconds = Field(default=10.0, description="Time allowed for connecting.")
+
+
+class TimeoutSettings(Section):
+    """How a query states its time limit."""
+
+    parameter: str = Field(
+        default="",
+        description=(
+            "Form parameter that tells the server how much time is left. If this and `header` are empty, the "
+            "gateway sends what the detected engine supports. Never sent to Virtuoso."
+        ),
+    )
+    header: Literal[""] | HeaderName = Field(
+        default="",
+        description="Header that tells the server how much time is left (Blazegraph: `X-BIGDATA-MAX-QUERY-MILLIS`).",
+    )
+    unit: Unit = Field(default="seconds", description="Unit of both.")
+    cancel_by_id: bool = Field(
+        default=False,
+        description=(
+            "Whether an abandoned query is cancelled by its ID. Blazegraph needs this, because it does not stop when "
+            "the connection closes; it is on when Blazegraph is detected."
+        ),
+    )
+
+
+class QuotaSettings(Section):
+    """What the endpoint grants one client."""
+
+    query_seconds_per_minute: Amount = Field(
+        default=0.0,
+        description=(
+            "Query time that the endpoint grants one client per minute; `0`: it does not count. Requires "
+            "`query_seconds_burst`. See [limits.md](limits.md#an-endpoint-that-counts)."
+        ),
+    )
+    query_seconds_burst: Amount = Field(
+        default=0.0, description="Query time that a client can save up; more than `query_seconds_per_minute`."
+    )
+    errors_per_minute: Amount = Field(
+        default=0.0,
+        description=(
+            "Failed requests that the endpoint allows one client per minute; `0`: it does not count them. Requires "
+            "`errors_burst`."
+        ),
+    )
+    errors_burst: Amount = Field(
+        default=0.0, description="Failed requests that a client can save up; more than `errors_per_minute`."
+    )
+    time_limit_seconds: Amount = Field(
+        default=0.0,
+        description=(
+            "The endpoint's own limit for a query; `0`: unknown. If the endpoint counts query time, an abandoned "
+            "query is charged this much."
+        ),
+    )
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the endpoint counts the query time or the errors of one client."""
+        return bool(self.query_seconds_per_minute or self.errors_per_minute)
+
+    @model_validator(mode="after")
+    def _burst_above_rate(self) -> Self:
+        for name in ("query_seconds", "errors"):
+            per_minute, burst = getattr(self, f"{name}_per_minute"), getattr(self, f"{name}_burst")
+            if bool(per_minute) != bool(burst):
+                raise ValueError(f"{name}_per_minute and {name}_burst go together")
+            if per_minute and burst < per_minute + 1:
+                raise ValueError(f"{name}_burst is at least 1 more than {name}_per_minute")
+        return self
+
+
+class AccessSettings(Section):
+    """Credentials, headers, certificates and proxy."""
+
+    user: Annotated[str, Unquoted()] = Field(
+        default="", repr=False, description="User name, or `env:NAME` or `file:/path`. Requires `password`."
+    )
+    password: Annotated[Reference, Unquoted()] = Field(default="", description="Where the password is.")
+    auth: Literal["basic", "digest"] = Field(
+        default="basic", description="How user and password are sent: HTTP Basic or HTTP Digest."
+    )
+    token: Annotated[Reference, Unquoted()] = Field(default="", description="Where a bearer token is. Excludes `user`.")
+    headers: Annotated[dict[HeaderName, HeaderValue], Unquoted()] = Field(
+        default_factory=dict, repr=False, description="Further headers that are not secret."
+    )
+    secret_headers: Annotated[dict[HeaderName, Reference], Unquoted()] = Field(
+        default_factory=dict,
+        description=(
+            'Further headers with secret values: where the value of each is, `{ X-Api-Key = "env:GRAPH_KEY" }`.'
+        ),
+    )
+    credentials_over_http: bool = Field(
+        default=False,
+        description="Whether credentials may be sent over `http:` to another machine, where others can read them.",
+    )
+    ca_bundle: str = Field(default="", description="File of CA certificates (PEM) to trust in place of the system's.")
+    proxy: Annotated[str, Unquoted()] = Field(
+        default="",
+        description=(
+            "URL of an HTTP proxy, `http:` or `https:`. Write a URL with user and password as `env:NAME` or "
+            "`file:/path`. `HTTP_PROXY` and similar variables are ignored."
+        ),
+    )
+    proxy_credentials_over_http: bool = Field(
+        default=False,
+        description=(
+            "Whether the proxy's credentials may be sent over `http:` to another machine. Most proxies accept nothing"
+            " else."
+        ),
+    )
+
+    @field_validator("proxy")
+    @classmethod
+    def _no_secret_proxy(cls, value: str) -> str:
+        if value and not is_reference(value) and url_problem(value):
+            raise ValueError(
+                "it is a URL without user and password; with them, write `env:NAME` or `file:/path` and put it there"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _one_kind_of_credentials(self) -> Self:
+        if bool(self.user) != bool(self.password):
+            raise ValueError("user and password go together")
+        if self.user and self.token:
+            raise ValueError("it has both a user and a token; give one of them")
+        names = [name.lower() for name in (*self.headers, *self.secret_headers)]
+        for name in names:
+            if name in _OWN_HEADERS or (name == "authorization" and (self.user or self.token)):
+                raise ValueError(f"the header {name} is set by the gateway itself")
+            if names.count(name) > 1:
+                raise ValueError(f"the header {name} is given twice")
+        for name in self.headers:
+            if is_secret_name(name):
+                raise ValueError(
+                    f"the header {name} belongs in endpoint.access.secret_headers, as `env:NAME` or `file:/path`"
+                )
+        return self
 
 
 class EndpointSettings(Section):

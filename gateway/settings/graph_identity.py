@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import platformdirs
 
-from gateway.settings.access import AccessSettings
+from gateway.settings.endpoint import AccessSettings
 from gateway.settings.profile import Profile
 from gateway.settings.urls import is_secret_name
 

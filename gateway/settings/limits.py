@@ -1,4 +1,4 @@
-"""The sections of a profile about the limits of a call, a query and an answer."""
+"""The sections of a profile about limits: of calls, answers, hubs, the schema, memory, and the parsing of files."""
 
 from __future__ import annotations
 
@@ -46,6 +46,11 @@ class LimitSettings(Section):
         default=64, description="Largest response accepted from the endpoint, uncompressed."
     )
 
+    @property
+    def body_bytes(self) -> int:
+        """The size of the largest response, in bytes."""
+        return self.body_megabytes << 20
+
 
 class SizeSettings(Section):
     """How large an answer to the model may be; a token counts as 4 bytes."""
@@ -65,4 +70,118 @@ class SizeSettings(Section):
     def _below_the_ceiling(self) -> Self:
         if self.max_tokens > self.ceiling_tokens:
             raise ValueError(f"max_tokens = {self.max_tokens} is above ceiling_tokens = {self.ceiling_tokens}")
+        return self
+
+
+class OrientationSettings(Section):
+    """How the types and predicates of the graph become known."""
+
+    vouched: bool = Field(
+        default=False,
+        description=(
+            "Set to `true` if you know that the lists are complete although not every triple was read. It does not "
+            "apply to lists that are known to lack terms, and it ends when a traversal meets a term that is missing."
+        ),
+    )
+    glance_triples: Annotated[int, Field(ge=1)] = Field(
+        default=200_000,
+        description="Graphs up to this size are read in full at the first look. For files the default is 1,000,000.",
+    )
+    patience_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=1.0,
+        description="How long the first calls wait for the whole schema before they continue with a sample.",
+    )
+    enumeration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description=(
+            "Time for reading a larger graph in full, in the background; `0`: never. Absent: 600 for files and for an"
+            " endpoint on your own network (a private address, a name without a domain), else 0; also 0 for an "
+            "endpoint that is asked one query at a time or counts query time."
+        ),
+    )
+
+
+class SnapshotSettings(Section):
+    """Whole answers, stored for their pages."""
+
+    megabytes: Annotated[int, Field(ge=1)] = Field(default=64, description="Memory for stored answers.")
+    ttl_seconds: Seconds = Field(default=300.0, description="How long an answer is stored.")
+
+
+class CacheSettings(Section):
+    """What was read of single nodes and edges, stored for all calls."""
+
+    megabytes: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description=(
+            "Memory for the cache, shared by all calls; `0`: no cache. Absent: 64 for an endpoint, 0 for a graph in "
+            "this process."
+        ),
+    )
+    ttl_seconds: Seconds = Field(
+        default=300.0,
+        description=(
+            "How long an entry is used: [what that means](limits.md#what-no-gateway-can-know). A graph in this "
+            "process never changes, so its entries do not expire."
+        ),
+    )
+
+
+class FileSettings(Section):
+    """Limits of the process that parses a graph file."""
+
+    memory_megabytes: Annotated[int, Field(ge=128)] = Field(
+        default=2_048,
+        description=(
+            "Memory of the process that parses a file. Enforced on Linux only. JSON-LD with one `@graph` takes about "
+            "13 times the size of the file; the other formats take about 50 MB whatever the size."
+        ),
+    )
+    cpu_seconds: Annotated[int, Field(ge=1)] = Field(
+        default=120, description="Processor time per 100 MB of a file, unpacked. Not enforced on Windows."
+    )
+    growth: Annotated[int, Field(ge=1)] = Field(
+        default=200,
+        description=(
+            "How many times larger than the file its unpacked content, and its triples as N-Triples, may be. 64 MB "
+            "are always allowed."
+        ),
+    )
+
+
+class HubSettings(Section):
+    """Nodes with very many edges."""
+
+    max_degree: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description=(
+            "A node with more edges is shown and not expanded, unless it is a seed. Absent: every node is expanded. "
+            "The argument `max_degree` overrides it."
+        ),
+    )
+    max_degree_ceiling: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description=(
+            "Upper limit for the argument `max_degree`. A call that asks for more gets the ceiling and a warning."
+        ),
+    )
+    max_edges_per_node: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description=(
+            "Edges shown of an expanded node. Which ones is stable within one snapshot only. Absent: all. The "
+            "argument `max_edges_per_node` overrides it."
+        ),
+    )
+    max_edges_ceiling: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Upper limit for the argument `max_edges_per_node`."
+    )
+
+    @model_validator(mode="after")
+    def _below_the_ceilings(self) -> Self:
+        for name, usual, ceiling in (
+            ("max_degree", self.max_degree, self.max_degree_ceiling),
+            ("max_edges_per_node", self.max_edges_per_node, self.max_edges_ceiling),
+        ):
+            if usual is not None and ceiling is not None and usual > ceiling:
+                raise ValueError(f"{name} = {usual} is above its ceiling of {ceiling}")
         return self

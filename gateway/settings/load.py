@@ -1,33 +1,60 @@
-"""Reads a profile by name or path, and says which key is wrong when one is."""
+"""Finds the file of a profile, reads it with what it extends, and says which key is wrong when one is."""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from gateway.errors import ConfigurationError, InputError, quoted
+from gateway import resources
+from gateway.errors import ConfigurationError, quoted
 from gateway.settings.contact import checked_contact
-from gateway.settings.edges import NAMESPACE_MARK
-from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.moved import advice_on
+from gateway.settings.endpoint import AccessSettings, RequestSettings
+from gateway.settings.private_folder import read_at_most
 from gateway.settings.profile import Profile
-from gateway.settings.profile_files import path_of, table_of
+from gateway.settings.profile_iris import with_whole_iris
 from gateway.settings.secret import Unquoted
-from gateway.terms.prefixes import PrefixMap, is_prefix
 
 DEFAULT = "local"
+"""The profile of a graph for which nobody names one."""
+
 DEMO = "demo"
+"""The profile of the demo graph."""
 
-_LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source", "roles.negated"})
-"""Roles that take bare local names, which match any namespace."""
+_EXTENDS = "extends"
+_LARGEST = 250_000
+"""Bytes of a profile."""
 
-_SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
-"""Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
+_DEEPEST = 20
+"""Tables and lists in each other; a profile has three."""
+
+_RENAMED: Mapping[str, str] = {
+    "timeout_parameter": "timeout.parameter",
+    "timeout_header": "timeout.header",
+    "timeout_unit": "timeout.unit",
+    "cancel_by_id": "timeout.cancel_by_id",
+    "query_seconds_a_minute": "quota.query_seconds_per_minute",
+    "query_seconds_burst": "quota.query_seconds_burst",
+    "errors_a_minute": "quota.errors_per_minute",
+    "errors_burst": "quota.errors_burst",
+    "time_limit_seconds": "quota.time_limit_seconds",
+    **{key: f"requests.{key}" for key in RequestSettings.model_fields},
+    **{key: f"access.{key}" for key in AccessSettings.model_fields},
+}
+
+MOVED: Mapping[str, str] = {
+    "size.evidence_text": "size.evidence_text_characters",
+    **{f"endpoint.{old}": f"endpoint.{new}" for old, new in _RENAMED.items()},
+}
+"""New names of settings, by their old ones, for the error about a profile that has an old one."""
+
+_REMOVED = frozenset({"endpoint.failures_before_rest", "endpoint.rest_seconds"})
 
 
 def load_profile(name_or_path: str) -> Profile:
@@ -40,8 +67,8 @@ def load_profile(name_or_path: str) -> Profile:
         ConfigurationError: There is no such profile, it is no TOML, or a key or value in it is wrong; the text
             names the file, the key and the nearest valid key.
     """
-    path = path_of(name_or_path)
-    table = table_of(path)
+    path = _path_of(name_or_path)
+    table = _table_of(path)
     try:
         # Strict JSON takes lists for tuples and whole numbers for seconds, and nothing else it was not given.
         profile = Profile.model_validate_json(json.dumps(table))
@@ -49,7 +76,7 @@ def load_profile(name_or_path: str) -> Profile:
         raise ConfigurationError(f"The profile {path} is wrong: it has a date, which no setting takes.") from error
     except ValidationError as error:
         raise ConfigurationError(f"The profile {path} is wrong: {_explain(error)}") from error
-    return _with_whole_iris(profile, path)
+    return with_whole_iris(profile, path)
 
 
 def with_contact(profile: Profile, contact: str | None) -> Profile:
@@ -68,12 +95,79 @@ def with_contact(profile: Profile, contact: str | None) -> Profile:
     return profile.model_copy(update={"endpoint": endpoint})
 
 
+def built_in() -> list[str]:
+    """Return the names of the profiles that come with the gateway."""
+    return sorted(path.stem for path in resources.folder("config").glob("*.toml"))
+
+
+def _path_of(name_or_path: str, beside: Path | None = None) -> Path:
+    """Return the file of a profile; a path is relative to `beside`, by default the working directory."""
+    known = built_in()
+    if name_or_path in known:
+        return resources.folder("config") / f"{name_or_path}.toml"
+    path = Path(name_or_path) if beside is None else beside / name_or_path
+    if path.is_file():
+        return path
+    near = difflib.get_close_matches(name_or_path, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ConfigurationError(
+        f"There is no profile {name_or_path!r}.{hint}",
+        valid=f"A profile is one of {', '.join(known)}, or the path of a TOML file.",
+    )
+
+
+def _table_of(path: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Return what a profile says, over what the profiles say that it extends; `above` are those that extend it."""
+    chain = (*above, path.resolve())
+    if len(set(chain)) < len(chain):
+        names = " extends ".join(file.name for file in chain)
+        raise ConfigurationError(f"The profile {path} extends itself: {names}.")
+    try:
+        table = tomllib.loads(read_at_most(path, _LARGEST).decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The profile {path} cannot be read: {error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"The profile {path} is no valid TOML: {error}.") from error
+    if _is_deeper(table, _DEEPEST):
+        raise ConfigurationError(f"The profile {path} is wrong: its tables are nested more than {_DEEPEST} deep.")
+    extended = table.get(_EXTENDS, "")
+    if not isinstance(extended, str) or not extended:
+        return table
+    try:
+        below = _table_of(_path_of(extended, path.parent), chain)
+    except ConfigurationError as error:
+        if _EXTENDS in error.wrong:
+            raise
+        raise ConfigurationError(
+            f"The profile {path} extends {extended!r}: {error.wrong}", valid=error.valid, next_step=error.next_step
+        ) from error
+    return _over(below, table)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Put one table over another: tables are put together, everything else is replaced."""
+    together = dict(below)
+    for key, value in above.items():
+        under = together.get(key)
+        together[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return together
+
+
 def _explain(error: ValidationError) -> str:
     sentences = []
     for problem in error.errors(include_url=False):
         where = ".".join(str(part) for part in problem["loc"])
-        if problem["type"] == "extra_forbidden" and (advice := advice_on(problem["loc"])):
-            sentences.append(advice)
+        if problem["type"] == "extra_forbidden" and where in MOVED:
+            sentences.append(f"{where} is now {MOVED[where]}.")
+        elif problem["type"] == "extra_forbidden" and where in _REMOVED:
+            sentences.append(f"{where} is no longer a setting; remove it.")
         elif problem["type"] == "extra_forbidden":
             keys = _keys_at(problem["loc"][:-1])
             near = difflib.get_close_matches(str(problem["loc"][-1]), keys, n=1)
@@ -87,16 +181,17 @@ def _explain(error: ValidationError) -> str:
 
 
 def _may_be_quoted(location: tuple[int | str, ...]) -> bool:
-    """Tell whether no secret can stand at a place of the profile, not even by mistake."""
+    """Return whether no secret can stand at a place of the profile, not even by mistake."""
     model: type[BaseModel] = Profile
     for part in location:
         field = model.model_fields.get(str(part))
         if field is None or _is_unquoted(field):
             return field is None
-        if not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+        inner = _section_of(field)
+        if inner is None:
             return True
-        model = field.annotation
-    return not any(_is_unquoted(field) for field in model.model_fields.values())
+        model = inner
+    return not any(map(_is_unquoted, model.model_fields.values()))
 
 
 def _is_unquoted(field: FieldInfo) -> bool:
@@ -107,101 +202,13 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Profile
     for part in location:
         field = model.model_fields.get(str(part))
-        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
+        inner = None if field is None else _section_of(field)
+        if inner is None:
             return []
-        model = field.annotation
+        model = inner
     return sorted(model.model_fields)
 
 
-def _with_whole_iris(profile: Profile, path: Path) -> Profile:
-    """Write out the CURIEs of a profile with the profile's own prefixes."""
-    for name, namespace in profile.prefixes.items():
-        if not is_prefix(name, namespace):
-            raise ConfigurationError(
-                f"The profile {path} is wrong: the prefix {name!r} = {quoted(namespace)}.",
-                valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
-            )
-    reader = _Iris(profile.prefixes, path)
-    return profile.model_copy(
-        update={
-            "endpoint": profile.endpoint.model_copy(update=reader.endpoint(profile.endpoint)),
-            "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
-            "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
-            "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
-            "names": profile.names.model_copy(
-                update={"predicate_entity": reader.iris(profile.names.predicate_entity, "names.predicate_entity")}
-            ),
-        }
-    )
-
-
-class _Iris:
-    """Writes out the IRIs of a profile."""
-
-    def __init__(self, declared: Mapping[str, str], path: Path) -> None:
-        self._declared = declared
-        self._prefixes = PrefixMap(declared)
-        self._path = path
-
-    def lists(self, table: str, section: BaseModel) -> dict[str, tuple[str, ...]]:
-        """Return the lists of a section that the profile itself gives, each entry a whole IRI."""
-        return {
-            key: self.iris(value, f"{table}.{key}")
-            for key in section.model_fields_set
-            if isinstance(value := getattr(section, key), tuple)
-        }
-
-    def endpoint(self, section: EndpointSettings) -> dict[str, tuple[str, ...] | str]:
-        """Return the IRIs of the section about the endpoint that the profile itself gives."""
-        given: dict[str, tuple[str, ...] | str] = {**self.lists("endpoint", section)}
-        if "union_graph" in section.model_fields_set:
-            given["union_graph"] = self.iri(section.union_graph, "endpoint.union_graph")
-        return given
-
-    def iris(self, entries: Sequence[str], key: str) -> tuple[str, ...]:
-        """Return a list with each entry as a whole IRI."""
-        return tuple(self._entry(entry, key) for entry in entries)
-
-    def _entry(self, entry: str, key: str) -> str:
-        if ":" not in entry and key in _LOCAL_NAMES:
-            return entry
-        name, _, local = entry.partition(":")
-        is_prefix = not local and name in self._declared
-        if key == "edges.allowed":
-            return f"{self._declared[name]}{NAMESPACE_MARK}" if is_prefix else self.iri(entry, key)
-        if key == "edges.objects":
-            # Each entry is how IRIs begin, with the mark or without.
-            return self.iri(entry.removesuffix(NAMESPACE_MARK), key)
-        if entry.endswith(NAMESPACE_MARK) or (is_prefix and key.startswith("edges.")):
-            raise ConfigurationError(
-                f"The profile {self._path} is wrong: {key} names {entry!r}, a namespace, which matches nothing there.",
-                valid="Name each IRI. Only edges.allowed and edges.objects take all IRIs that begin alike.",
-            )
-        return self.iri(entry, key)
-
-    def iri(self, entry: str, key: str) -> str:
-        """Return the IRI that an entry means.
-
-        Raises:
-            ConfigurationError: It is none, or its prefix is not declared.
-        """
-        name, colon, local = entry.partition(":")
-        bracketed = entry.startswith("<")
-        if (
-            colon
-            and not bracketed
-            and name not in self._declared
-            and not local.startswith("//")
-            and name not in _SCHEMES
-        ):
-            raise ConfigurationError(
-                f"The profile {self._path} is wrong: {key} names {entry!r}, but [prefixes] does not declare {name!r}.",
-                valid=f"Declared: {', '.join(self._declared) or 'none'}.",
-            )
-        try:
-            return self._prefixes.expand(entry)
-        except InputError as error:
-            raise ConfigurationError(
-                f"The profile {self._path} is wrong: {key}: {error.wrong}",
-                valid="It is an IRI, or a name of [prefixes] and a local name.",
-            ) from error
+def _section_of(field: FieldInfo) -> type[BaseModel] | None:
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None

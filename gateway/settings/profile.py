@@ -1,19 +1,96 @@
-"""The typed shape of a profile. `docs/profiles.md` lists every setting; a test keeps the two together."""
+"""A profile: everything that an operator says about one graph, and the profile in effect for a graph.
+
+`docs/profiles.md` lists every setting; a test compares the two.
+"""
 
 from __future__ import annotations
 
-from pydantic import Field
+import hashlib
+import re
+from typing import Annotated, Literal
 
-from gateway.settings.edges import EdgeSettings, HubSettings
+from pydantic import Field, field_validator
+
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.evidence import EvidenceSettings
-from gateway.settings.files import FileSettings
-from gateway.settings.limits import LimitSettings, SizeSettings
-from gateway.settings.memory import CacheSettings, SnapshotSettings
-from gateway.settings.orientation import OrientationSettings
-from gateway.settings.search import SearchSettings
+from gateway.settings.limits import (
+    CacheSettings,
+    FileSettings,
+    HubSettings,
+    LimitSettings,
+    OrientationSettings,
+    SizeSettings,
+    SnapshotSettings,
+)
+from gateway.settings.secret import Unquoted
 from gateway.settings.section import Section
-from gateway.settings.vocabulary import NameSettings, RoleSettings, TypeSettings, ValueSettings
+from gateway.settings.urls import is_of_own_network, url_problem
+from gateway.settings.vocabulary import (
+    EdgeSettings,
+    EvidenceSettings,
+    NameSettings,
+    RoleSettings,
+    TypeSettings,
+    ValueSettings,
+)
+
+_LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12})*")
+
+
+class SearchSettings(Section):
+    """How names are searched."""
+
+    index: Literal["auto", "none", "fuseki", "virtuoso", "blazegraph"] = Field(
+        default="auto",
+        description=(
+            "The endpoint's text index. `auto`: that of Fuseki, Virtuoso or Blazegraph, if one is found and the graph"
+            " has more than 100,000 names; in smaller graphs all names are compared. A named index is used for every "
+            "graph. `none`: no index."
+        ),
+    )
+    scan_triples: Annotated[int, Field(ge=0)] = Field(
+        default=2_000_000,
+        description=(
+            "Largest number of names and synonyms for which all are compared. A graph in this process is always "
+            "compared in full."
+        ),
+    )
+    api: Annotated[str, Unquoted()] = Field(
+        default="",
+        description=(
+            "The `api.php` of the Wikibase whose entities the endpoint has (`https://www.wikidata.org/w/api.php`). "
+            "Names are then searched there, and `index` and `scan_triples` have no effect. Ignored if a graph file is"
+            " given."
+        ),
+    )
+    api_language: str = Field(
+        default="",
+        description=(
+            "Language of these searches; the wiki falls back to others. Empty: the first of `names.languages` except "
+            "`mul`, else `en`."
+        ),
+    )
+
+    @field_validator("api")
+    @classmethod
+    def _no_secret_url(cls, value: str) -> str:
+        if value and (problem := url_problem(value)):
+            raise ValueError(problem)
+        if "?" in value or "#" in value:
+            raise ValueError("it is the URL of api.php alone, without anything after it")
+        return value
+
+    @field_validator("api_language")
+    @classmethod
+    def _is_a_code(cls, value: str) -> str:
+        if value and not _LANGUAGE.fullmatch(value):
+            raise ValueError("it is a language code of the wiki, in lower case: `en`, `pt-br`")
+        return value
+
+
+_COUNTED_AT_ONCE = 1_000_000
+"""Triples up to which a graph in this process is counted at the first look, which takes a second or two."""
+
+_DIGITS = 16
 
 
 class ServerSettings(Section):
@@ -59,3 +136,39 @@ class Profile(Section):
     snapshots: SnapshotSettings = SnapshotSettings()
     cache: CacheSettings = CacheSettings()
     server: ServerSettings = ServerSettings()
+
+
+def profile_for_endpoint(profile: Profile, url: str) -> Profile:
+    """Return the profile in effect for an endpoint.
+
+    By default the gateway reads every triple only of an endpoint on the operator's own network: others share their
+    endpoint with strangers. It also does not if queries are sent one at a time or count against a quota, because calls
+    would wait for minutes.
+    """
+    endpoint = profile.endpoint
+    may_read_all = is_of_own_network(url) and endpoint.requests.concurrency > 1 and not endpoint.quota.is_limited
+    if profile.orientation.enumeration_seconds is not None or may_read_all:
+        return profile
+    return _changed(profile, "orientation", enumeration_seconds=0.0)
+
+
+def profile_in_process(profile: Profile) -> Profile:
+    """Return the profile in effect for a graph in this process: no API for names, and a larger first count."""
+    profile = without_search_api(profile)
+    if "glance_triples" in profile.orientation.model_fields_set:
+        return profile
+    return _changed(profile, "orientation", glance_triples=_COUNTED_AT_ONCE)
+
+
+def without_search_api(profile: Profile) -> Profile:
+    """Return a profile under which names are found in the graph itself."""
+    return _changed(profile, "search", api="")
+
+
+def profile_digest(profile: Profile) -> str:
+    """Return a hash of the settings under which a graph is read; the limits of parsing do not matter."""
+    return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:_DIGITS]
+
+
+def _changed(profile: Profile, section: str, **settings: object) -> Profile:
+    return profile.model_copy(update={section: getattr(profile, section).model_copy(update=settings)})

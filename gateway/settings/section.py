@@ -1,4 +1,4 @@
-"""What all sections of a profile have in common."""
+"""What all sections of a profile have in common: their base class, and types of values."""
 
 from __future__ import annotations
 
@@ -35,6 +35,29 @@ Words = Annotated[tuple[str, ...], AfterValidator(_words)]
 """IRIs, CURIEs or bare local names."""
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A token (RFC 9110, 5.6.2)."""
+
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
+"""Printable ASCII: servers read other bytes in different ways."""
+
+
+def _header_name(text: str) -> str:
+    if not _HEADER_NAME.fullmatch(text):
+        raise ValueError("it is no name of an HTTP header")
+    return text
+
+
+def _header_value(text: str) -> str:
+    if not _HEADER_VALUE.fullmatch(text):
+        raise ValueError("a header holds printable ASCII characters only")
+    return text
+
+
+HeaderName = Annotated[str, AfterValidator(_header_name)]
+HeaderValue = Annotated[str, AfterValidator(_header_value)]
 
 
 class Section(BaseModel):

@@ -1,11 +1,98 @@
-"""The sections of a profile about the meaning of predicates, types and values."""
+"""The sections of a profile about what the graph means: edges, evidence, types, roles, names, values."""
 
 from __future__ import annotations
 
-from pydantic import Field, field_validator
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, field_validator
 
 from gateway.settings.section import Iris, Section, Words
-from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, SYNONYM_PREDICATES
+from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, NO_EDGES, RDF_TYPE, SYNONYM_PREDICATES
+
+NAMESPACE_MARK = "*"
+"""Ends an entry of `edges.allowed` that means every predicate of a namespace."""
+
+
+class EdgeSettings(Section):
+    """Which triples are edges."""
+
+    types: Iris = Field(default=(RDF_TYPE,), description="Predicates that give a node its types. They are not edges.")
+    excepted: Iris = Field(
+        default=NO_EDGES,
+        description=(
+            "Predicates that are not edges, beside the type predicates. Your list replaces the default. Their values "
+            "are shown as metadata of the node, except those of the reification predicates."
+        ),
+    )
+    also_excepted: Iris = Field(
+        default=(),
+        description="Further predicates that are not edges. Their values are shown as metadata of the node.",
+    )
+    allowed: Iris = Field(
+        default=(),
+        description=(
+            "If set, only these predicates are edges. A prefix alone (`wdt:`), or an IRI that ends in `/`, `#` or "
+            "`*`, allows every predicate that begins with it."
+        ),
+    )
+    objects: Iris = Field(
+        default=(),
+        description=(
+            "If set, only triples whose object's IRI begins with one of these are edges (`wd:Q`). Other values of an "
+            "allowed predicate are shown as metadata of the node."
+        ),
+    )
+    redirects: Iris = Field(
+        default=(),
+        description=(
+            "Predicates from a merged node to the node it was merged into (Wikidata: `owl:sameAs`). A traversal "
+            "follows those of its seeds, up to five in a row. Of several targets it follows the first by IRI."
+        ),
+    )
+    evidence_nodes: bool = Field(
+        default=True,
+        description=(
+            "Whether the graph may have evidence nodes (subjects of `rdf:reifies` or `rdf:subject`, singleton "
+            "properties, associations). Their triples are then excluded from the edges, at a cost: [decision "
+            "0006](decisions/0006-evidence-nodes-are-kept-out-in-the-query.md), "
+            "[0013](decisions/0013-what-is-evidence-and-what-is-a-node.md)."
+        ),
+    )
+
+
+EvidenceWay = Literal[
+    "annotations",
+    "statements",
+    "wikibase",
+    "singleton_properties",
+    "oban",
+    "biolink",
+    "named_graphs",
+    "nanopublications",
+]
+
+
+def _known(ways: Any) -> Any:
+    """Say in one sentence what is wrong, where pydantic would list each alternative."""
+    if ways == "auto":
+        return ways
+    known = get_args(EvidenceWay)
+    if not isinstance(ways, list | tuple) or not set(map(str, ways)) <= set(known):
+        raise ValueError(f'it is "auto" or a list of {", ".join(known)}')
+    return tuple(ways)
+
+
+class EvidenceSettings(Section):
+    """How the graph states something about an edge."""
+
+    ways: Annotated[Literal["auto"] | tuple[EvidenceWay, ...], BeforeValidator(_known)] = Field(
+        default="auto",
+        description=(
+            "The ways that are read. `auto` detects with one query which of them the graph uses, and repeats that "
+            "after 5 minutes. `named_graphs` and `nanopublications` are detected only if `endpoint.graphs` is "
+            "`union` or lists two graphs or more."
+        ),
+    )
 
 
 class TypeSettings(Section):

@@ -28,7 +28,7 @@ from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Row, Rows
 from gateway.sparql.template import Parameter
-from gateway.telemetry.query_timer import QueryTimer
+from gateway.telemetry.tally import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import composed, may_be_rewritten
 from gateway.transport.base import OverGraphs, Remote, Transport

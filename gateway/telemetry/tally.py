@@ -1,16 +1,126 @@
-"""The running count of what one call costs."""
+"""The running count of what one call costs, and the timer of one query."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Self
 
-from gateway.telemetry.clock import Clock, milliseconds
-from gateway.telemetry.log import log_record
-from gateway.telemetry.query_timer import QueryTimer, RunningQuery, WaitingTime
-from gateway.telemetry.record import Milliseconds, Outcome, Record, Stage
+from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, log_query, log_record
+
+Clock = Callable[[], float]
+"""Returns the time in seconds."""
+
+
+@dataclass(slots=True)
+class _RunningQuery:
+    """A query that was sent and may still be answered. `again`: it is a retry; the others are those of `Sent`."""
+
+    template: str
+    sparql: str
+    again: bool
+    rows: int = 0
+    bytes: int = 0
+    ms: float = 0.0
+    fault: str = ""
+
+    def frozen(self) -> Sent:
+        """Return the query as it is now."""
+        return Sent(self.template, self.sparql, self.rows, self.bytes, self.ms, self.fault)
+
+
+class _WaitingTime:
+    """The time in which at least one of several queries waits."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = 0
+        self._since = 0.0
+        self._ended = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._ended + (self._clock() - self._since if self._count else 0.0)
+
+    def begin(self) -> None:
+        if not self._count:
+            self._since = self._clock()
+        self._count += 1
+
+    def end(self) -> None:
+        self._count -= 1
+        if not self._count:
+            self._ended += self._clock() - self._since
+
+
+@dataclass(slots=True)
+class QueryTimer:
+    """Measures one query, from before it is sent until it is answered or given up; it may be sent several times.
+
+    Each sending is added to `queries`. `keep_text`: its text stays with it after it is logged.
+    """
+
+    _template: str
+    _sparql: str
+    _clock: Clock
+    _waiting: _WaitingTime
+    _queries: list[_RunningQuery]
+    _keep_text: bool
+    _is_waiting: bool = field(default=False, init=False)
+    _sent_at: float = field(default=0.0, init=False)
+    _query: _RunningQuery | None = field(default=None, init=False)
+
+    def __enter__(self) -> Self:
+        self._begin_wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end_wait()
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Count one sending of the query, and the fault that ends the block."""
+        query = self._query = _RunningQuery(self._template, self._sparql, again=self._query is not None)
+        self._queries.append(query)
+        self._sent_at = self._clock()
+        try:
+            yield
+        except BaseException as error:
+            query.fault = type(error).__name__
+            if self._is_waiting:
+                query.ms = _milliseconds(self._clock() - self._sent_at)
+            # A pause before a retry follows, or the end.
+            self._begin_wait()
+            raise
+        finally:
+            log_query(query.frozen(), again=query.again)
+            if not self._keep_text:
+                query.sparql = ""
+
+    def received(self, size: int) -> None:
+        """Count the bytes of the answer, and end the wait: the time to decode it is the gateway's own."""
+        if self._query is not None:
+            self._query.bytes = size
+            self._query.ms = _milliseconds(self._clock() - self._sent_at)
+        self._end_wait()
+
+    def decoded(self, rows: int) -> None:
+        """Count the rows of the answer."""
+        if self._query is not None:
+            self._query.rows = rows
+
+    def _begin_wait(self) -> None:
+        if not self._is_waiting:
+            self._is_waiting = True
+            self._waiting.begin()
+
+    def _end_wait(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            self._waiting.end()
 
 
 class Tally:
@@ -36,8 +146,8 @@ class Tally:
         self._begun = self._charged_at = clock()
         self._stages: dict[Stage, float] = {}
         self._running: dict[object, Stage] = {}
-        self._waiting = WaitingTime(clock)
-        self._queries: list[RunningQuery] = []
+        self._waiting = _WaitingTime(clock)
+        self._queries: list[_RunningQuery] = []
 
     @contextmanager
     def stage(self, stage: Stage) -> Iterator[None]:
@@ -70,7 +180,7 @@ class Tally:
 
     def query_timer(self, template: str, sparql: str) -> QueryTimer:
         """Return the timer of one query."""
-        return QueryTimer(template, sparql, self._clock, self._waiting, self._queries, keep_text=self.with_queries)
+        return QueryTimer(template, sparql, self._clock, self._waiting, self._queries, self.with_queries)
 
     def answered(self, *, complete: bool, causes: Iterable[str] = ()) -> Record:
         """Return the record of an answered call, and log it."""
@@ -83,7 +193,7 @@ class Tally:
 
     def _record(self, outcome: Outcome, *, causes: tuple[str, ...] = (), error: str = "") -> Record:
         self._charge()
-        stages = {stage: milliseconds(seconds) for stage, seconds in self._stages.items()}
+        stages = {stage: _milliseconds(seconds) for stage, seconds in self._stages.items()}
         record = Record(
             tool=self.tool,
             outcome=outcome,
@@ -98,11 +208,15 @@ class Tally:
             overflows=self.overflows,
             splits=self.splits,
             ms=Milliseconds(
-                total=milliseconds(self._clock() - self._begun),
-                waiting=milliseconds(self._waiting.seconds),
+                total=_milliseconds(self._clock() - self._begun),
+                waiting=_milliseconds(self._waiting.seconds),
                 **stages,
             ),
             sent=tuple(query.frozen() for query in self._queries) if self.with_queries else (),
         )
         log_record(record)
         return record
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)

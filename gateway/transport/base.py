@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Unit
+from gateway.settings.endpoint import Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 
 from gateway.errors import ConfigurationError
-from gateway.settings.access import AccessSettings
 from gateway.settings.contact import contact_for
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.secret import is_reference, read
 from gateway.settings.urls import is_loopback, url_problem
 

@@ -23,7 +23,7 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import ChargedRequest
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Method, RequestSettings
+from gateway.settings.endpoint import Method, RequestSettings
 from gateway.settings.urls import without_query
 from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.body import excerpt, whole_body

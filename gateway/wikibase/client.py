@@ -14,8 +14,8 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import Sleep
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
-from gateway.settings.requests import RequestSettings
-from gateway.telemetry.query_timer import QueryTimer
+from gateway.settings.endpoint import RequestSettings
+from gateway.telemetry.tally import QueryTimer
 from gateway.transport.wikibase_api import ApiAnswer, query_of
 
 Field = tuple[str, str]

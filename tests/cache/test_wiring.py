@@ -10,7 +10,7 @@ from aiohttp import web
 from gateway.api import open_gateway, store_over
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.memory import CacheSettings
+from gateway.settings.limits import CacheSettings
 from gateway.settings.profile import Profile
 from tests.engine.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint

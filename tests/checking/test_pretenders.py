@@ -9,7 +9,7 @@ from aiohttp import web
 
 from gateway.api import connect
 from gateway.checking.check import check_endpoint
-from gateway.checking.claims import Claim, Report
+from gateway.checking.report import Claim, Report
 from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings

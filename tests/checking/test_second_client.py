@@ -7,8 +7,7 @@ from aiohttp import web
 
 from gateway.api import connect
 from gateway.checking.second_client import NotAnsweredError, SecondClient
-from gateway.settings.access import AccessSettings
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.profile import Profile
 from tests.transport.fake_endpoint import Handler, Hanging, answering, fake_endpoint
 

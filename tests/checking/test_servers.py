@@ -14,7 +14,7 @@ import pytest
 from gateway import resources
 from gateway.api import connect, load, open_gateway
 from gateway.checking.check import check_endpoint, check_graph
-from gateway.checking.claims import Report
+from gateway.checking.report import Report
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from tests.servers.command import fuseki_command

@@ -59,7 +59,7 @@ def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_pa
     assert f"{url} answers SPARQL queries." in ran.out
     assert "Engine            Apache Jena Fuseki" in ran.out
     assert "Time-out          not determined" in ran.out
-    assert "the number of triples: 10, SPARQLWrapper has the same" in ran.out
+    assert "the number of triples: 10, the same as SPARQLWrapper" in ran.out
     snippet = ran.out.partition("For the profile:")[2]
     profile = Profile.model_validate_json(json.dumps(tomllib.loads(snippet)))
     assert (profile.endpoint.url, profile.endpoint.engine) == (url, "fuseki")
@@ -154,7 +154,7 @@ def test_credentials_go_to_both_clients_and_to_no_output(
     assert ran.status == 0
     assert seen == {"Bearer very-secret"}
     assert "very-secret" not in ran.out + ran.err
-    assert "SPARQLWrapper has the same" in ran.out
+    assert "the same as SPARQLWrapper" in ran.out
 
 
 def test_what_an_endpoint_writes_cannot_take_over_a_terminal(run: Run, tmp_path: Path) -> None:

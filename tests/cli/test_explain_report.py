@@ -41,7 +41,7 @@ def test_a_call_that_fails_is_explained_before_its_error(run: Run) -> None:
     ran = run("describe", "urn:a:b", "--explain", "--endpoint", f"http://127.0.0.1:{free_port()}/sparql")
     assert ran.status == 2
     assert only_error(ran.err)
-    assert "sent again" in ran.out
+    assert "of them retries" in ran.out
     assert "NetworkFault" in ran.out
 
 

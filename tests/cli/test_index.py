@@ -51,7 +51,7 @@ def test_refresh_rebuilds_the_index(run: Run, url: str, tmp_path: Path) -> None:
     ran = run("refresh", "--endpoint", url, "--store", tmp_path)
     assert ran.status == 0
     assert index.stat().st_ino != before
-    assert "predicates, all there are" in ran.out
+    assert "predicates." in ran.out
     assert (index.parent / "schema.json").exists()
 
 
@@ -74,4 +74,4 @@ def test_without_an_endpoint_there_is_nothing_to_read(run: Run, command: str) ->
 def test_an_endpoint_that_is_gone_is_an_error_that_says_how_to_resume(run: Run, tmp_path: Path) -> None:
     ran = run("index", "--endpoint", "http://127.0.0.1:9/sparql", "--store", tmp_path)
     assert ran.status == 2
-    assert "goes on where this was" in ran.err
+    assert "continues from there" in ran.err

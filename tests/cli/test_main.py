@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gateway.api import Gateway, open_gateway
-from gateway.cli import run as runner
+from gateway.cli import tool_call
 from gateway.engine.answers import Answer
-from gateway.engine.presentation.size import compact_json
+from gateway.escaping import json_text
 from tests.cli.conftest import COLOURS, FIXTURES, Run
 from tests.servers.loopback import free_port
 
@@ -31,7 +31,7 @@ ASKING = [
 def the_json(ask: Callable[[Gateway], Awaitable[Answer]], graph: Path | None = None) -> str:
     async def asked() -> str:
         async with open_gateway(graph) as gateway:
-            return compact_json((await ask(gateway)).as_json())
+            return json_text((await ask(gateway)).as_json())
 
     return asyncio.run(asked())
 
@@ -105,7 +105,7 @@ def test_a_profile_file_is_taken(run: Run, tmp_path: Path) -> None:
     ("argv", "words"),
     [
         ([], "Usage: bfsql-gateway"),
-        (["--help"], "Show what is around entities"),
+        (["--help"], "Show the neighborhood of entities"),
         (["-h"], "Usage: bfsql-gateway"),
         *[([command, "--help"], f"Usage: bfsql-gateway {command}") for command in COMMANDS],
     ],
@@ -175,7 +175,7 @@ def test_the_version_is_printed(run: Run) -> None:
         (["serve", "--http", "--port", "70000"], ["70000", "65535"]),
         (["serve", "--http", "--host", "192.0.2.1"], ["192.0.2.1", "loopback"]),
         (["serve", "--http", "--host", ""], ["--host", "empty"]),
-        (["serve", "--endpoint", ""], ["--endpoint", "empty", "leave the option out"]),
+        (["serve", "--endpoint", ""], ["--endpoint", "empty", "omit the option"]),
         (["check", " "], ["URL", "empty"]),
         (["schema", "--store", ""], ["--store", "empty"]),
         (["schema", "--contact", ""], ["--contact", "empty"]),
@@ -245,10 +245,10 @@ def test_logging_is_as_before_when_a_command_ends(run: Run) -> None:
 
 
 def test_ctrl_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runner, "run", interrupted)
+    monkeypatch.setattr(tool_call, "call_tool", interrupted)
     ran = run("schema")
     assert (ran.status, ran.out, ran.err) == (130, "", "")
 
@@ -263,10 +263,10 @@ def test_an_error_is_bounded_whatever_it_repeats(run: Run, argv: list[str]) -> N
 
 
 def test_a_disk_that_is_full_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: object) -> None:
+    def full(*_: object, **_options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(runner, "run", full)
+    monkeypatch.setattr(tool_call, "call_tool", full)
     ran = run("schema")
     assert (ran.status, ran.err) == (2, "error: standard output: No space left on device.\n")
 

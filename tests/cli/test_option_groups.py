@@ -9,7 +9,7 @@ from pydantic import Field
 from typer.testing import CliRunner
 
 from gateway.cli.commands import app
-from gateway.cli.option_groups import optional_arguments, with_options
+from gateway.cli.options import optional_arguments, with_options
 from gateway.engine.arguments import ALL, Arguments, Names, TraversalBase
 
 COMMANDS = {

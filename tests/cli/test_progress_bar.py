@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.progress_bar import ProgressBar
+from gateway.cli.screen import ProgressBar
 
 
 def report_progress(*, quiet: bool) -> None:

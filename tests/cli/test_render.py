@@ -69,7 +69,7 @@ def test_hits_are_a_table(run: Run) -> None:
 
 
 def test_hits_that_are_not_shown_are_counted(run: Run) -> None:
-    assert "… 3 more: search for more words, or raise --limit." in run("search", "insulin", "--limit", "1").out
+    assert "… 3 more: add words to the query, or raise --limit." in run("search", "insulin", "--limit", "1").out
 
 
 def test_a_search_without_hits_reports_how_it_searched(run: Run) -> None:
@@ -77,7 +77,7 @@ def test_a_search_without_hits_reports_how_it_searched(run: Run) -> None:
     assert ran.status == 0
     text = " ".join(ran.out.split())
     searched = "the local label index: 165 names of 91 entities; no name is near."
-    assert text == f"Nothing is found for “zebra”. Searched: {searched}"
+    assert text == f"Nothing was found for “zebra”. Searched: {searched}"
 
 
 @pytest.mark.parametrize("result", [[], [{"id": "e:a", "entity_type": "e:T", "match": "label"}]])
@@ -154,8 +154,8 @@ def test_everything_that_a_description_leaves_out_is_reported() -> None:
     assert shown(render.entities(answer)).splitlines() == [
         "! Not in the graph: e:a",
         "! Failed, try again: e:b",
-        "! Did not fit, ask again for: e:c, e:d",
-        "! Shortened to keep the answer small: 2 values (long texts and lists).",
+        "! Did not fit, describe separately: e:c, e:d",
+        "! Shortened to limit the size of the answer: 2 values (long texts and lists).",
         "! something_new: 1",
     ]
 

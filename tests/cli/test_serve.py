@@ -43,7 +43,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
 def test_stdio_is_the_default_and_standard_output_belongs_to_the_protocol(run: Run, served: Calls) -> None:
     ran = run("serve")
     assert (ran.status, ran.out) == (0, "")
-    assert ran.err == "Serving the demo graph over stdio, to the program that started this. Stop with Ctrl-C.\n"
+    assert ran.err == "Serving the demo graph over stdio, to the program that started this one. Press Ctrl-C to stop.\n"
     assert served == [("stdio", 11)]
 
 
@@ -72,7 +72,7 @@ def test_http_says_where_it_listens_and_for_whom(run: Run, served: Calls) -> Non
     ((_, _, host, port),) = served
     assert (ran.status, ran.out, host) == (0, "", "127.0.0.1")
     assert f" at http://127.0.0.1:{port}/mcp " in ran.err
-    assert "this machine only (loopback)" in ran.err
+    assert "(this machine only)" in ran.err
     assert ran.err.count("\n") == 1
 
 

@@ -108,19 +108,20 @@ def test_every_seed_has_its_tree(run: Run, films: Path) -> None:
 def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
     first = run("bfs", "drug:warfarin", "--limit", "6").out
     assert "This page: nodes 1 to 6, and the 5 edges among them." in first
-    assert "edges between this page and others: on no page." in first
+    assert "edges between this page and others, which no page shows." in first
     assert "not shown: " in first
-    onward = first.partition("! … 10 more nodes. The next page: ")[2].split()
+    onward = first.partition("! … 10 more nodes. Next page: ")[2].split()
     assert onward[:2] == ["--offset", "6"]
     second = run("bfs", "drug:warfarin", "--limit", "6", *onward).out
     assert "This page: nodes 7 to 12, and the 0 edges among them." in second
     assert "At distance 1, reached through nodes that are not shown:" in second
-    assert "another one" not in second
+    assert "has changed" not in second
 
 
 def test_an_offset_behind_the_end_is_reported(run: Run) -> None:
     assert (
-        "! This page is empty: --offset 99 is past the last node." in run("bfs", "drug:warfarin", "--offset", "99").out
+        "! This page is empty: --offset 99 is beyond the last node."
+        in run("bfs", "drug:warfarin", "--offset", "99").out
     )
 
 
@@ -151,18 +152,18 @@ def test_everything_that_an_answer_lacks_is_reported() -> None:
     for text in (
         "not complete.",
         "! hub_not_expanded, 22 nodes: Degree 9,000. (e:h, e:i and 20 more)",
-        "! What is not here may still be in the graph.",
+        "! What is missing here may still be in the graph.",
         "! Not in the graph: e:\\u001bz",
-        "! The answer is another one since the page before: start again at --offset 0.",
-        "! Left out: 3 edges to blank nodes, which have no ID.",
+        "! The answer has changed since the previous page: start again at --offset 0.",
+        "! Omitted: 3 edges to blank nodes, which have no ID.",
         "! Two types are called T.",
-        "! Left out to keep the answer small: the details of 4 nodes.",
-        "! Left out to keep the answer small: the evidence of 1 edge.",
-        "! Shortened to keep the answer small: 2 values (long texts and lists).",
-        "! The graph failed to give the details of 5 items: ask again.",
-        "! Left out of the evidence, as long quotes: e:quote 7.",
-        "! 6 edges between this page and others: on no page.",
-        "! … 9 more nodes. The next page: --offset 2 --snapshot abc",
+        "! Omitted to limit the size of the answer: the details of 4 nodes.",
+        "! Omitted to limit the size of the answer: the evidence of 1 edge.",
+        "! Shortened to limit the size of the answer: 2 values (long texts and lists).",
+        "! The details of 5 items could not be read: try again.",
+        "! Omitted from the evidence, as long quotes: e:quote 7.",
+        "! 6 edges between this page and others, which no page shows.",
+        "! … 9 more nodes. Next page: --offset 2 --snapshot abc",
     ):
         assert text in out
 
@@ -177,7 +178,7 @@ def test_an_intersection_is_nodes_and_the_edges_among_them(run: Run) -> None:
 def test_an_intersection_shows_how_its_nodes_hang_together_where_asked(run: Run) -> None:
     asked = ("intersect", "drug:warfarin", "drug:glibenclamide", "-k", "2", "--topology-only")
     assert "drug:warfarin · protein:CYP2C9 · drug:glibenclamide" in run(*asked, "--via").out
-    assert "How they hang together" not in run(*asked).out
+    assert "Paths to the seeds" not in run(*asked).out
 
 
 def test_an_empty_intersection_is_reported(run: Run, films: Path) -> None:

@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.text import clean, counted, line, local_part, short_names
+from gateway.cli.output import clean, counted, line
+from gateway.cli.subgraph import short_names
 from tests.hidden import hidden_in
 
 
@@ -20,9 +21,9 @@ def test_no_sentence_holds_anything_that_a_terminal_obeys(text: str) -> None:
     assert hidden_in(line(text)) == []
 
 
-def test_a_local_part_is_what_follows_the_last_separator() -> None:
-    names = {term: local_part(term) for term in ("m:TREATS", ":a", "http://e/x#y", "<http://e/x/>", "untyped", ":")}
-    assert names == {
+def test_a_short_name_is_what_follows_the_last_separator() -> None:
+    terms = ("m:TREATS", ":a", "http://e/x#y", "<http://e/x/>", "untyped", ":")
+    assert short_names(terms, None) == {
         "m:TREATS": "TREATS",
         ":a": "a",
         "http://e/x#y": "y",

@@ -11,9 +11,9 @@ from gateway.engine.gateway import Gateway
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Clock, Deadline
+from gateway.settings.endpoint import RequestSettings
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse, TimeoutPolicy, Transport

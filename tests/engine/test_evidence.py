@@ -12,10 +12,9 @@ from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.reference_shape import edge_metadata
 from gateway.errors import EndpointFault
 from gateway.graph.values import Assertion, BlankNode, Evidence, NoValue, Properties, Resource, Value
-from gateway.settings.evidence import EvidenceSettings, EvidenceWay
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import RoleSettings
+from gateway.settings.vocabulary import EvidenceSettings, EvidenceWay, RoleSettings
 from gateway.terms.known_iris import BIOLINK
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap

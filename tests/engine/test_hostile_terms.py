@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import GatewayError
 from gateway.server import tool_texts as texts
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EdgeSettings
 from tests.engine.small import Watched, X, over
 from tests.examples import examples
 from tests.hostile import IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hostile

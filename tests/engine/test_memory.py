@@ -13,7 +13,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree, Existence, Mark, NodeFacts
-from gateway.settings.memory import SnapshotSettings
+from gateway.settings.limits import SnapshotSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.store import SparqlStore

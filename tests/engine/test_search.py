@@ -13,9 +13,9 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.tools.search_ranking import ranked
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hit
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.render import string
 from gateway.terms.words import has_symbol, words_of
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over

@@ -12,9 +12,8 @@ from gateway.errors import AnswerCut, Fault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.store import SparqlStore
 from gateway.transport.http import Http

@@ -7,7 +7,7 @@ from gateway.errors import Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import RequestSettings
+from gateway.settings.endpoint import RequestSettings
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ import pytest
 from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.engine.answers import SchemaResult, SearchResult
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from tests.wall_clock import fixed_wall_clock
 

@@ -8,8 +8,7 @@ from mcp import Client
 
 from gateway.api import open_gateway
 from gateway.server.app import build
-from gateway.settings.access import AccessSettings
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from tests.servers.loopback import free_port

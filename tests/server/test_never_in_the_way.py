@@ -24,7 +24,7 @@ from gateway.server.app import mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.telemetry.log import LOGGER
+from gateway.telemetry.record import LOGGER
 from tests.server.test_transports import SECONDS, Wire, connected
 
 pytestmark = pytest.mark.anyio

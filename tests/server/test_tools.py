@@ -13,9 +13,9 @@ from gateway.api import open_gateway
 from gateway.engine.answers import SchemaBasis, SchemaResult
 from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
-from gateway.server import schemas
 from gateway.server import tool_texts as texts
 from gateway.server.app import build
+from gateway.server.tools import generated_schemas, stored_schemas
 from gateway.settings.profile import Profile, ServerSettings
 from tests.cases import await_each
 
@@ -54,8 +54,8 @@ async def error_of(client: Client, tool: str, **arguments: Any) -> str:
 
 
 def test_the_stored_schemas_are_those_of_the_models() -> None:
-    # Where this fails: `python -m gateway.server.schemas`, and read what changed.
-    assert schemas.stored() == schemas.generated()
+    # Where this fails: `python -m gateway.server.tools`, and read what changed.
+    assert stored_schemas() == generated_schemas()
 
 
 async def test_the_six_tools_are_listed_with_titles_and_honest_annotations(gateway: Gateway, era: ConnectMode) -> None:

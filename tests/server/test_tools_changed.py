@@ -8,7 +8,7 @@ import pytest
 from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types import NotificationParams
 
-from gateway.server.tools_changed import Context, ToolsChangedNotifier
+from gateway.server.app import Context, ToolsChangedNotifier
 
 pytestmark = pytest.mark.anyio
 

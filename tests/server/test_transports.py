@@ -169,11 +169,11 @@ def test_a_port_in_use_is_a_clear_error() -> None:
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         taken.listen()
-        with pytest.raises(ConfigurationError, match="Choose another with --port"):
+        with pytest.raises(ConfigurationError, match="Choose another one with --port"):
             listen(HOST, taken.getsockname()[1])
 
 
 @pytest.mark.parametrize("port", [-1, 70_000])
 def test_a_port_that_is_none_is_a_clear_error(port: int) -> None:
-    with pytest.raises(ConfigurationError, match="is no port"):
+    with pytest.raises(ConfigurationError, match="is not a port"):
         listen(HOST, port)

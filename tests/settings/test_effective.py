@@ -2,15 +2,9 @@
 
 import pytest
 
-from gateway.settings.effective import profile_digest, profile_for_endpoint, profile_in_process
-from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.files import FileSettings
-from gateway.settings.limits import LimitSettings
-from gateway.settings.orientation import OrientationSettings
-from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.requests import RequestSettings
-from gateway.settings.search import SearchSettings
+from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
+from gateway.settings.limits import FileSettings, LimitSettings, OrientationSettings
+from gateway.settings.profile import Profile, SearchSettings, profile_digest, profile_for_endpoint, profile_in_process
 
 OWN, FOREIGN = "http://10.0.0.1/sparql", "https://query.example.org/sparql"
 

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings.edges import EdgeSettings
-from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.evidence import EvidenceSettings
+from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.graph_identity import GraphIdentity, graph_folder
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
-from gateway.settings.vocabulary import NameSettings, RoleSettings
+from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings, NameSettings, RoleSettings
 
 URL = "https://graph.example.org/sparql"
 

@@ -6,13 +6,11 @@ from pydantic import BaseModel
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
-from gateway.settings.edges import EdgeSettings
-from gateway.settings.load import DEFAULT, load_profile
-from gateway.settings.moved import MOVED
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import OrientationSettings
+from gateway.settings.load import DEFAULT, MOVED, built_in, load_profile
 from gateway.settings.profile import Profile
-from gateway.settings.profile_files import built_in
 from gateway.settings.urls import is_of_own_network
+from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import RDF_TYPE, RDFS

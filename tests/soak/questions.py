@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import EndpointSettings, TimeoutSettings
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.settings.requests import TimeoutSettings
 from tests.columns import Column
 from tests.oracle import EdgeRule, Intersection, OracleGraph, Traversal, bfs, intersect
 from tests.random_graphs import corpus

@@ -23,10 +23,9 @@ from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.rows import Overflow
 

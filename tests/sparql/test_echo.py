@@ -9,8 +9,8 @@ from gateway.errors import QueryRefused
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import RequestSettings
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 
 pytestmark = pytest.mark.anyio

@@ -8,10 +8,9 @@ from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.evidence import EvidenceSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
 from gateway.sparql.evidence.ways import FRESH_SECONDS
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import Watched, WatchedElsewhere, X, engine

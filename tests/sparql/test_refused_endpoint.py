@@ -10,8 +10,8 @@ from gateway.errors import Fault, NoQueryEndpoint, QueryTooLong
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import RequestSettings
 from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
 from gateway.sparql.client import SparqlClient
 from gateway.transport.http import Http
 from tests.transport.fake_endpoint import ALIVE, PAGES, FakeEndpoint, Handler, answering, fake_endpoint

@@ -11,10 +11,8 @@ from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputEr
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
-from gateway.settings.search import SearchSettings
+from gateway.settings.endpoint import EndpointSettings, RequestSettings
+from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse, TimeoutPolicy

@@ -12,7 +12,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from gateway import resources
 from gateway.errors import InputError
-from gateway.settings.edges import EdgeSettings
+from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.template import Parameter, TemplateError

@@ -6,10 +6,8 @@ import logging
 import pytest
 
 from gateway.errors import NetworkFault
-from gateway.telemetry.log import LOGGER, line_of
-from gateway.telemetry.query_timer import QueryTimer
-from gateway.telemetry.record import Record
-from gateway.telemetry.tally import Tally
+from gateway.telemetry.record import LOGGER, Record, line_of
+from gateway.telemetry.tally import QueryTimer, Tally
 
 
 class Turned:

@@ -6,8 +6,8 @@ import pytest
 
 from gateway.api import load_profile, make_label_index, open_gateway
 from gateway.errors import ConfigurationError, Fault
-from gateway.settings.access import AccessSettings
 from gateway.settings.contact import VARIABLE, is_of_wikimedia
+from gateway.settings.endpoint import AccessSettings
 from gateway.settings.profile import Profile
 from tests.cli.conftest import Run, run
 from tests.transport.fake_endpoint import answering, fake_endpoint

@@ -15,11 +15,10 @@ from mcp import Client
 from gateway.api import load_profile
 from gateway.errors import Banned, Fault, Throttled
 from gateway.server.app import build
+from gateway.settings.endpoint import QuotaSettings, RequestSettings
+from gateway.settings.limits import CacheSettings, SnapshotSettings
 from gateway.settings.load import with_contact
-from gateway.settings.memory import CacheSettings, SnapshotSettings
 from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.requests import RequestSettings
 from gateway.settings.section import Section
 from tests.throttling.opened import gateway_at, now
 from tests.throttling.service import Refill, Service, running

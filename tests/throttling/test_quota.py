@@ -15,8 +15,8 @@ from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.flow.quota import Quota, banned
 from gateway.flow.quota_state import QuotaFile, QuotaState
 from gateway.graph.deadline import Deadline
+from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact
-from gateway.settings.quota import QuotaSettings
 from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now

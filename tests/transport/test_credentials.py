@@ -21,8 +21,7 @@ from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.errors import ConfigurationError, EndpointFault, Fault, NetworkFault
 from gateway.graph.deadline import Deadline
-from gateway.settings.access import AccessSettings
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile
 from gateway.sparql.results.decoder import decode

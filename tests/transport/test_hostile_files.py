@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.cli.graph_source import with_file_limits
 from gateway.errors import ConfigurationError
-from gateway.settings.files import FileSettings, with_changes
+from gateway.settings.limits import FileSettings
 from gateway.transport.files.loading import load_files
 from gateway.transport.files.stored_graph import open_stored
 
@@ -173,9 +174,9 @@ def test_the_command_line_says_which_file_is_refused_in_one_line(tmp_path: Path)
 
 
 def test_limits_of_the_command_line_change_those_of_the_profile() -> None:
-    changed = with_changes(FileSettings(growth=7), ["memory_megabytes=4096", "cpu_seconds=5", "cpu_seconds=6"])
+    changed = with_file_limits(FileSettings(growth=7), ["memory_megabytes=4096", "cpu_seconds=5", "cpu_seconds=6"])
     assert changed == FileSettings(memory_megabytes=4096, cpu_seconds=6, growth=7)
-    assert with_changes(FileSettings(growth=7), None) == FileSettings(growth=7)
+    assert with_file_limits(FileSettings(growth=7), None) == FileSettings(growth=7)
 
 
 @pytest.mark.parametrize(
@@ -184,4 +185,4 @@ def test_limits_of_the_command_line_change_those_of_the_profile() -> None:
 )
 def test_a_limit_that_is_wrong_is_refused_with_those_that_are_known(wrong: str) -> None:
     with pytest.raises(ConfigurationError, match=r"--file-limit .* is wrong.*NAME=NUMBER.*memory_megabytes"):
-        with_changes(FileSettings(), [wrong])
+        with_file_limits(FileSettings(), [wrong])

@@ -27,7 +27,7 @@ from gateway.errors import (
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Method, RequestSettings
+from gateway.settings.endpoint import Method, RequestSettings
 from gateway.transport.base import TimeoutPolicy
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.errors import AnswerCut, DeadlinePassed, Fault, NoQueryEndpoint, QueryTooLong, Throttled
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
-from gateway.settings.requests import Method, RequestSettings
+from gateway.settings.endpoint import Method, RequestSettings
 from gateway.transport.base import TimeoutPolicy
 from gateway.transport.http import Http
 from tests.examples import examples

@@ -20,8 +20,7 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.deadline import Deadline
-from gateway.settings.access import AccessSettings
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.wikibase_api import WikibaseApi
 from tests.servers.loopback import HOST, free_port

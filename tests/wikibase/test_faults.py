@@ -16,12 +16,10 @@ from gateway.flow.breaker import FAILURES_BEFORE_REST, REST_SECONDS
 from gateway.graph.call import Call, Spend
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import SearchTerms
-from gateway.settings.access import AccessSettings
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
-from gateway.settings.requests import RequestSettings
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import SearchSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials

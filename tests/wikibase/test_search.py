@@ -13,7 +13,7 @@ from gateway.api import open_gateway
 from gateway.errors import InputError
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import SearchSettings
 from gateway.settings.vocabulary import NameSettings
 from tests.examples import examples
 from tests.graphs import fixture

@@ -12,13 +12,10 @@ from aiohttp import web
 from gateway.api import open_gateway
 from gateway.engine.answers import SearchResult
 from gateway.engine.gateway import Gateway
-from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.limits import LimitSettings
+from gateway.settings.endpoint import EndpointSettings, RequestSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.load import load_profile
-from gateway.settings.orientation import OrientationSettings
-from gateway.settings.profile import Profile
-from gateway.settings.requests import RequestSettings
-from gateway.settings.search import SearchSettings
+from gateway.settings.profile import Profile, SearchSettings
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, Handler, fake_endpoint
 from tests.wikibase.api_double import BASE, ApiDouble, Wiki, api_double
 

@@ -9,8 +9,8 @@ from gateway.api import store_over
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
-from gateway.settings.orientation import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess

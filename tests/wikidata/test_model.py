@@ -9,8 +9,8 @@ from gateway import resources
 from gateway.api import load, open_gateway, store_over
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
-from gateway.settings.orientation import OrientationSettings
 from gateway.terms.prefixes import PrefixMap
 from tests.columns import Column
 from tests.wikidata.failing import WithoutMetadata, WithoutSchema

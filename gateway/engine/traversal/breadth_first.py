@@ -12,7 +12,7 @@ from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore, OnAnswers
 from gateway.graph.values import Edge, Iri, Neighbourhood
-from gateway.settings.edges import HubSettings
+from gateway.settings.limits import HubSettings
 
 _COUNTED_BEYOND = 10
 """Edges are counted up to so many times the rule's limit, for the degree of a hub in the answer."""

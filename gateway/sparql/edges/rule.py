@@ -8,8 +8,7 @@ from typing import Protocol
 
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.settings.edges import NAMESPACE_MARK, EdgeSettings
-from gateway.settings.evidence import EvidenceSettings, EvidenceWay
+from gateway.settings.vocabulary import NAMESPACE_MARK, EdgeSettings, EvidenceSettings, EvidenceWay
 from gateway.sparql.template import Parameter
 from gateway.terms.known_iris import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gateway.settings.endpoint import EngineName
-from gateway.settings.requests import TimeoutSettings
+from gateway.settings.endpoint import EngineName, TimeoutSettings
 from gateway.transport.base import TimeoutPolicy
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
-from gateway.settings.evidence import EvidenceWay
+from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import SAYING_NOTHING, WAYS, Way, WaysInUse

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.settings.evidence import EvidenceWay
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import literal
 from gateway.sparql.template import Parameter

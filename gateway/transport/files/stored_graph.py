@@ -36,9 +36,8 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
-from gateway.settings.bounded_read import read_at_most
-from gateway.settings.files import FileSettings
-from gateway.settings.private_folder import check_private, make_private
+from gateway.settings.limits import FileSettings
+from gateway.settings.private_folder import check_private, make_private, read_at_most
 from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.loading import LoadedGraph, check_files, fill
 from gateway.transport.files.parser_process import Progress

@@ -13,9 +13,8 @@ from gateway.api import open_gateway
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.reference_shape import node_metadata
 from gateway.graph.values import BlankNode, Properties, Resource, Value
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import NameSettings, RoleSettings
+from gateway.settings.vocabulary import EdgeSettings, NameSettings, RoleSettings
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, X, over

@@ -17,8 +17,7 @@ from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Basis, Method, Schema, Term
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.limits import LimitSettings
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over

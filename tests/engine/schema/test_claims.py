@@ -15,8 +15,7 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Basis, Schema, Term
-from gateway.settings.limits import LimitSettings
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, X

@@ -6,10 +6,9 @@ import pytest
 
 from gateway.engine.schema.reading import Freshness
 from gateway.graph.values import Schema
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import EndpointSettings, QuotaSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
 
 WHOLE = Schema(exact=True, names=())
 QUOTA = EndpointSettings(quota=QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120))

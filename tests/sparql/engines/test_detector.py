@@ -12,12 +12,9 @@ from gateway.engine.answers import Subgraph
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings, EngineName
-from gateway.settings.limits import LimitSettings
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.endpoint import EndpointSettings, EngineName, QuotaSettings, TimeoutSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.settings.quota import QuotaSettings
-from gateway.settings.requests import TimeoutSettings
 from gateway.sparql.store import SparqlStore
 from tests.checking.pretender import EX, Pretender
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, answering, fake_endpoint

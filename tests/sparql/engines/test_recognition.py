@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from gateway.settings.endpoint import EngineName
-from gateway.settings.requests import TimeoutSettings
+from gateway.settings.endpoint import EngineName, TimeoutSettings
 from gateway.sparql.engines.detector import Recognised, recognise
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.transport.base import ProbeResponse, TimeoutPolicy

@@ -5,8 +5,8 @@ import pytest
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
-from gateway.settings.orientation import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule

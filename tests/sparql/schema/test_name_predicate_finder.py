@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.errors import GaveUp
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.known_iris import NAME_PREDICATES, SYNONYM_PREDICATES

@@ -8,7 +8,7 @@ import pytest
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.terms.known_iris import RDF_TYPE, RDFS
 from tests.columns import Asked

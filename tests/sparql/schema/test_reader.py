@@ -13,12 +13,10 @@ from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, QueryRe
 from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Schema
-from gateway.settings.edges import EdgeSettings
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.evidence import EvidenceSettings
-from gateway.settings.limits import LimitSettings
-from gateway.settings.orientation import OrientationSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
 from gateway.sparql.store import SparqlStore
 from tests.engine.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.settings.files import FileSettings
+from gateway.settings.limits import FileSettings
 from gateway.transport.files.loading import LoadedGraph, format_of, load_files
 from gateway.transport.files.parser import FileParser
 from gateway.transport.files.parser_streams import RefusedError, Request

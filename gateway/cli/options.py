@@ -1,4 +1,4 @@
-"""Groups of options that a command takes as one parameter, made from a dataclass or from the model of a tool."""
+"""Options that several commands take, and groups of options that a command takes as one parameter."""
 
 from __future__ import annotations
 
@@ -11,8 +11,108 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from gateway.cli.common_options import CommonOptions
 from gateway.engine.arguments import EXPLAIN, Arguments
+
+
+def not_empty(value: str | None) -> str | None:
+    """Return a value unchanged: an unset shell variable must not select the demo graph.
+
+    Raises:
+        BadParameter: The value is empty.
+    """
+    if value is not None and not value.strip():
+        raise typer.BadParameter("it is empty; omit the option, or give a value.")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class CommonOptions:
+    """The options that several commands take, as given; those that a command does not take have their defaults."""
+
+    graph: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--graph",
+            "-g",
+            metavar="FILE",
+            help="RDF file to load, plain or .gz; several files become one graph. Without --graph and --endpoint: the "
+            "profile's endpoint, else the demo graph.",
+        ),
+    ] = None
+    endpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--endpoint",
+            "-e",
+            callback=not_empty,
+            metavar="URL",
+            help="SPARQL query endpoint, instead of files; overrides the profile's.",
+        ),
+    ] = None
+    contact: Annotated[
+        str | None,
+        typer.Option(
+            "--contact",
+            callback=not_empty,
+            metavar="ADDRESS",
+            help="Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: BFSQL_CONTACT.",
+        ),
+    ] = None
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            callback=not_empty,
+            metavar="DIR",
+            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: the user's "
+            "cache directory, for endpoints only.",
+        ),
+    ] = None
+    file_limits: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file-limit",
+            metavar="NAME=NUMBER",
+            help="Limit for parsing a file: memory_megabytes, cpu_seconds (per 100 MB), or growth (times the file's "
+            "size). Repeatable.",
+        ),
+    ] = None
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            "-p",
+            metavar="NAME|FILE",
+            help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
+            "wikidata-local, dbpedia, uniprot, or a TOML file.",
+        ),
+    ] = None
+    prefix: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prefix",
+            metavar="NAME=IRI",
+            help="Short name for a namespace in IDs. Repeatable.",
+        ),
+    ] = None
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the JSON that a model gets, on one line."),
+    ] = False
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),
+    ] = False
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            help="Log to standard error: -v for information, -vv for debugging.",
+        ),
+    ] = 0
+
 
 Result = TypeVar("Result")
 
