@@ -15,23 +15,10 @@ VARIABLE = "BFSQL_CONTACT"
 """The environment variable that gives it where neither a profile nor a command line does."""
 
 _WIKIMEDIA = (
-    "mediawiki.org",
-    "toolforge.org",
-    "wikibooks.org",
-    "wikidata.org",
-    "wikifunctions.org",
-    "wikimedia.org",
-    "wikimediafoundation.org",
-    "wikinews.org",
-    "wikipedia.org",
-    "wikiquote.org",
-    "wikisource.org",
-    "wikiversity.org",
-    "wikivoyage.org",
-    "wiktionary.org",
-    "wmcloud.org",
-    "wmflabs.org",
-)
+    "mediawiki.org", "toolforge.org", "wikibooks.org", "wikidata.org", "wikifunctions.org", "wikimedia.org",
+    "wikimediafoundation.org", "wikinews.org", "wikipedia.org", "wikiquote.org", "wikisource.org", "wikiversity.org",
+    "wikivoyage.org", "wiktionary.org", "wmcloud.org", "wmflabs.org",
+)  # fmt: skip
 """The projects (https://www.mediawiki.org/wiki/Wikimedia_projects), and what Wikimedia hosts for others."""
 
 _CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
