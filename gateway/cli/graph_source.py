@@ -85,15 +85,7 @@ def open_graph(
     on_file_read: OnFileRead,
     on_record: OnRecord | None = None,
 ) -> Gateway:
-    """Return the gateway of the selected graph.
-
-    Args:
-        options: The graph, and the folder where parsed files are stored.
-        profile: The profile.
-        prefixes: The prefixes.
-        on_file_read: Called while a file is loaded.
-        on_record: Receives the record of each call.
-    """
+    """Return the gateway of the selected graph."""
     # A server answers before this is imported.
     from gateway.api import open_gateway  # noqa: PLC0415
     from gateway.engine.gateway import drop_record  # noqa: PLC0415
@@ -112,10 +104,6 @@ def open_graph(
 
 def with_file_limits(files: FileSettings, changes: list[str] | None) -> FileSettings:
     """Return limits with those changed that `--file-limit NAME=NUMBER` gives.
-
-    Args:
-        files: The limits of the profile.
-        changes: Each a name of a limit, an equals sign and a whole number.
 
     Raises:
         ConfigurationError: One has another form, names no limit, or its number is out of range.

@@ -22,9 +22,7 @@ from gateway.settings.profile import Profile
 def index(options: CommonOptions, *, rebuild: bool) -> None:
     """Build the label index of an endpoint, and print what it contains.
 
-    Args:
-        options: The endpoint, and the folder of the index.
-        rebuild: Whether to replace an index that exists, and to read the schema again.
+    `rebuild`: an index that exists is replaced, and the schema is read again.
 
     Raises:
         ConfigurationError: No endpoint is given.

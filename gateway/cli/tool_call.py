@@ -34,11 +34,7 @@ from gateway.telemetry.record import Record
 def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool) -> None:
     """Call a tool and print its answer; with `--explain` print the cost of the call too, also if it fails.
 
-    Args:
-        options: The graph, and how the answer is printed.
-        tool: The name of the tool.
-        arguments: Its arguments except `explain`.
-        whole: Whether to wait until the schema is read in full.
+    If `whole`, `describe_schema` waits until the schema is read in full.
     """
     records: list[Record] = []
     try:
@@ -77,12 +73,7 @@ async def _answer(
 
 
 async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:
-    """Return the schema.
-
-    Args:
-        gateway: The graph.
-        explain: Whether to add the cost of the call.
-        whole: Whether to wait until the schema is read in full.
+    """Return the schema; if `whole`, after it is read in full.
 
     Raises:
         GatewayError: No type and no predicate could be read; there is nothing to print.
@@ -97,12 +88,7 @@ async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> Schem
 
 
 def rendered(answer: Answer, arguments: Mapping[str, Any]) -> RenderableType:
-    """Return the answer of a tool as a person reads it.
-
-    Args:
-        answer: The answer.
-        arguments: The arguments of the call.
-    """
+    """Return the answer of a tool as a person reads it."""
     match answer:
         case SchemaResult():
             return render.schema(answer)

@@ -32,14 +32,10 @@ def is_contact(text: str) -> bool:
 
 
 def contact_for(host: str, given: str) -> str:
-    """Return the contact to send to a host; empty where none is given, and none is needed.
-
-    Args:
-        host: The host that is asked.
-        given: What the profile or the command line says; `BFSQL_CONTACT` holds where that is empty.
+    """Return the contact to send to a host: the given one, else that of `BFSQL_CONTACT`; empty if there is none.
 
     Raises:
-        ConfigurationError: It is one of Wikimedia's, and no contact is given; or the variable holds none.
+        ConfigurationError: The host is one of Wikimedia's, and there is no contact; or the variable holds no contact.
     """
     variable = os.environ.get(VARIABLE, "").strip()
     contact = given or (checked_contact(variable, VARIABLE) if variable else "")
@@ -60,14 +56,10 @@ def is_of_wikimedia(host: str) -> bool:
 
 
 def checked_contact(contact: str, given_by: str) -> str:
-    """Return a contact as it was given.
-
-    Args:
-        contact: The contact.
-        given_by: What gives it, for the error.
+    """Return a contact; `given_by` names where it was given, for the error.
 
     Raises:
-        ConfigurationError: It is none.
+        ConfigurationError: It is neither an e-mail address nor a URL.
     """
     if not is_contact(contact):
         raise ConfigurationError(
