@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from gateway.cli import render, subgraph
-from gateway.cli.graph_source import open_graph, prefixes_of, profile_of
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_json
 from gateway.cli.render import print_explained
@@ -40,9 +40,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     try:
         with ProgressBar(quiet=options.as_json) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
-            gateway = open_graph(
-                options, profile_of(options), prefixes_of(options.prefix), bar.show_load, records.append
-            )
+            gateway = GraphSource(options).open(bar.show_load, records.append)
             answer = asyncio.run(_answer(gateway, options, tool, arguments, bar.show_call, whole=whole))
         if options.as_json:
             print_json(compact_json(answer.as_json()))
