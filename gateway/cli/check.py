@@ -18,7 +18,7 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.output import DIFFERENT, clean, line, print_json
 from gateway.cli.render import WARNING, sections, warned
 from gateway.cli.screen import ProgressBar, Screen
-from gateway.engine.presentation.size import compact_json
+from gateway.escaping import json_text
 from gateway.sparql.engines.traits import TRAITS
 from gateway.transport.base import Transport
 
@@ -50,7 +50,7 @@ def check(options: CommonOptions) -> int:
     """
     report = _checked(options)
     if options.as_json:
-        print_json(compact_json(report.as_json()))
+        print_json(json_text(report.as_json()))
     else:
         Screen().show(rendered(report))
     return 0 if report.agrees else DIFFERENT

@@ -25,8 +25,8 @@ from gateway.engine.answers import (
 )
 from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
+from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.telemetry.record import Record
 
@@ -43,7 +43,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
             gateway = GraphSource(options).open(bar.show_load, records.append)
             answer = asyncio.run(_answer(gateway, options, tool, arguments, bar.show_call, whole=whole))
         if options.as_json:
-            print_json(compact_json(answer.as_json()))
+            print_json(json_text(answer.as_json()))
         else:
             Screen().show(rendered(answer, arguments))
     finally:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar, Unpack
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 from gateway.engine.answers import (
     BfsResult,
@@ -13,12 +14,10 @@ from gateway.engine.answers import (
     IntersectionResult,
     SchemaResult,
     SearchResult,
-    Subgraph,
     ToolAnswer,
 )
 from gateway.engine.arguments import (
     AnyArguments,
-    Arguments,
     BfsQuery,
     DescribeEntities,
     DescribeEntity,
@@ -29,7 +28,16 @@ from gateway.engine.arguments import (
     parse,
 )
 from gateway.engine.presentation.explain import explained
-from gateway.engine.presentation.size import size_of
+from gateway.engine.presentation.page import AnyPage, SubgraphPage
+from gateway.engine.presentation.reference_shape import (
+    bfs_result,
+    entities_result,
+    entity_result,
+    intersection_result,
+    schema_result,
+    search_result,
+    size_of,
+)
 from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache, SchemaStorage
 from gateway.engine.tools.description import EntityDescriber
@@ -45,10 +53,8 @@ from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 
+TypedPage = TypeVar("TypedPage", bound=AnyPage)
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
-
-Answerer = Callable[[AnyArguments, Call], Awaitable[AnyAnswer]]
-"""Answers the calls of one tool."""
 
 OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
@@ -56,6 +62,15 @@ OnRecord = Callable[[Record], object]
 
 def drop_record(_: Record) -> None:
     """Do nothing with the record of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool(Generic[AnyArguments, TypedPage, AnyAnswer]):
+    """How a tool answers: its arguments become a page, and the page is written in a shape."""
+
+    arguments: type[AnyArguments]
+    page: Callable[[AnyArguments, Call], Awaitable[TypedPage]]
+    written: Callable[[TypedPage], AnyAnswer]
 
 
 class Gateway:
@@ -91,17 +106,24 @@ class Gateway:
         self._on_record = on_record
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
-        self._entity_searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
-        self._entity_describer = EntityDescriber(store, profile, prefixes, self._schema_cache)
         self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
-        self._tools: Mapping[str, tuple[type[Arguments], Answerer[Any, ToolAnswer]]] = {
-            DescribeSchema.tool: (DescribeSchema, self._schema_describer.describe),
-            SearchEntities.tool: (SearchEntities, self._entity_searcher.search),
-            BfsQuery.tool: (BfsQuery, self._traverser.bfs),
-            DescribeEntity.tool: (DescribeEntity, self._entity_describer.one),
-            DescribeEntities.tool: (DescribeEntities, self._entity_describer.several),
-            IntersectSubgraphs.tool: (IntersectSubgraphs, self._traverser.intersection),
-        }
+        searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
+        describer = EntityDescriber(store, profile, prefixes, self._schema_cache)
+        self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, schema_result)
+        self._search_entities = _Tool(SearchEntities, searcher.search, search_result)
+        self._bfs_query = _Tool(BfsQuery, self._traverser.page, bfs_result)
+        self._describe_entity = _Tool(DescribeEntity, describer.one, entity_result)
+        self._describe_entities = _Tool(DescribeEntities, describer.several, entities_result)
+        self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
+        tools: Sequence[_Tool[Any, Any, Any]] = (
+            self._describe_schema,
+            self._search_entities,
+            self._bfs_query,
+            self._describe_entity,
+            self._describe_entities,
+            self._intersect_subgraphs,
+        )
+        self._tools = {tool.arguments.tool: tool for tool in tools}
 
     @property
     def profile(self) -> Profile:
@@ -129,7 +151,8 @@ class Gateway:
 
     def known_schema(self) -> SchemaResult | None:
         """Return the answer of `describe_schema` as far as it is known, without a query; None if nothing is known."""
-        return self._schema_describer.latest()
+        page = self._schema_describer.latest()
+        return None if page is None else schema_result(page)
 
     def on_schema(self, listener: Callable[[], None]) -> None:
         """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""
@@ -189,9 +212,9 @@ class Gateway:
         """
         if tool not in self._tools:
             raise InputError(f"There is no tool {quoted(tool)}.")
-        model, answerer = self._tools[tool]
         accepted = self._profile.server.explain if explain is None else explain
-        return await self._answer(model, arguments, answerer, progress, explain=accepted)
+        answer: ToolAnswer = await self._answer(self._tools[tool], arguments, progress, explain=accepted)
+        return answer
 
     async def describe_schema(self, *, explain: bool = False) -> SchemaResult:
         """Return what the graph contains: types, predicates and next steps.
@@ -203,7 +226,7 @@ class Gateway:
             Fault: The graph could not be queried. If it is only too large to enumerate in time, the lists are empty
                 and not comprehensive.
         """
-        return await self._answer(DescribeSchema, {"explain": explain}, self._schema_describer.describe)
+        return await self._answer(self._describe_schema, {"explain": explain})
 
     async def search_entities(
         self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False
@@ -217,7 +240,7 @@ class Gateway:
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
-        return await self._answer(SearchEntities, given, self._entity_searcher.search)
+        return await self._answer(self._search_entities, given)
 
     async def bfs_query(
         self,
@@ -236,7 +259,7 @@ class Gateway:
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **options}
-        return await self._answer(BfsQuery, given, self._traverser.bfs, progress)
+        return await self._answer(self._bfs_query, given, progress)
 
     async def describe_entity(
         self,
@@ -253,7 +276,7 @@ class Gateway:
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"id": id, "max_tokens": max_tokens, "explain": explain}
-        return await self._answer(DescribeEntity, given, self._entity_describer.one)
+        return await self._answer(self._describe_entity, given)
 
     async def describe_entities(
         self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
@@ -266,7 +289,7 @@ class Gateway:
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
-        return await self._answer(DescribeEntities, given, self._entity_describer.several)
+        return await self._answer(self._describe_entities, given)
 
     async def intersect_subgraphs(
         self,
@@ -287,38 +310,30 @@ class Gateway:
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
         given = {"seeds": seeds, "k": k, "via": via, **options}
-        return await self._answer(IntersectSubgraphs, given, self._traverser.intersection, progress)
+        return await self._answer(self._intersect_subgraphs, given, progress)
 
     async def _answer(
         self,
-        model: type[AnyArguments],
+        tool: _Tool[AnyArguments, TypedPage, AnyAnswer],
         given: Mapping[str, Any],
-        answerer: Answerer[AnyArguments, AnyAnswer],
         progress: Progress = no_progress,
         *,
         explain: bool = True,
     ) -> AnyAnswer:
-        """Return the answer of a call, and record its cost however it ends.
-
-        Args:
-            model: The model of the arguments.
-            given: The arguments, unchecked.
-            answerer: Makes the answer.
-            progress: Called after each hop of a traversal.
-            explain: Whether the argument `explain` is accepted.
-        """
-        tally = Tally(model.tool, self._clock)
+        """Return the answer of a call to unchecked arguments, and record its cost however it ends."""
+        tally = Tally(tool.arguments.tool, self._clock)
         try:
             # Time outside the other stages counts as presentation.
             with tally.stage("presentation"):
-                arguments = parse(model, given, explain=explain)
+                arguments = parse(tool.arguments, given, explain=explain)
                 tally.with_queries = arguments.explain
-                answer = await answerer(arguments, self._call(tally, progress))
+                page = await tool.page(arguments, self._call(tally, progress))
+                answer = tool.written(page)
         except BaseException as error:
             self._on_record(tally.failed(error))
             raise
-        gaps = answer.incomplete or () if isinstance(answer, Subgraph) else ()
-        record = tally.answered(complete=answer.complete, causes=[gap.cause for gap in gaps])
+        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
+        record = tally.answered(complete=page.complete, causes=[gap.cause for gap in gaps])
         self._on_record(record)
         if arguments.explain:
             limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)

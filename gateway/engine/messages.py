@@ -1,6 +1,6 @@
-"""The sentences that a model reads in answers and errors.
+"""The sentences that a model reads in answers and errors, by what they are about.
 
-Those about names in filters are in `filter_messages`, those about a graph as a whole in `advice`.
+IDs and names in their arguments are quoted or bounded already. The errors of wrong arguments are in `arguments`.
 """
 
 from __future__ import annotations
@@ -48,14 +48,7 @@ def one_seed_only() -> InputError:
 
 
 def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:
-    """Return the error of a question without any seed that exists.
-
-    Args:
-        seeds: The first seeds, quoted.
-        hint: What to say of prefixes that nobody declared.
-        elsewhere: Where the rest of a split graph is; empty for a whole one.
-        trusted: Whether the endpoint never cuts answers without a sign.
-    """
+    """Return the error of a question without any seed that exists here or, in a split graph, elsewhere."""
     place = f" They may be in {elsewhere}." if elsewhere else ""
     doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so they may exist."
     return InputError(
@@ -153,12 +146,7 @@ def seed_perhaps_merged(seed: str, fault: str) -> str:
 
 
 def describe_merged(sentence: str, fork: str) -> str:
-    """Return advice about an entity that was merged into another.
-
-    Args:
-        sentence: That it was.
-        fork: A sentence about further ones; empty where there are none.
-    """
+    """Return advice about an entity that was merged into another; `fork` is a sentence about further ones, or empty."""
     return f"{sentence}; describe that one.{f' {fork}' if fork else ''}"
 
 
@@ -192,12 +180,7 @@ def offset_past_end(offset: int, nodes: int) -> str:
 
 
 def negated(edges: int, wholly: int) -> str:
-    """Return a warning: assertions deny edges.
-
-    Args:
-        edges: How many edges some assertion denies.
-        wholly: How many of these every assertion denies.
-    """
+    """Return a warning: assertions deny edges."""
     return (
         f"negated: {edges} of the edges shown {'is' if edges == 1 else 'are'} denied by an assertion "
         f"that says the contrary, {wholly} of them by every assertion there is. Do not read these as facts."
@@ -221,15 +204,7 @@ NAME_KEYS_UNKNOWN = (
 
 
 def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str, *, trusted: bool) -> InputError:
-    """Return the error of an entity that does not exist.
-
-    Args:
-        asked: Its ID, quoted.
-        hint: What to say of a prefix that nobody declared.
-        nearest: IDs and names of others.
-        elsewhere: Where the rest of a split graph is; empty for a whole one.
-        trusted: Whether the endpoint never cuts answers without a sign.
-    """
+    """Return the error of an entity that does not exist."""
     place = f"; it may be in {elsewhere}" if elsewhere else ""
     doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so it may exist."
     others = f"Nearest by name: {', '.join(nearest)}." if nearest else ""
@@ -285,3 +260,115 @@ def nothing_to_search(query: str) -> InputError:
         f"search_entities: query {query} has no letter, digit or symbol.",
         valid="query: a name, an alias or a part of it.",
     )
+
+
+# --- the graph as a whole ---
+
+TOOL_USAGE_NOTES = (
+    "search_entities resolves a name to IDs: never invent an ID. "
+    "bfs_query expands the neighborhood of its seeds, edges in both directions: begin with max_hops=1 and "
+    "topology_only=true, then ask again with node_types and predicates. These two decide how much detail an item "
+    "has, not whether it is there: what does not match stays as a stub. exclude_node_types and min_mentions remove "
+    "items. describe_entities expands many stubs in one call. intersect_subgraphs answers what all its seeds share. "
+    "complete=true means that nothing was cut and an absence is a fact; when it is false, incomplete says what is "
+    "missing, and an absence proves nothing. degraded says what was left out to keep the answer small; ask for "
+    "fewer hops or more filters to see it. next_offset is the offset of the next page; send snapshot back with it. "
+    "Types and predicates may be written as the ID, the local name or the label."
+)
+
+CLOSED_WORLD = (
+    "The lists of entity_types and predicates are complete: use these values in node_types, exclude_node_types and "
+    "predicates."
+)
+OPEN_WORLD = (
+    "The lists of entity_types and predicates are not complete: survey a neighborhood with bfs_query "
+    "(topology_only=true) and take filter values from its schema_summary."
+)
+START = "Call search_entities with a name to get IDs, then bfs_query with max_hops=1."
+SEARCH_BY_API = "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
+NO_NAMES = (
+    "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that you "
+    "were given, or that bfs_query shows."
+)
+UNKNOWN_GRAPH = "An RDF graph whose types and predicates are not known."
+
+
+def names_compared(predicates: str) -> str:
+    """Return advice: what a search compares."""
+    return f"search_entities compares names ({predicates}), not descriptions or other text."
+
+
+def flooding_type(percent: int, shown: str) -> str:
+    """Return advice: one type fills every answer."""
+    return (
+        f"{percent} % of the typed nodes are {shown}: where they are beside the point, leave them out with "
+        "exclude_node_types, and of searches with node_types."
+    )
+
+
+def hub_types(shown: str, max_degree: int | None) -> str:
+    """Return advice: nodes of these types have very many edges."""
+    if max_degree is not None:
+        return f"Nodes of {shown} can be hubs; those with more than {max_degree} edges are not expanded."
+    return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
+
+
+def graph_description(edges: int | None, types: str) -> str:
+    """Return what a graph is about: its edges, where they were counted, and its most frequent types."""
+    about = f" Its most frequent types: {types}." if types else ""
+    return f"A large RDF graph.{about}" if edges is None else f"An RDF graph of {edges:,} edges.{about}"
+
+
+def not_all_listed(reason: str, is_reading: bool) -> str:
+    """Return a warning: the lists of types and predicates are not complete."""
+    later = " All of it is being read in the background: ask again in a while." if is_reading else ""
+    return f"The lists are not complete: {reason.rstrip('.')}.{later}"
+
+
+def list_cut(name: str, count: int, total: int) -> str:
+    """Return a warning: a list of types or predicates is cut to fit."""
+    return (
+        f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "
+        "label; schema_summary of bfs_query shows those of a neighborhood."
+    )
+
+
+# --- names in filters ---
+
+
+def several_meant(argument: str, name: str, kind: str, meant: str) -> str:
+    """Return a warning: a name means several terms."""
+    return f"{argument}: {name} means several {kind}s, and all are meant: {meant}."
+
+
+def more_names(argument: str, count: int) -> str:
+    """Return what stands for further warnings about names."""
+    return f"{argument}: {count} more names like these."
+
+
+def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str) -> InputError:
+    """Return the error of a name that matches nothing in a graph of which all terms are known."""
+    return InputError(
+        f"{argument}: no {kind} of this graph is called {name}.",
+        valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
+        next_step="Call describe_schema for the list.",
+    )
+
+
+def perhaps_unknown_name(argument: str, name: str, kind: str, nearest: str) -> str:
+    """Return a warning: a name matches nothing that is known; see `unknown_name`."""
+    hint = f"; nearest known: {nearest}" if nearest else ""
+    return (
+        f"{argument}: {name} is no {kind} that is known here or stands in this answer{hint}. "
+        "The list of this graph is not comprehensive, so it may exist elsewhere."
+    )
+
+
+def subclasses_unread(argument: str, types: str) -> str:
+    """Return a warning: the subclasses of some types could not all be read."""
+    return f"{argument}: the subclasses of {types} could not all be read, so the filter may miss some."
+
+
+def too_many_subclasses(argument: str, most: int) -> str:
+    """Return a warning: a filter has more subclasses than are read."""
+    return f"{argument}: there are more than {most:,} subclasses; name narrower types."

@@ -32,9 +32,8 @@ from mcp_types import (
 
 from gateway.engine.answers import ToolAnswer
 from gateway.engine.arguments import BY_TOOL
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import Fault, GatewayError, quoted
-from gateway.escaping import printable
+from gateway.escaping import json_text, printable
 from gateway.server import tool_texts, tools
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener
@@ -161,7 +160,7 @@ async def _call_tool(
         return _error(_UNEXPECTED)
     written = answer.as_json()
     return CallToolResult(
-        content=[TextContent(type="text", text=compact_json(written))],
+        content=[TextContent(type="text", text=json_text(written))],
         structured_content=written,
     )
 

@@ -13,7 +13,7 @@ import pytest
 from gateway.api import Gateway, open_gateway
 from gateway.cli import tool_call
 from gateway.engine.answers import Answer
-from gateway.engine.presentation.size import compact_json
+from gateway.escaping import json_text
 from tests.cli.conftest import COLOURS, FIXTURES, Run
 from tests.servers.loopback import free_port
 
@@ -31,7 +31,7 @@ ASKING = [
 def the_json(ask: Callable[[Gateway], Awaitable[Answer]], graph: Path | None = None) -> str:
     async def asked() -> str:
         async with open_gateway(graph) as gateway:
-            return compact_json((await ask(gateway)).as_json())
+            return json_text((await ask(gateway)).as_json())
 
     return asyncio.run(asked())
 

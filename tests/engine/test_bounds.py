@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import GatewayError
+from gateway.escaping import json_text
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile, ServerSettings
 from gateway.settings.vocabulary import NameSettings
@@ -51,7 +51,7 @@ async def called(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -> d
 
 def bytes_of(written: object) -> int:
     """Count the bytes of an answer as it is sent."""
-    return len(compact_json(written).encode())
+    return len(json_text(written).encode())
 
 
 @settings(deadline=None, max_examples=examples(100))

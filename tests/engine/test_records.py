@@ -16,8 +16,8 @@ from gateway.engine.answers import Explain, ToolAnswer
 from gateway.engine.arguments import ALL
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.explain import explained
-from gateway.engine.presentation.size import compact_json
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
+from gateway.escaping import json_text
 from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend, unpaid
@@ -360,7 +360,7 @@ async def test_where_the_operator_says_so_every_tool_takes_explain() -> None:
 
 
 def bytes_of(answer: ToolAnswer) -> int:
-    return len(compact_json(answer.as_json()).encode())
+    return len(json_text(answer.as_json()).encode())
 
 
 @pytest.mark.parametrize("max_tokens", [200, 250, 300, 400, 600, 1_000, 3_000, 8_000])
@@ -403,7 +403,7 @@ def test_long_texts_are_cut_before_any_query_is_left_out() -> None:
 def test_the_last_queries_are_left_out_where_there_is_no_room_even_for_cut_texts(room: int) -> None:
     record = record_of([f"{number} " + "é" * 3_000 for number in range(200)])
     explain = explained(record, room)
-    assert len(compact_json({"explain": explain.as_json()}).encode()) <= room
+    assert len(json_text({"explain": explain.as_json()}).encode()) <= room
     assert [sent.template for sent in explain.sent] == [f"t{number}" for number in range(len(explain.sent))]
     assert explain.sent_left_out == 200 - len(explain.sent) > 0
     assert (explain.texts_cut or 0) == len(explain.sent)

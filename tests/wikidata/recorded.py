@@ -16,7 +16,7 @@ from aiohttp import web
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.presentation.size import compact_json
+from gateway.escaping import json_text
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -94,7 +94,7 @@ async def record() -> Sequence[Step]:
         steps.append(Step(AT_THE_START, {}, _taken(service, api, profile)))
         for tool, arguments in SESSION:
             answer = await gateway.call(tool, arguments)
-            title = f"{tool} {compact_json(dict(arguments))}"
+            title = f"{tool} {json_text(dict(arguments))}"
             steps.append(Step(title, answer.as_json(), _taken(service, api, profile)))
     return steps
 

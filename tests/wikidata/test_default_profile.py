@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.engine.presentation.size import BYTES_PER_TOKEN, compact_json
+from gateway.engine.presentation.size_limit import BYTES_PER_TOKEN
+from gateway.escaping import json_text
 from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, SearchSettings
@@ -34,7 +35,7 @@ async def test_two_hops_from_a_person_fit_and_stop_at_countries_and_languages(en
     expected = bfs(graph, [WD + person], 2, max_degree=most)
     async with connected(engine.open("wd50k", profile)) as client:
         answer = await asked(client, "bfs_query", seeds=[f"wd:{person}"], max_hops=2)
-    assert len(compact_json(answer).encode()) < TOKENS * BYTES_PER_TOKEN
+    assert len(json_text(answer).encode()) < TOKENS * BYTES_PER_TOKEN
     assert (answer["node_count"], answer["edge_count"]) == (len(expected.distance), len(expected.edges))
     gaps = {gap["cause"]: gap["count"] for gap in answer["incomplete"]}
     # The file is a part of Wikidata, in which many items are only mentioned: as in one half of the service.

@@ -9,7 +9,7 @@ from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.presentation.filters import FilteredTopology, TraversalArguments
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
-from gateway.engine.presentation.reference_shape import size_of_counts, size_of_summary
+from gateway.engine.presentation.reference_shape import size_of_counts, size_of_part
 from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.topology import Topology
@@ -77,7 +77,7 @@ class HeaderBuilder:
         for count in _LISTED:
             header.summary = self._summary(types, predicates, count)
             listed = len(header.summary.types) + len(header.summary.predicates)
-            if size_of_summary(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
+            if size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
                 break
 
     def _summary(self, types: Counter[str], predicates: Counter[Iri], count: int) -> TermSummary:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar, get_args
 
 from gateway.engine.answers import Match
-from gateway.engine.presentation.size import Shortener
-from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata
+from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata, Shortener
 from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
-from gateway.graph.values import Edge, Iri
+from gateway.graph.values import Basis, Edge, Iri
 
 Step = Literal[
     "properties_left_out",
@@ -209,7 +208,7 @@ class Header:
 
 
 @dataclass(slots=True)
-class Page:
+class SubgraphPage:
     """One page of a traversal.
 
     Attributes:
@@ -233,6 +232,11 @@ class Page:
     edges_across_pages: int | None = None
     snapshot: str | None = None
     is_result_changed: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing in the whole traversal."""
+        return not self.header.gaps
 
 
 @dataclass(slots=True)
@@ -325,3 +329,46 @@ class SearchPage:
     warnings: list[str]
     labels: Mapping[str, str]
     degraded: Degraded = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SchemaPage:
+    """What a graph contains.
+
+    Attributes:
+        description: What the graph is about.
+        complete: Whether all types and predicates are listed, and there are no others.
+        types: IDs of types, the most frequent first.
+        predicates: IDs of predicates, the most frequent first.
+        types_total: How many types are known.
+        predicates_total: How many predicates are known.
+        counts: Nodes of each listed type and edges of each listed predicate, where they were counted.
+        names: IDs of the predicates that carry names, the best first; None if they could not be detected.
+        basis: How the lists were made.
+        prefixes: Namespaces by prefix.
+        version: Changes when types, predicates or counts change.
+        next_steps: Advice for this graph.
+        warnings: What a reader should know.
+        labels: Names of the listed types and predicates, where IDs are opaque.
+        degraded: What is left out to save room.
+    """
+
+    description: str
+    complete: bool
+    types: Sequence[str]
+    predicates: Sequence[str]
+    types_total: int
+    predicates_total: int
+    counts: Mapping[str, int]
+    names: Sequence[str] | None
+    basis: Basis
+    prefixes: Mapping[str, str]
+    version: str
+    next_steps: str
+    warnings: list[str]
+    labels: Mapping[str, str]
+    degraded: Degraded = field(default_factory=dict)
+
+
+AnyPage = SubgraphPage | EntityPage | EntitiesPage | SearchPage | SchemaPage
+"""What one of the tools answers."""

@@ -17,9 +17,9 @@ from gateway.engine.presentation.filters import (
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
-from gateway.engine.presentation.page import Header, Page, PageEdge, PageNode
-from gateway.engine.presentation.reference_shape import size_of_header, size_of_page
-from gateway.engine.presentation.size_limit import limit_header, limit_page, max_bytes
+from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
+from gateway.engine.presentation.reference_shape import size_of_part
+from gateway.engine.presentation.size_limit import limit_header, limit_subgraph_page, max_bytes
 from gateway.engine.presentation.window import Window, edges_across, edges_within
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.term_lookup import Subclasses
@@ -96,7 +96,7 @@ class Presenter:
         self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
         self._node_filter = NodeFilter(store, prefixes, self._metadata_builder)
 
-    async def present(self, traversal: Traversal, call: Call) -> Page:
+    async def present(self, traversal: Traversal, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
 
         Raises:
@@ -108,7 +108,7 @@ class Presenter:
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
                 filtered = await self._filtered(traversal, call)
                 header = self._header(filtered)
-                room = filtered.limit - size_of_header(header)
+                room = filtered.limit - size_of_part(header)
                 window = self._window(filtered, room)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
@@ -210,29 +210,29 @@ class Presenter:
         if not edge.failed and (metadata := self._metadata_builder.edge(evidence, edge.omitted_texts)):
             edge.set_metadata(metadata)
 
-    def _fitted(self, window: Window, header: Header, labels: Labels, filtered: _Filtered) -> Page:
+    def _fitted(self, window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
         """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
         limit = filtered.limit
-        room = limit - size_of_header(header)
+        room = limit - size_of_part(header)
         while True:
             window.shrink(room, names_on_stubs=self._profile.names.on_stubs)
             window.cut(room)
             page = _page(window, header, labels, filtered)
-            excess = size_of_page(page) - limit
+            excess = size_of_part(page) - limit
             if excess <= 0:
                 return page
             if len(page.nodes) <= 1:
-                limit_page(page, limit)
+                limit_subgraph_page(page, limit)
                 return page
             room = min(room, window.size) - excess
 
 
-def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> Page:
+def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
     """Return the page with these nodes and edges."""
     arguments, topology = filtered.traversal.arguments, filtered.topology
     end = arguments.offset + len(window.nodes)
     mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
-    page = Page(
+    page = SubgraphPage(
         replace(
             header,
             warnings=[*header.warnings, *window.warnings],

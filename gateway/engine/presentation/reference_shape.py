@@ -6,40 +6,49 @@ other key has a colon, so they cannot collide (docs/contract.md, "Keys of metada
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SearchResult
+from gateway.engine import messages
+from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
 from gateway.engine.presentation.page import (
+    AnyPage,
     EntitiesPage,
     EntityPage,
     Header,
     IdList,
-    Page,
     PageEdge,
     PageGap,
     PageHit,
     PageNode,
+    SchemaPage,
     SearchPage,
     Step,
+    SubgraphPage,
     TermSummary,
 )
-from gateway.engine.presentation.size import size_of
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
-from gateway.graph.values import NoValue
+from gateway.escaping import json_text
+from gateway.graph.values import Basis, NoValue
 
 Json = dict[str, Any]
 Listed = TypeVar("Listed")
 
 
-def bfs_result(page: Page) -> BfsResult:
+def schema_result(page: SchemaPage) -> SchemaResult:
+    """Return the answer of `describe_schema`."""
+    return SchemaResult.model_validate(_schema_page(page))
+
+
+def bfs_result(page: SubgraphPage) -> BfsResult:
     """Return the answer of `bfs_query`."""
-    return BfsResult.model_validate(_page(page))
+    return BfsResult.model_validate(_subgraph(page))
 
 
-def intersection_result(page: Page) -> IntersectionResult:
+def intersection_result(page: SubgraphPage) -> IntersectionResult:
     """Return the answer of `intersect_subgraphs`."""
-    return IntersectionResult.model_validate(_page(page))
+    return IntersectionResult.model_validate(_subgraph(page))
 
 
 def entity_result(page: EntityPage) -> Entity:
@@ -57,49 +66,19 @@ def search_result(page: SearchPage) -> SearchResult:
     return SearchResult.model_validate(_search_page(page))
 
 
-def size_of_page(page: Page) -> int:
-    """Return the bytes of a page of a traversal."""
-    return size_of(_page(page))
+def size_of(value: Any) -> int:
+    """Return the bytes that a JSON value takes in an answer, the comma after it included."""
+    return len(json_text(value).encode()) + 1
 
 
-def size_of_header(header: Header) -> int:
-    """Return the bytes that the header of a page takes by itself."""
-    return size_of(_header(header))
+def size_of_part(part: AnyPage | Header | TermSummary | PageNode | PageEdge) -> int:
+    """Return the bytes that a page, or a part of a subgraph's page, takes."""
+    return size_of(_WRITERS[type(part)](part))
 
 
 def size_of_counts(header: Header) -> int:
     """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
     return size_of(_counts(header))
-
-
-def size_of_summary(summary: TermSummary) -> int:
-    """Return the bytes that the summary of terms takes."""
-    return size_of(_summary(summary))
-
-
-def size_of_node(node: PageNode) -> int:
-    """Return the bytes that a node of a traversal takes."""
-    return size_of(_node(node))
-
-
-def size_of_edge(edge: PageEdge) -> int:
-    """Return the bytes that an edge takes."""
-    return size_of(_edge(edge))
-
-
-def size_of_entity_page(page: EntityPage) -> int:
-    """Return the bytes of the answer about one entity."""
-    return size_of(_entity_page(page))
-
-
-def size_of_entities_page(page: EntitiesPage) -> int:
-    """Return the bytes of the answer about several entities."""
-    return size_of(_entities_page(page))
-
-
-def size_of_search_page(page: SearchPage) -> int:
-    """Return the bytes of the answer of a search."""
-    return size_of(_search_page(page))
 
 
 def size_of_hits(hits: Sequence[PageHit]) -> int:
@@ -132,7 +111,7 @@ def notation(value: PageValue | PageAssertion) -> str:
     return repr(_assertion(value) if isinstance(value, PageAssertion) else _value(value))
 
 
-def _page(page: Page) -> Json:
+def _subgraph(page: SubgraphPage) -> Json:
     written = _header(page.header)
     written["nodes"] = [_node(node) for node in page.nodes]
     written["edges"] = [_edge(edge) for edge in page.edges]
@@ -241,6 +220,38 @@ def _search_page(page: SearchPage) -> Json:
     return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
 
 
+def _schema_page(page: SchemaPage) -> Json:
+    written: Json = {
+        "graph_description": page.description,
+        "complete": page.complete,
+        "comprehensive": page.complete,
+        "entity_types": list(page.types),
+        "predicates": list(page.predicates),
+        "entity_types_total": page.types_total,
+        "predicates_total": page.predicates_total,
+        "counts": dict(page.counts),
+        "basis": _basis(page.basis),
+        "prefixes": dict(page.prefixes),
+        "schema_version": page.version,
+        "next_steps": page.next_steps,
+        "tool_usage_notes": messages.TOOL_USAGE_NOTES,
+    }
+    if page.names is not None:
+        written["names"] = list(page.names)
+    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+
+
+def _basis(basis: Basis) -> Json:
+    written: Json = {"methods": list(basis.methods)}
+    if basis.read_at is not None:
+        written["read_at"] = f"{datetime.fromtimestamp(basis.read_at, UTC):%Y-%m-%dT%H:%MZ}"
+    if basis.sampled:
+        written["sampled_triples"] = basis.sampled
+    if basis.sampled and basis.triples:
+        written["share"] = float(f"{min(1.0, basis.sampled / basis.triples):.2g}")
+    return written
+
+
 def _hit(hit: PageHit) -> Json:
     return {
         "id": hit.id,
@@ -322,3 +333,16 @@ def _one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
 
 def _is_written(listed: IdList) -> bool:
     return bool(listed.ids or listed.left_out)
+
+
+_WRITERS: Mapping[type, Callable[[Any], Json]] = {
+    PageNode: _node,
+    PageEdge: _edge,
+    Header: _header,
+    TermSummary: _summary,
+    SubgraphPage: _subgraph,
+    EntityPage: _entity_page,
+    EntitiesPage: _entities_page,
+    SearchPage: _search_page,
+    SchemaPage: _schema_page,
+}

@@ -10,30 +10,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.engine import messages
-from gateway.engine.answers import SchemaResult
 from gateway.engine.presentation.explain import room_for_explain
+from gateway.engine.presentation.labels import Labels, MentionedIds
 from gateway.engine.presentation.page import (
+    AnyPage,
     Degraded,
     EntitiesPage,
     EntityPage,
     Header,
     IdList,
-    Page,
+    PageNode,
+    SchemaPage,
     SearchPage,
     Step,
+    SubgraphPage,
     TermSummary,
 )
 from gateway.engine.presentation.reference_shape import (
+    size_of,
     size_of_degraded,
-    size_of_entities_page,
-    size_of_entity_page,
-    size_of_header,
-    size_of_page,
-    size_of_search_page,
+    size_of_entity,
+    size_of_field,
+    size_of_part,
 )
-from gateway.engine.presentation.size import BYTES_PER_TOKEN, size_of
+from gateway.engine.presentation.values import SHORTER, NodeMetadata, Shortener
+from gateway.graph.deadline import Deadline
 from gateway.settings.limits import SizeSettings
 from gateway.terms.words import cut
+
+BYTES_PER_TOKEN = 4
+"""An estimate: tokenizers differ, and the gateway does not know the client's (docs/contract.md)."""
 
 _TEXT = 200
 """Characters of a sentence that are left."""
@@ -60,22 +66,22 @@ def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[
 
 def limit_header(header: Header, limit: int) -> None:
     """Cut the sentences and lists of a header until it takes so many bytes, as far as that goes."""
-    _limit_header(header, limit, lambda: size_of_header(header))
+    _limit_header(header, limit, lambda: size_of_part(header))
 
 
-def limit_page(page: Page, limit: int) -> None:
+def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
     """Cut a page whose nodes and edges are as small as they get until it takes so many bytes, as far as that goes."""
-    if size_of_page(page) > limit:
+    if size_of_part(page) > limit:
         _drop_labels(page, page.header.degraded)
-    if size_of_page(page) > limit:
+    if size_of_part(page) > limit:
         _count(page.header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
         page.omitted_texts = {}
-    _limit_header(page.header, limit, lambda: size_of_page(page))
-    if size_of_page(page) > limit:
+    _limit_header(page.header, limit, lambda: size_of_part(page))
+    if size_of_part(page) > limit:
         for node in page.nodes:
             _count(page.header.degraded, "paths_left_out", len(node.paths))
             node.paths = ()
-    if size_of_page(page) > limit and len(page.nodes) == 1:
+    if size_of_part(page) > limit and len(page.nodes) == 1:
         # These are edges of the one node with itself.
         _count(page.header.degraded, "edges_left_out", len(page.edges))
         page.edges = []
@@ -83,41 +89,41 @@ def limit_page(page: Page, limit: int) -> None:
 
 def limit_entity_page(page: EntityPage, limit: int) -> None:
     """Cut the labels and sentences about one entity until the answer takes so many bytes, as far as that goes."""
-    if size_of_entity_page(page) > limit:
+    if size_of_part(page) > limit:
         _drop_labels(page, page.degraded)
-    if size_of_entity_page(page) > limit:
+    if size_of_part(page) > limit:
         page.warnings = _shorter(page.warnings)
 
 
 def limit_entities_page(page: EntitiesPage, limit: int) -> None:
     """Cut the labels, sentences and IDs beside several entities until the answer takes so many bytes."""
-    if size_of_entities_page(page) > limit:
+    if size_of_part(page) > limit:
         _drop_labels(page, page.degraded)
-    if size_of_entities_page(page) > limit:
+    if size_of_part(page) > limit:
         page.warnings = _shorter(page.warnings)
-    if size_of_entities_page(page) <= limit:
+    if size_of_part(page) <= limit:
         return
     for ids in (page.remaining, page.not_found, page.failed):
-        _cut_ids(ids, page.degraded, size_of_entities_page(page) - limit)
+        _cut_ids(ids, page.degraded, size_of_part(page) - limit)
         # What is in neither list is not accounted for.
         page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
 
 
 def limit_search_page(page: SearchPage, limit: int) -> None:
     """Cut the labels and sentences beside hits until the answer takes so many bytes, as far as that goes."""
-    if size_of_search_page(page) > limit:
+    if size_of_part(page) > limit:
         _drop_labels(page, page.degraded)
-    if size_of_search_page(page) > limit:
+    if size_of_part(page) > limit:
         page.warnings = _shorter(page.warnings)
         page.how = cut(page.how, _TEXT)
 
 
-def limit_schema(answer: SchemaResult, limit: int) -> None:
+def limit_schema_page(page: SchemaPage, limit: int) -> None:
     """Cut the labels and sentences of a schema until it takes so many bytes, as far as that goes."""
-    if size_of(answer.as_json()) > limit and answer.labels:
-        answer.degraded, answer.labels = {"labels_left_out": len(answer.labels)}, None
-    if size_of(answer.as_json()) > limit and answer.warnings:
-        answer.warnings = _shorter(answer.warnings)
+    if size_of_part(page) > limit:
+        _drop_labels(page, page.degraded)
+    if size_of_part(page) > limit:
+        page.warnings = _shorter(page.warnings)
 
 
 def _limit_header(header: Header, limit: int, size: Callable[[], int]) -> None:
@@ -152,7 +158,7 @@ def _shorter(warnings: Sequence[str]) -> list[str]:
     return [*(cut(text, _TEXT) for text in warnings[:_WARNINGS]), *([messages.more_warnings(rest)] if rest > 0 else [])]
 
 
-def _drop_labels(page: Page | EntityPage | EntitiesPage | SearchPage, degraded: Degraded) -> None:
+def _drop_labels(page: AnyPage, degraded: Degraded) -> None:
     _count(degraded, "labels_left_out", len(page.labels))
     page.labels = {}
 
@@ -160,3 +166,64 @@ def _drop_labels(page: Page | EntityPage | EntitiesPage | SearchPage, degraded: 
 def _count(degraded: Degraded, step: Step, number: int) -> None:
     if number:
         degraded[step] = degraded.get(step, 0) + number
+
+
+def shorten_entities(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> Degraded:
+    """Shorten long values, harder and harder, until entities fit; then drop the last values of those too long.
+
+    Together they may still be longer than the limit; each by itself is not.
+
+    Raises:
+        DeadlinePassed: The time was not enough.
+
+    Returns:
+        What was left out, by step.
+    """
+    degraded: Degraded = {}
+    whole = [entity.metadata or NodeMetadata() for entity in entities]
+    for text, elements in SHORTER:
+        if _size_with_labels(entities, labels) <= limit:
+            break
+        shortener = Shortener(text, elements)
+        for entity, metadata in deadline.checking(zip(entities, whole, strict=True), at_once=1):
+            entity.metadata = metadata.shortened(shortener)
+        if shortener.shortened:
+            degraded["values_shortened"] = shortener.shortened
+    if left_out := sum(_drop_last(entity, limit, labels) for entity in deadline.checking(entities, at_once=1)):
+        degraded["properties_left_out"] = left_out
+    return degraded
+
+
+def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> int:
+    """Return how many entities fit together with the IDs of the others; at least one."""
+    used, named = 0, 0
+    left = sum(size_of(entity.id) for entity in entities)
+    mentioned = MentionedIds()
+    for count, entity in enumerate(deadline.checking(entities, at_once=1)):
+        left -= size_of(entity.id)
+        used += size_of_entity(entity)
+        mentioned.add_nodes([entity])
+        named = size_of(labels.of(mentioned)) if labels.by_id else 0
+        if used + named + left > limit and count:
+            return count
+    return len(entities)
+
+
+def _drop_last(entity: PageNode, limit: int, labels: Labels) -> int:
+    """Drop the last values of an entity that alone is too long, and return how many."""
+    excess = _size_with_labels([entity], labels) - limit
+    if excess <= 0:
+        return 0
+    parts = (entity.metadata or NodeMetadata()).parts
+    count = len(parts)
+    while excess > 0 and parts:
+        while excess > 0 and parts:
+            excess -= size_of_field(parts.pop())
+        entity.metadata = NodeMetadata.of_parts(parts)
+        excess = _size_with_labels([entity], labels) - limit
+    return count - len(parts)
+
+
+def _size_with_labels(entities: Sequence[PageNode], labels: Labels) -> int:
+    """Return the bytes that entities take, with the names of the IDs that they mention."""
+    return sum(map(size_of_entity, entities)) + size_of(labels.of(MentionedIds.in_nodes(entities)))

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from gateway.engine.presentation.size import Shortener
 from gateway.graph.values import NoValue
 from gateway.terms.literals import JsonScalar
+from gateway.terms.words import cut
+
+SHORTER = ((1_000, 100), (200, 30), (80, 10))
+"""Characters of a text and elements of a list that are left, by how hard it must be tried."""
 
 
 class Id(str):
@@ -41,6 +44,35 @@ class Nested:
 PageValue = JsonScalar | Amount | NoValue | Nested
 Properties = Mapping[str, Sequence[PageValue]]
 Listed = TypeVar("Listed")
+
+
+@dataclass(slots=True)
+class Shortener:
+    """Shortens texts and lists, and counts how many.
+
+    Attributes:
+        text: Characters above which a text is cut.
+        elements: Elements above which a list is cut.
+        shortened: How many values were cut.
+    """
+
+    text: int
+    elements: int
+    shortened: int = 0
+
+    def __call__(self, text: str) -> str:
+        """Return a text, cut where it is too long."""
+        if len(text) <= self.text:
+            return text
+        self.shortened += 1
+        return cut(text, self.text)
+
+    def beginning(self, values: Sequence[Listed]) -> Sequence[Listed]:
+        """Return as many of the first values as a list may have."""
+        if len(values) <= self.elements:
+            return values
+        self.shortened += 1
+        return values[: self.elements]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gateway.engine import messages
 from gateway.engine.presentation.page import Degraded, PageEdge, PageNode
-from gateway.engine.presentation.reference_shape import size_of_edge, size_of_node
-from gateway.engine.presentation.size import SHORTER, Shortener, largest_page
+from gateway.engine.presentation.reference_shape import size_of_part
+from gateway.engine.presentation.values import SHORTER, Shortener
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, Iri
 
@@ -115,6 +115,25 @@ class Window:
         self.ends = [self.ends[position] for position in inside]
 
 
+def largest_page(node_sizes: Sequence[int], edge_sizes: Sequence[tuple[int, int]], room: int) -> int:
+    """Return how many nodes fit together with the edges among them; at least one.
+
+    Args:
+        node_sizes: Bytes of each node, in order.
+        edge_sizes: For each edge the position of its later end, and its bytes.
+        room: Bytes that nodes and edges may take together.
+    """
+    completed = [0] * len(node_sizes)
+    for later_end, size in edge_sizes:
+        completed[later_end] += size
+    used = 0
+    for position, size in enumerate(node_sizes):
+        used += size + completed[position]
+        if used > room:
+            return max(1, position)
+    return len(node_sizes)
+
+
 def edges_within(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> list[tuple[int, Edge]]:
     """Return the edges with both ends in a window, each with the position of its later end."""
     position = {node: index for index, node in enumerate(window)}
@@ -133,5 +152,5 @@ def edges_across(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadlin
 
 def _size(item: PageNode | PageEdge) -> int:
     if item.size is None:
-        item.size = size_of_node(item) if isinstance(item, PageNode) else size_of_edge(item)
+        item.size = size_of_part(item)
     return item.size

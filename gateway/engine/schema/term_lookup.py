@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gateway.engine import filter_messages
+from gateway.engine import messages
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -118,10 +118,10 @@ class TermLookup:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
                 meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
-                warnings.append(filter_messages.several_meant(argument, quoted(name), self._kind, meant))
+                warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
         if len(warnings) > _WARNED:
-            warnings[_WARNED:] = [filter_messages.more_names(argument, len(warnings) - _WARNED)]
+            warnings[_WARNED:] = [messages.more_names(argument, len(warnings) - _WARNED)]
         return Chosen(frozenset(iris), tuple(warnings), whole)
 
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
@@ -163,8 +163,8 @@ class TermLookup:
         if self._comprehensive:
             shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
             some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
-            raise filter_messages.unknown_name(argument, quoted(name), self._kind, nearest, some)
-        return filter_messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest)
+            raise messages.unknown_name(argument, quoted(name), self._kind, nearest, some)
+        return messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest)
 
 
 _LEVELS = 20
@@ -211,7 +211,7 @@ class Subclasses:
     def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
         warnings = []
         if failed:
-            warnings.append(filter_messages.subclasses_unread(argument, self._prefixes.listed(failed)))
+            warnings.append(messages.subclasses_unread(argument, self._prefixes.listed(failed)))
         if cut:
-            warnings.append(filter_messages.too_many_subclasses(argument, _MOST))
+            warnings.append(messages.too_many_subclasses(argument, _MOST))
         return warnings

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.engine import messages
-from gateway.engine.answers import EntitiesResult, Entity
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
-from gateway.engine.presentation.entities import how_many_fit, shortened
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.reference_shape import entities_result, entity_result, size_of_unanswered
-from gateway.engine.presentation.size import size_of
-from gateway.engine.presentation.size_limit import limit_entities_page, limit_entity_page, max_bytes
+from gateway.engine.presentation.reference_shape import size_of, size_of_unanswered
+from gateway.engine.presentation.size_limit import (
+    how_many_fit,
+    limit_entities_page,
+    limit_entity_page,
+    max_bytes,
+    shorten_entities,
+)
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import ranked
@@ -67,7 +70,7 @@ class EntityDescriber:
         self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def one(self, arguments: DescribeEntity, call: Call) -> Entity:
+    async def one(self, arguments: DescribeEntity, call: Call) -> EntityPage:
         """Return one entity, flat.
 
         Raises:
@@ -85,7 +88,7 @@ class EntityDescriber:
         room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
-        degraded = shortened([entity], room, labels, call.call_deadline)
+        degraded = shorten_entities([entity], room, labels, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
             entity,
@@ -95,9 +98,9 @@ class EntityDescriber:
             labels=labels.of(mentioned),
         )
         limit_entity_page(page, limit)
-        return entity_result(page)
+        return page
 
-    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesResult:
+    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesPage:
         """Return several entities in the order asked; what is not found or failed is listed apart.
 
         Raises:
@@ -117,7 +120,7 @@ class EntityDescriber:
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
-        degraded = shortened(entities, room, labels, call.call_deadline)
+        degraded = shorten_entities(entities, room, labels, call.call_deadline)
         count = how_many_fit(entities, room, labels, call.call_deadline)
         shown = entities[:count]
         mentioned = MentionedIds.in_nodes(shown)
@@ -132,7 +135,7 @@ class EntityDescriber:
             labels=labels.of(mentioned),
         )
         limit_entities_page(page, limit)
-        return entities_result(page)
+        return page
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
         """Return whether the graph asked said all that there is about the entities that were found."""

@@ -1,24 +1,33 @@
-"""Answers `describe_schema`: the types and predicates of the graph, as many as fit."""
+"""Answers `describe_schema`: the types and predicates of the graph, as many as fit, and advice for it."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from gateway.engine import advice
-from gateway.engine.answers import SchemaBasis, SchemaResult
+from gateway.engine import messages
 from gateway.engine.arguments import DescribeSchema
-from gateway.engine.presentation.size import size_of
-from gateway.engine.presentation.size_limit import limit_schema, max_bytes
+from gateway.engine.presentation.page import SchemaPage
+from gateway.engine.presentation.reference_shape import size_of_part
+from gateway.engine.presentation.size_limit import limit_schema_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, labels_of
-from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call
-from gateway.graph.values import Basis, Schema
+from gateway.graph.values import Iri, Schema
 from gateway.settings.profile import Profile
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.folding import fold
+from gateway.terms.iri import local_name
+from gateway.terms.prefixes import PrefixMap, is_plain_curie
 
 LISTED = (200, 100, 50, 20, 5, 1, 0)
 """Types, and predicates, that are listed: as many as fit."""
+
+_MOST_DESCRIBED = 5
+"""Types that the description of a graph names."""
+
+_FLOODS = 0.4
+"""The share of all nodes above which a type is said to flood answers."""
+
+_MOST_NAMED = 3
+"""IDs that one sentence of advice lists."""
 
 
 class SchemaDescriber:
@@ -29,7 +38,7 @@ class SchemaDescriber:
         self._prefixes = prefixes
         self._schema_cache = schema_cache
 
-    async def describe(self, arguments: DescribeSchema, call: Call) -> SchemaResult:
+    async def describe(self, arguments: DescribeSchema, call: Call) -> SchemaPage:
         """Return the schema, the most frequent types and predicates where not all fit.
 
         Raises:
@@ -38,78 +47,107 @@ class SchemaDescriber:
         view = await self._schema_cache.view(call, in_full=True)
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
-        answer = self._fitting(view, explain=arguments.explain)
-        limit_schema(answer, max_bytes(self._profile.size, None, explain=arguments.explain)[0])
-        return answer
+        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        page = self._fitting(view, limit)
+        limit_schema_page(page, limit)
+        return page
 
-    def latest(self) -> SchemaResult | None:
+    def latest(self) -> SchemaPage | None:
         """Return the latest schema without asking the graph; None before it was read."""
         view = self._schema_cache.latest
-        return None if view is None or view.fault is not None else self._fitting(view, explain=False)
+        if view is None or view.fault is not None:
+            return None
+        return self._fitting(view, max_bytes(self._profile.size, None, explain=False)[0])
 
-    def _fitting(self, view: SchemaView, *, explain: bool) -> SchemaResult:
-        limit, _ = max_bytes(self._profile.size, None, explain=explain)
-        answers = (self._answer(view, count) for count in LISTED)
-        answer = next(answers)
-        while size_of(answer.as_json()) > limit and (smaller := next(answers, None)) is not None:
-            answer = smaller
-        return answer
+    def _fitting(self, view: SchemaView, limit: int) -> SchemaPage:
+        pages = (self._page(view, count) for count in LISTED)
+        page = next(pages)
+        while size_of_part(page) > limit and (smaller := next(pages, None)) is not None:
+            page = smaller
+        return page
 
-    def _answer(self, view: SchemaView, count: int) -> SchemaResult:
-        """Return the answer with at most so many types and as many predicates."""
-        schema = view.schema
+    def _page(self, view: SchemaView, count: int) -> SchemaPage:
+        """Return the page with at most so many types and as many predicates."""
+        schema, shorten = view.schema, self._prefixes.shorten
         types, predicates = schema.types[:count], schema.predicates[:count]
-        listed_all = len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
+        complete = view.comprehensive and len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
         listed = [*types, *predicates]
-        shorten = self._prefixes.shorten
         ids = [shorten(term.iri) for term in listed]
-        labels = labels_of(view, self._prefixes, [term.iri for term in listed])
-        return SchemaResult(
-            graph_description=advice.description(self._profile, schema, self._prefixes),
-            complete=view.comprehensive and listed_all,
-            comprehensive=view.comprehensive and listed_all,
-            entity_types=ids[: len(types)],
+        warnings = [] if view.comprehensive else [messages.not_all_listed(schema.reason, self._schema_cache.is_reading)]
+        totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
+        warnings += [messages.list_cut(name, count, total) for name, total in totals.items() if total > count]
+        labels = labels_of(view, self._prefixes, [term.iri for term in listed]) if self._profile.names.on_stubs else {}
+        return SchemaPage(
+            description=self._description(schema),
+            complete=complete,
+            types=ids[: len(types)],
             predicates=ids[len(types) :],
-            entity_types_total=len(schema.types),
+            types_total=len(schema.types),
             predicates_total=len(schema.predicates),
             counts={shorten(term.iri): term.count for term in listed if term.count is not None},
-            labels=labels if self._profile.names.on_stubs else None,
             names=None if schema.names is None else [shorten(iri) for iri in schema.names],
-            basis=_basis(schema.basis),
+            basis=schema.basis,
             prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
-            schema_version=schema.version,
-            warnings=[*([] if view.comprehensive else [self._incompleteness(schema)]), *_cut_lists(schema, count)]
-            or None,
-            next_steps=advice.next_steps(
-                self._profile, schema, self._prefixes, closed=view.comprehensive and listed_all
-            ),
-            tool_usage_notes=advice.TOOL_USAGE_NOTES,
+            version=schema.version,
+            next_steps=self._next_steps(schema, complete=complete),
+            warnings=warnings,
+            labels=labels,
         )
 
-    def _incompleteness(self, schema: Schema) -> str:
-        later = (
-            " All of it is being read in the background: ask again in a while." if self._schema_cache.is_reading else ""
-        )
-        return f"The lists are not complete: {schema.reason.rstrip('.')}.{later}"
+    def _description(self, schema: Schema) -> str:
+        """Return what the graph is about: the operator's words, or figures and plain CURIEs.
 
+        It is among the instructions of the server, so no text of the graph stands in it: no label, and no ID that reads
+        as text.
+        """
+        if self._profile.description:
+            return self._profile.description
+        if not schema.types and not schema.predicates:
+            return messages.UNKNOWN_GRAPH
+        prefixes = self._prefixes.prefixes
+        shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types)
+        plain = [
+            f"{term.count:,} {short}" if term.count is not None else short
+            for term, short in shown
+            if is_plain_curie(short, prefixes)
+        ]
+        edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
+        return messages.graph_description(edges, ", ".join(plain[:_MOST_DESCRIBED]))
 
-def _cut_lists(schema: Schema, count: int) -> list[str]:
-    """Return a warning for each list that is cut to fit."""
-    totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
-    return [
-        f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "
-        "label; schema_summary of bfs_query shows those of a neighborhood."
-        for name, total in totals.items()
-        if total > count
-    ]
+    def _next_steps(self, schema: Schema, *, complete: bool) -> str:
+        """Return the advice for this graph: the operator's own words first."""
+        world = messages.CLOSED_WORLD if complete else messages.OPEN_WORLD
+        own = self._profile.next_steps
+        parts = (own, messages.START, world, self._about_names(schema), self._about_floods(schema))
+        return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 
+    def _about_names(self, schema: Schema) -> str:
+        if self._profile.search.api:
+            return messages.SEARCH_BY_API
+        if schema.names:
+            return messages.names_compared(", ".join(map(self._id, schema.names[:_MOST_NAMED])))
+        return "" if schema.names is None else messages.NO_NAMES
 
-def _basis(basis: Basis) -> SchemaBasis:
-    read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
-    share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
-    return SchemaBasis(
-        methods=list(basis.methods),
-        read_at=None if read_at is None else f"{read_at:%Y-%m-%dT%H:%MZ}",
-        sampled_triples=basis.sampled or None,
-        share=None if share is None else float(f"{share:.2g}"),
-    )
+    def _about_floods(self, schema: Schema) -> str:
+        """Say which type most nodes have, where that is known, since it fills every answer."""
+        total = sum(term.count or 0 for term in schema.types)
+        if not schema.exact or len(schema.types) < 3 or not total:  # noqa: PLR2004 - of two types, neither floods
+            return ""
+        first = schema.types[0]
+        share = (first.count or 0) / total
+        return "" if share < _FLOODS else messages.flooding_type(round(100 * share), self._shown(first.iri, schema))
+
+    def _about_hubs(self, schema: Schema) -> str:
+        named = ", ".join(self._shown(iri, schema) for iri in schema.hubs[:_MOST_NAMED])
+        return messages.hub_types(named, self._profile.hubs.max_degree) if named else ""
+
+    def _shown(self, iri: Iri, schema: Schema) -> str:
+        """Return the ID of a type, with its label, quoted and bounded, where the ID does not say it."""
+        short = self._id(iri)
+        label = next((term.label for term in schema.types if term.iri == iri), "")
+        return f"{short} (label: {quoted(label)})" if label and fold(local_name(iri)) != fold(label) else short
+
+    def _id(self, iri: Iri) -> str:
+        """Return an ID as advice may name it: quoted and cut where it may read as text."""
+        short = self._prefixes.shorten(iri)
+        return short if is_plain_curie(short, self._prefixes.prefixes) else quoted(short)

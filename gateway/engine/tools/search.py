@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gateway.engine import messages
-from gateway.engine.answers import SearchResult
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
-from gateway.engine.presentation.reference_shape import search_result, size_of_hits
-from gateway.engine.presentation.size import Shortener, size_of
+from gateway.engine.presentation.reference_shape import size_of, size_of_hits
 from gateway.engine.presentation.size_limit import limit_search_page, max_bytes
+from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.term_lookup import Chosen, Subclasses
 from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView, names_in_doubt
@@ -51,7 +50,7 @@ class EntitySearcher:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def search(self, arguments: SearchEntities, call: Call) -> SearchResult:
+    async def search(self, arguments: SearchEntities, call: Call) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
 
         Raises:
@@ -101,7 +100,7 @@ class EntitySearcher:
             labels=labels.of(_types(fitting)),
         )
         limit_search_page(page, limit)
-        return search_result(page)
+        return page
 
     async def _weights(
         self, hits: Hits, best: Sequence[RankedHit], arguments: SearchEntities, call: Call

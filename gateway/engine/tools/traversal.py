@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.engine import messages
-from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
 from gateway.engine.presentation.filters import TraversalArguments, resolve
-from gateway.engine.presentation.page import Page
+from gateway.engine.presentation.page import SubgraphPage
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter, Traversal
-from gateway.engine.presentation.reference_shape import bfs_result, intersection_result
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.tools.description import expanded
 from gateway.engine.traversal.breadth_first import HubRule
@@ -45,15 +43,14 @@ class Traverser:
         """Drop all snapshots."""
         self._snapshots.clear()
 
-    async def bfs(self, arguments: BfsQuery, call: Call) -> BfsResult:
-        """Answer `bfs_query`."""
-        return bfs_result(await self._page(arguments, arguments.max_hops, call))
+    async def page(self, arguments: TraversalArguments, call: Call) -> SubgraphPage:
+        """Return the page of a traversal that its arguments ask for.
 
-    async def intersection(self, arguments: IntersectSubgraphs, call: Call) -> IntersectionResult:
-        """Answer `intersect_subgraphs`."""
-        return intersection_result(await self._page(arguments, arguments.k, call))
-
-    async def _page(self, arguments: TraversalArguments, hops: int, call: Call) -> Page:
+        Raises:
+            InputError: An ID is none, no seed exists, or a filter names what the graph does not have.
+            Fault: Nothing could be learnt about any seed; for an intersection, about some seed.
+        """
+        hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)

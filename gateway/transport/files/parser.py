@@ -21,14 +21,12 @@ import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, cast
 from xml.parsers import expat
 
 import pyoxigraph
 
-from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.parser_streams import (
     HEADER,
     REFUSAL,
@@ -120,7 +118,8 @@ class FileParser:
             self._refuse_cut_xml()
         if not output.written:
             self._refuse_other_json()
-        return Result(prefixes, Fingerprint.of(stat, reader.sha256, opened_ns), not output.written)
+        times = (stat.st_mtime_ns, stat.st_ctime_ns)
+        return Result(prefixes, stat.st_size, times, opened_ns, reader.sha256, is_empty=not output.written)
 
     def _parse(self, reader: FileReader, output: TripleWriter) -> dict[str, str]:
         with (
@@ -291,4 +290,4 @@ def main() -> None:
     except OSError as error:
         send(REFUSAL, json.dumps({"wrong": error.strerror or str(error)}).encode())
     else:
-        send(RESULT, json.dumps(asdict(result)).encode())
+        send(RESULT, json.dumps(result._asdict()).encode())

@@ -5,12 +5,12 @@ from gateway.engine.presentation.page import (
     EntityPage,
     Header,
     IdList,
-    Page,
     PageEdge,
     PageGap,
     PageHit,
     PageNode,
     SearchPage,
+    SubgraphPage,
     TermSummary,
 )
 from gateway.engine.presentation.reference_shape import (
@@ -19,12 +19,9 @@ from gateway.engine.presentation.reference_shape import (
     entity_result,
     intersection_result,
     search_result,
-    size_of_entities_page,
-    size_of_entity_page,
-    size_of_page,
-    size_of_search_page,
+    size_of,
+    size_of_part,
 )
-from gateway.engine.presentation.size import size_of
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, NodeMetadata, PageAssertion
 from gateway.graph.values import Edge, NoValue
 from tests.engine.small import X
@@ -83,7 +80,9 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         summary=TermSummary(["x:T"], ["x:p"], 5, 6),
         degraded={"ids_not_listed": 1},
     )
-    page = Page(header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, {"x:T": "T"})
+    page = SubgraphPage(
+        header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, {"x:T": "T"}
+    )
     page.next_offset, page.edges_across_pages, page.snapshot, page.is_result_changed = 2, 1, "abc", True
     assert bfs_result(page).as_json() == {
         "seeds": ["x:a"],
@@ -126,11 +125,11 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         "snapshot": "abc",
         "result_changed": True,
     }
-    assert size_of_page(page) == size_of(bfs_result(page).as_json())
+    assert size_of_part(page) == size_of(bfs_result(page).as_json())
 
 
 def test_what_a_page_does_not_have_is_not_written() -> None:
-    page = Page(LITTLE, [], [])
+    page = SubgraphPage(LITTLE, [], [])
     assert bfs_result(page).as_json() == {
         "seeds": ["x:a"],
         "max_hops": 1,
@@ -146,7 +145,7 @@ def test_what_a_page_does_not_have_is_not_written() -> None:
 
 def test_a_page_without_levels_is_an_intersection() -> None:
     header = Header(IdList(["x:a"]), 2, 1, 0, None, [], {}, IdList([]), 0, [], TermSummary((), ()))
-    written = intersection_result(Page(header, [], [])).as_json()
+    written = intersection_result(SubgraphPage(header, [], [])).as_json()
     assert written["k"] == 2
     assert not {"levels", "max_hops"} & written.keys()
 
@@ -163,8 +162,8 @@ def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
         "warnings": ["Careful."],
         "remaining_ids": ["x:c"],
     }
-    assert size_of_entity_page(alone) == size_of(entity_result(alone).as_json())
-    assert size_of_entities_page(several) == size_of(entities_result(several).as_json())
+    assert size_of_part(alone) == size_of(entity_result(alone).as_json())
+    assert size_of_part(several) == size_of(entities_result(several).as_json())
 
 
 def test_a_hit_has_what_is_known_of_it() -> None:
@@ -178,4 +177,4 @@ def test_a_hit_has_what_is_known_of_it() -> None:
         "complete": True,
         "searched": {"how": "names", "found": 2, "truncated": False, "exhaustive": True},
     }
-    assert size_of_search_page(page) == size_of(search_result(page).as_json())
+    assert size_of_part(page) == size_of(search_result(page).as_json())

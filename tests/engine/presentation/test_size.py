@@ -15,9 +15,9 @@ from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.reference_shape import size_of_field
-from gateway.engine.presentation.size import Shortener, compact_json, largest_page
-from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue
-from gateway.engine.presentation.window import Window
+from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue, Shortener
+from gateway.engine.presentation.window import Window, largest_page
+from gateway.escaping import json_text
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
@@ -41,7 +41,7 @@ VALUES: st.SearchStrategy[PageValue] = st.recursive(
 
 def bytes_of(answer: Answer) -> int:
     """Count the bytes of an answer as it is sent."""
-    return len(compact_json(answer.as_json()).encode())
+    return len(json_text(answer.as_json()).encode())
 
 
 @dataclass(frozen=True)
