@@ -6,7 +6,7 @@ from gateway.engine import messages
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.page import SchemaPage
 from gateway.engine.presentation.reference_shape import size_of_part
-from gateway.engine.presentation.size_limit import limit_schema_page, max_bytes
+from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, labels_of
 from gateway.errors import BudgetSpent, DeadlinePassed, quoted
@@ -49,7 +49,7 @@ class SchemaDescriber:
             raise view.fault
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         page = self._fitting(view, limit)
-        limit_schema_page(page, limit)
+        limit_page(page, limit)
         return page
 
     def latest(self) -> SchemaPage | None:
