@@ -7,7 +7,6 @@ A client of MCP starts a server process for each session, and the endpoint count
 from __future__ import annotations
 
 import contextlib
-import copy
 import hashlib
 import json
 import logging
@@ -73,7 +72,7 @@ class QuotaFile:
         # Where this process could not write, it may know more than the file.
         if written is not None and (self._is_written or written.at >= self._latest.at):
             self._latest, self._is_written = written, True
-        return copy.deepcopy(self._latest)
+        return self._latest.copy()
 
     @contextmanager
     def changing(self) -> Iterator[QuotaState]:
