@@ -28,14 +28,14 @@ TRIPLES, PROGRESS, RESULT, REFUSAL = b"T", b"P", b"R", b"E"
 Send = Callable[[bytes, bytes], None]
 """Takes one frame: its kind and its content."""
 
-_MEGABYTE = 1 << 20
-_ALWAYS_ALLOWED = 64 * _MEGABYTE
+MEGABYTE = 1 << 20
+_ALWAYS_ALLOWED = 64 * MEGABYTE
 """Bytes that even the smallest file may unpack to."""
 
 _CPU_UNIT = 100_000_000
 """Unpacked bytes after which the parser is granted further processor time."""
 
-_LONGEST = 15 * _MEGABYTE
+_LONGEST = 15 * MEGABYTE
 """Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
 
 
@@ -123,7 +123,7 @@ class FileReader(io.RawIOBase):
         size = self._file.readinto(view) or 0
         self._hash.update(view[:size])
         self._read += size
-        if self._read - self._reported >= _MEGABYTE:
+        if self._read - self._reported >= MEGABYTE:
             self._reported = self._read
             self._send(PROGRESS, POSITION.pack(self._read, self._size))
         return size
