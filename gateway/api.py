@@ -27,8 +27,7 @@ from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
-from gateway.flow.quota_file import shared_storage
-from gateway.flow.quota_state import MemoryStorage
+from gateway.flow.quota_state import MemoryStorage, shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore, OnProgress
 from gateway.labels.in_process_index import InProcessIndexSource
@@ -62,7 +61,7 @@ from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import WikibaseApi
 from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
-from gateway.wikibase.search import ApiSearch, WikibaseStore
+from gateway.wikibase.search import WikibaseStore
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
@@ -277,7 +276,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_bytes, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
     requests = ApiRequests(ApiClient(api, api_flow(endpoint.requests)), language)
-    return WikibaseStore(store, ApiSearch(requests, store))
+    return WikibaseStore(store, requests)
 
 
 def _loaded(

@@ -1,6 +1,7 @@
 """What the tests share: the event loop they run on, and the engines that one test runs on."""
 
 import functools
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,6 +15,11 @@ from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_column
 
 register_profiles()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of every later search for garbage: it is most of what there is."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -32,10 +32,7 @@ _HERE = "the graph is in this process"
 async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = SECONDS_EACH) -> Report:
     """Return what an endpoint can do, and how it must be queried.
 
-    Args:
-        http: The transport to it.
-        profile: The profile of the operator.
-        seconds_each: The time for one probe; the claim of a probe that takes longer is not determined.
+    A probe may take `seconds_each`; the claim of one that takes longer is not determined.
 
     Raises:
         Fault: The endpoint cannot be reached, or it is no SPARQL endpoint.
@@ -77,13 +74,7 @@ async def _check_reachable(http: Http, prober: Prober) -> None:
 
 
 async def check_graph(transport: InProcess, place: str, profile: Profile) -> Report:
-    """Return the report on a graph in this process, as far as the claims apply to it.
-
-    Args:
-        transport: The transport to it.
-        place: The name of the graph in the report.
-        profile: The profile.
-    """
+    """Return the report on a graph in this process, named `place`, as far as the claims apply to it."""
     prober = Prober.of(transport, profile.endpoint, SECONDS_EACH)
     graphs = await determined(probes.named_graphs(prober))
     claims = Claims(

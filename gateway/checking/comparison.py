@@ -53,9 +53,7 @@ class Comparer:
     async def comparisons(self, triples: Claim, *, several: bool) -> tuple[Comparison, ...]:
         """Return comparisons of the edges and types of a few nodes, and of the number of triples if that is exact.
 
-        Args:
-            triples: The number of triples.
-            several: Whether the graph is the union of several graphs.
+        `several`: the graph is the union of several graphs.
         """
         results = []
         try:

@@ -77,10 +77,6 @@ def _named_datasets(parts: SplitResult) -> Iterator[str]:
 async def find_query_endpoint(http: Http, deadline: Deadline) -> str | None:
     """Ask the configured URL, and then likely ones of the same server, something harmless.
 
-    Args:
-        http: A transport to the configured URL.
-        deadline: When to stop.
-
     Returns:
         The first URL that answers as a query endpoint, for the operator's eyes; None where none does.
     """

@@ -41,11 +41,7 @@ class Claim:
 
 
 def not_determined(why: str) -> Claim:
-    """Return a claim without a value.
-
-    Args:
-        why: The reason.
-    """
+    """Return a claim without a value, with the reason."""
     return Claim(None, why)
 
 
@@ -158,14 +154,7 @@ _MIN_ROWS = 10
 
 
 def settings_for(url: str, engine: EngineName, claims: Claims, graphs: Graphs) -> str:
-    """Return a snippet of a profile.
-
-    Args:
-        url: The URL of the endpoint.
-        engine: The recognised engine.
-        claims: The properties of the endpoint.
-        graphs: The graphs to query.
-    """
+    """Return a snippet of a profile that queries the given graphs of an endpoint."""
     endpoint = [f"url = {_text(url)}"]
     if engine != "unknown":
         endpoint.append(f"engine = {_text(engine)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -12,7 +12,7 @@ from rich.text import Text
 from gateway.api import connect, load
 from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.report import Claim, Comparison, Report
-from gateway.cli.graph_source import check_one_source, endpoint_url, name_of_graph, profile_of
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import DIFFERENT, clean, line, print_json
@@ -20,6 +20,7 @@ from gateway.cli.render import WARNING, sections, warned
 from gateway.cli.screen import ProgressBar, Screen
 from gateway.escaping import json_text
 from gateway.sparql.engines.traits import TRAITS
+from gateway.transport.base import Transport
 
 _FAINT = "dim"
 _VALUE_CELLS = 24
@@ -56,28 +57,20 @@ def check(options: CommonOptions) -> int:
 
 
 def _checked(options: CommonOptions) -> Report:
-    profile = profile_of(options)
-    check_one_source(options)
-    if url := endpoint_url(options, profile):
-        http = connect(url, profile)
-
-        async def endpoint() -> Report:
-            try:
-                return await check_endpoint(http, profile)
-            finally:
-                await http.close()
-
-        return asyncio.run(endpoint())
+    source = GraphSource(options)
+    if source.url:
+        http = connect(source.url, source.profile)
+        return asyncio.run(_closing(http, check_endpoint(http, source.profile)))
     with ProgressBar(quiet=options.as_json) as bar:
-        transport, _ = load(options.graph, profile, bar.show_load, options.store)
+        transport, _ = load(options.graph, source.profile, bar.show_load, options.store)
+    return asyncio.run(_closing(transport, check_graph(transport, source.name, source.profile)))
 
-    async def graph() -> Report:
-        try:
-            return await check_graph(transport, name_of_graph(options, profile), profile)
-        finally:
-            await transport.close()
 
-    return asyncio.run(graph())
+async def _closing(transport: Transport, report: Awaitable[Report]) -> Report:
+    try:
+        return await report
+    finally:
+        await transport.close()
 
 
 def rendered(report: Report) -> RenderableType:

@@ -14,34 +14,66 @@ from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
-from gateway.settings.profile import Profile
-
-_NUMBER = re.compile(r"[0-9]{1,12}")
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
     from gateway.server.gateway_opener import OnFileRead
 
-
-def profile_of(options: CommonOptions) -> Profile:
-    """Return the selected profile, or the default one, with the changes that other options make.
-
-    Raises:
-        ConfigurationError: The profile or one of these options is wrong.
-    """
-    name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
-    profile = with_contact(load_profile(name), options.contact)
-    return profile.model_copy(update={"files": with_file_limits(profile.files, options.file_limits)})
+_NUMBER = re.compile(r"[0-9]{1,12}")
+"""The value of a file limit; no machine has more."""
 
 
-def prefixes_of(given: Sequence[str] | None) -> Mapping[str, str]:
-    """Return the prefixes that are given as `NAME=IRI`.
+class GraphSource:
+    """The graph that the common options select.
+
+    Attributes:
+        profile: The selected profile, or the default one, with the changes that other options make.
+        url: The URL of the endpoint, which may be wrong; empty for a graph in this process.
 
     Raises:
-        ConfigurationError: One has another form, or a name has two IRIs.
+        ConfigurationError: The profile or one of the options is wrong.
     """
+
+    def __init__(self, options: CommonOptions) -> None:
+        if options.graph and options.endpoint:
+            raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+        name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
+        profile = with_contact(load_profile(name), options.contact)
+        files = with_file_limits(profile.files, options.file_limits)
+        self.profile = profile.model_copy(update={"files": files})
+        self.url = "" if options.graph else options.endpoint or profile.endpoint.url
+        self._options = options
+        self._prefixes = _prefixes(options.prefix or ())
+
+    @property
+    def name(self) -> str:
+        """The file names, the host of the endpoint, or that it is the demo graph."""
+        if self._options.graph:
+            return ", ".join(Path(path).name for path in self._options.graph)
+        # Only the host: the rest of a URL may be confidential.
+        return f"the endpoint on {urlsplit(self.url).hostname or ''}" if self.url else "the demo graph"
+
+    def open(self, on_file_read: OnFileRead, on_record: OnRecord | None = None) -> Gateway:
+        """Return the gateway of the graph."""
+        # A server answers before this is imported.
+        from gateway.api import open_gateway  # noqa: PLC0415
+        from gateway.engine.gateway import drop_record  # noqa: PLC0415
+
+        return open_gateway(
+            self._options.graph,
+            endpoint=self._options.endpoint,
+            profile=self.profile,
+            prefixes=self._prefixes,
+            store=self._options.store,
+            keep_schema=True,
+            progress=on_file_read,
+            on_record=on_record or drop_record,
+        )
+
+
+def _prefixes(given: Sequence[str]) -> Mapping[str, str]:
     prefixes: dict[str, str] = {}
-    for text in given or ():
+    for text in given:
         name, separator, namespace = text.partition("=")
         if not separator or not namespace:
             raise ConfigurationError(
@@ -53,69 +85,8 @@ def prefixes_of(given: Sequence[str] | None) -> Mapping[str, str]:
     return prefixes
 
 
-def check_one_source(options: CommonOptions) -> None:
-    """Refuse files together with an endpoint.
-
-    Raises:
-        ConfigurationError: Both are given.
-    """
-    if options.graph and options.endpoint:
-        raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
-
-
-def endpoint_url(options: CommonOptions, profile: Profile) -> str:
-    """Return the URL of the endpoint; empty for a graph in this process."""
-    return "" if options.graph else options.endpoint or profile.endpoint.url
-
-
-def name_of_graph(options: CommonOptions, profile: Profile) -> str:
-    """Return the file names, the host of the endpoint, or that it is the demo graph."""
-    if options.graph:
-        return ", ".join(Path(path).name for path in options.graph)
-    if url := endpoint_url(options, profile):
-        # Only the host: the rest of a URL may be confidential.
-        return f"the endpoint on {urlsplit(url).hostname or ''}"
-    return "the demo graph"
-
-
-def open_graph(
-    options: CommonOptions,
-    profile: Profile,
-    prefixes: Mapping[str, str],
-    on_file_read: OnFileRead,
-    on_record: OnRecord | None = None,
-) -> Gateway:
-    """Return the gateway of the selected graph.
-
-    Args:
-        options: The graph, and the folder where parsed files are stored.
-        profile: The profile.
-        prefixes: The prefixes.
-        on_file_read: Called while a file is loaded.
-        on_record: Receives the record of each call.
-    """
-    # A server answers before this is imported.
-    from gateway.api import open_gateway  # noqa: PLC0415
-    from gateway.engine.gateway import drop_record  # noqa: PLC0415
-
-    return open_gateway(
-        options.graph,
-        endpoint=options.endpoint,
-        profile=profile,
-        prefixes=prefixes,
-        store=options.store,
-        keep_schema=True,
-        progress=on_file_read,
-        on_record=on_record or drop_record,
-    )
-
-
 def with_file_limits(files: FileSettings, changes: list[str] | None) -> FileSettings:
     """Return limits with those changed that `--file-limit NAME=NUMBER` gives.
-
-    Args:
-        files: The limits of the profile.
-        changes: Each a name of a limit, an equals sign and a whole number.
 
     Raises:
         ConfigurationError: One has another form, names no limit, or its number is out of range.

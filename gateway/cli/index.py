@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from urllib.parse import urlsplit
 
 from rich.text import Text
 
 from gateway.api import make_label_index, open_gateway
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_note
@@ -15,23 +15,20 @@ from gateway.cli.screen import ProgressBar, Screen
 from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
 from gateway.errors import ConfigurationError, Fault
-from gateway.settings.load import DEFAULT, load_profile, with_contact
 from gateway.settings.profile import Profile
 
 
 def index(options: CommonOptions, *, rebuild: bool) -> None:
     """Build the label index of an endpoint, and print what it contains.
 
-    Args:
-        options: The endpoint, and the folder of the index.
-        rebuild: Whether to replace an index that exists, and to read the schema again.
+    `rebuild`: an index that exists is replaced, and the schema is read again.
 
     Raises:
         ConfigurationError: No endpoint is given.
         Fault: The endpoint could not be queried. The names read so far are stored.
     """
-    profile = with_contact(load_profile(options.profile or DEFAULT), options.contact)
-    url = options.endpoint or profile.endpoint.url
+    source = GraphSource(options)
+    url, profile = source.url, source.profile
     if not url:
         raise ConfigurationError(
             "No endpoint was given.",
@@ -50,7 +47,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             bar.stop()
             print_note("What was read is stored: `bfsql-gateway index` continues from there.")
             raise
-    lines = [f"The endpoint on {urlsplit(url).hostname} has {about}."]
+    lines = [f"{source.name.capitalize()} has {about}."]
     if schema is not None:
         count = f"{schema.entity_types_total} types and {schema.predicates_total} predicates"
         lines.append(f"It has {count}." if schema.comprehensive else f"It has at least {count}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import sys
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
             raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
     # Typer only reads the command line: it would handle some errors of the gateway itself.
-    request = get_command(app).main(arguments, prog_name=PROGRAM, standalone_mode=False)
+    request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, Request):
         return int(request or 0)
     if request.is_server:
@@ -86,6 +87,12 @@ def _configured_endpoint(options: CommonOptions) -> str:
         return ""
     url = options.endpoint or (load_profile(options.profile).endpoint.url if options.profile else "")
     return without_query(url) if url else ""
+
+
+@functools.cache
+def _command() -> Any:
+    """Build the commands; that takes longer than most of what a program that calls `main` again and again asks."""
+    return get_command(app)
 
 
 def _usage(error: Any) -> str:

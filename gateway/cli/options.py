@@ -153,11 +153,8 @@ def common(*names: str, **texts: str) -> OptionGroup:
 def optional_arguments(model: type[Arguments], texts: Mapping[str, tuple[str | None, str]]) -> OptionGroup:
     """Return the group of the optional arguments of a tool except `explain`, whose value is a dictionary of them.
 
-    An argument that is a list becomes a repeatable option named in the singular.
-
-    Args:
-        model: The model of the arguments.
-        texts: Metavariable and help text by argument; the default is the description of the model.
+    An argument that is a list becomes a repeatable option named in the singular. `texts` has the placeholder of the
+    value and the help text by argument; the default is the description of the model.
     """
     parameters = []
     for name, field in model.model_fields.items():

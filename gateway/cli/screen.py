@@ -49,8 +49,7 @@ class _Stdout(Console):
 class ProgressBar:
     """Shows the progress of loads and calls, from the first report until it is stopped, and erases itself then.
 
-    Args:
-        quiet: Show nothing, even on a terminal.
+    If `quiet`, it shows nothing, even on a terminal.
     """
 
     def __init__(self, *, quiet: bool) -> None:

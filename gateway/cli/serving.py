@@ -14,14 +14,7 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from gateway.cli.graph_source import (
-    check_one_source,
-    endpoint_url,
-    name_of_graph,
-    open_graph,
-    prefixes_of,
-    profile_of,
-)
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import INTERRUPTED, TERMINATED, flush, print_note
 from gateway.errors import ConfigurationError
@@ -112,15 +105,12 @@ def _opener(options: CommonOptions) -> tuple[GatewayOpener, str]:
     Raises:
         ConfigurationError: An option, a file name or a URL is wrong.
     """
-    profile = profile_of(options)
-    check_one_source(options)
-    prefixes = prefixes_of(options.prefix)
-    opener = GatewayOpener(profile, lambda on_file_read: open_graph(options, profile, prefixes, on_file_read))
+    source = GraphSource(options)
     if options.graph:
         check_files([Path(path) for path in options.graph])
-    elif url := endpoint_url(options, profile):
-        if problem := url_problem(url):
+    elif source.url:
+        if problem := url_problem(source.url):
             raise ConfigurationError(f"The endpoint is wrong: {problem}.")
-        for host in (urlsplit(url).hostname, urlsplit(profile.search.api).hostname):
-            contact_for(host or "", profile.endpoint.contact)
-    return opener, name_of_graph(options, profile)
+        for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
+            contact_for(host or "", source.profile.endpoint.contact)
+    return GatewayOpener(source.profile, source.open), source.name

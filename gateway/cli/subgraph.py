@@ -22,12 +22,7 @@ _FAINT = "dim"
 
 
 def bfs(answer: BfsResult, offset: int) -> RenderableType:
-    """Return a neighbourhood, with each node below the node from which it was first reached.
-
-    Args:
-        answer: A page of it.
-        offset: The number of nodes before this page.
-    """
+    """Return a page of a neighborhood after `offset` nodes, each node below the one from which it was first reached."""
     names = _Names(answer)
     forest = _forest_of(answer, offset)
     far: list[list[RenderableType]] = [
@@ -51,12 +46,7 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
 
 
 def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
-    """Return the nodes of an intersection and the edges among them.
-
-    Args:
-        answer: A page of it.
-        offset: The number of nodes before this page.
-    """
+    """Return a page of an intersection after `offset` nodes, and the edges among its nodes."""
     names = _Names(answer)
     rows = [(clean(node.id), names.types[node.entity_type], names.name(node)) for node in answer.nodes]
     return sections(

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from gateway.cli import render, subgraph
-from gateway.cli.graph_source import open_graph, prefixes_of, profile_of
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_json
 from gateway.cli.render import print_explained
@@ -34,19 +34,13 @@ from gateway.telemetry.record import Record
 def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool) -> None:
     """Call a tool and print its answer; with `--explain` print the cost of the call too, also if it fails.
 
-    Args:
-        options: The graph, and how the answer is printed.
-        tool: The name of the tool.
-        arguments: Its arguments except `explain`.
-        whole: Whether to wait until the schema is read in full.
+    If `whole`, `describe_schema` waits until the schema is read in full.
     """
     records: list[Record] = []
     try:
         with ProgressBar(quiet=options.as_json) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
-            gateway = open_graph(
-                options, profile_of(options), prefixes_of(options.prefix), bar.show_load, records.append
-            )
+            gateway = GraphSource(options).open(bar.show_load, records.append)
             answer = asyncio.run(_answer(gateway, options, tool, arguments, bar.show_call, whole=whole))
         if options.as_json:
             print_json(json_text(answer.as_json()))
@@ -77,12 +71,7 @@ async def _answer(
 
 
 async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:
-    """Return the schema.
-
-    Args:
-        gateway: The graph.
-        explain: Whether to add the cost of the call.
-        whole: Whether to wait until the schema is read in full.
+    """Return the schema; if `whole`, after it is read in full.
 
     Raises:
         GatewayError: No type and no predicate could be read; there is nothing to print.
@@ -97,12 +86,7 @@ async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> Schem
 
 
 def rendered(answer: Answer, arguments: Mapping[str, Any]) -> RenderableType:
-    """Return the answer of a tool as a person reads it.
-
-    Args:
-        answer: The answer.
-        arguments: The arguments of the call.
-    """
+    """Return the answer of a tool as a person reads it."""
     match answer:
         case SchemaResult():
             return render.schema(answer)

@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server import Server, ServerRequestContext
@@ -36,19 +36,22 @@ from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import json_text, printable
 from gateway.server import tool_texts, tools
 from gateway.server.calls import Calls
-from gateway.server.gateway_opener import GatewayOpener, OpenGateway
+from gateway.server.gateway_opener import GatewayOpener
 from gateway.telemetry.tally import Tally
+
+if TYPE_CHECKING:
+    from gateway.engine.gateway import Gateway
 
 _log = logging.getLogger(__name__)
 
 NAME = "bfsql-gateway"
 _UNEXPECTED = (
-    "This gateway failed in a way it should not; the details are in its log. "
-    "Try once more; if it stays, tell whoever runs the gateway."
+    "This gateway has a defect; the details are in its log. Try once more. If it fails again, tell the operator of the "
+    "gateway."
 )
 
 
-async def build(gateway: OpenGateway) -> Server[dict[str, Any]]:
+async def build(gateway: Gateway) -> Server[dict[str, Any]]:
     """Return the MCP server of an open gateway, after the schema was read or could not be read."""
     try:
         await gateway.call("describe_schema", {}, _no_progress)
@@ -65,16 +68,15 @@ def mcp_server(opener: GatewayOpener, calls: Calls | None = None) -> Server[dict
     It answers `initialize` and `tools/list` at once, with as much of the schema as is known, and notifies its clients
     when the descriptions of the tools change. Calls wait for the gateway.
 
-    Args:
-        opener: Opens the gateway.
-        calls: Limits the calls that run at once; by default as many as `Calls` allows.
+    `calls` limits the calls that run at once; by default as many as `Calls` allows.
     """
     limited = calls or Calls(opener.profile.limits.deadline_seconds)
-    published = PublishedTools(opener)
+    # Described before a load begins, because both would compete for the interpreter.
+    published = _published(opener)
     bus = InMemorySubscriptionBus()
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=published.tools)
+        return ListToolsResult(tools=published)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         return await _call_tool(opener, limited, context, params)
@@ -92,8 +94,10 @@ def mcp_server(opener: GatewayOpener, calls: Calls | None = None) -> Server[dict
     server.add_notification_handler("notifications/initialized", NotificationParams, notifier.add)
 
     def update() -> None:
+        nonlocal published
         server.instructions = tool_texts.instructions(opener.known_schema(), opener.profile.description)
-        if published.update():
+        before, published = published, _published(opener)
+        if published != before:
             notifier.notify()
 
     opener.on_schema(update)
@@ -113,25 +117,9 @@ class _Server(Server[dict[str, Any]]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-class PublishedTools:
-    """The tools as `tools/list` returns them now.
-
-    Attributes:
-        tools: The six tools, described for this graph as far as its schema is known.
-    """
-
-    def __init__(self, opener: GatewayOpener) -> None:
-        self._opener = opener
-        # Described before a load begins, because both would compete for the interpreter.
-        self.tools = self._described()
-
-    def update(self) -> bool:
-        """Describe the tools by the schema as it is known now, and return whether a description changed."""
-        before, self.tools = self.tools, self._described()
-        return before != self.tools
-
-    def _described(self) -> list[Tool]:
-        return tools.published(self._opener.known_schema(), explain=self._opener.profile.server.explain)
+def _published(opener: GatewayOpener) -> list[Tool]:
+    """Return the tools, described as far as the schema is known now."""
+    return tools.published(opener.known_schema(), explain=opener.profile.server.explain)
 
 
 async def _no_progress(done: float, total: float, message: str) -> None:
@@ -198,11 +186,7 @@ _SECONDS = 5.0
 
 
 class ToolsChangedNotifier:
-    """Sends `tools/list_changed` to all clients.
-
-    Args:
-        bus: Reaches the clients of the era of 2026-07-28, which subscribe.
-    """
+    """Sends `tools/list_changed` to all clients; the bus reaches those of the era of 2026-07-28, which subscribe."""
 
     def __init__(self, bus: SubscriptionBus) -> None:
         self._bus = bus

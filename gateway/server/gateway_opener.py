@@ -10,13 +10,16 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
-from gateway.engine.answers import SchemaResult, ToolAnswer
+from gateway.engine.answers import SchemaResult
 from gateway.errors import DeadlinePassed, GatewayError
 from gateway.settings.profile import Profile
+
+if TYPE_CHECKING:
+    from gateway.engine.gateway import Gateway
 
 _log = logging.getLogger(__name__)
 
@@ -33,29 +36,6 @@ _GRACE_SECONDS = 2.0
 """For a load that has to stop: it notices that with the next megabyte."""
 
 
-class OpenGateway(Protocol):
-    """The part of `gateway.engine.gateway.Gateway` that a server uses."""
-
-    @property
-    def profile(self) -> Profile:
-        """The profile in force."""
-
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: OnProgress) -> ToolAnswer:
-        """Call a tool by name."""
-
-    def start(self) -> None:
-        """Begin to read the schema."""
-
-    def known_schema(self) -> SchemaResult | None:
-        """Return the schema as it is known now."""
-
-    def on_schema(self, listener: Callable[[], None]) -> None:
-        """Register a function that is called whenever the known schema changes."""
-
-    async def close(self) -> None:
-        """Close connections and stop background work."""
-
-
 class _StoppedError(Exception):
     """The server ends; the load must stop."""
 
@@ -66,12 +46,15 @@ class GatewayOpener:
     Args:
         profile: The profile of the gateway.
         make: Opens the gateway, in a thread. It calls its argument while it loads, and ends if that raises.
+
+    Attributes:
+        profile: The profile in force.
     """
 
-    def __init__(self, profile: Profile, make: Callable[[OnFileRead], OpenGateway]) -> None:
-        self._profile = profile
+    def __init__(self, profile: Profile, make: Callable[[OnFileRead], Gateway]) -> None:
+        self.profile = profile
         self._make = make
-        self._gateway: OpenGateway | None = None
+        self._gateway: Gateway | None = None
         self._failure: GatewayError | None = None
         self._settled: asyncio.Future[None] | None = None
         self._read: dict[Path, tuple[int, int]] = {}
@@ -80,14 +63,9 @@ class GatewayOpener:
         self._listeners: list[Callable[[], None]] = []
 
     @classmethod
-    def over(cls, gateway: OpenGateway) -> Self:
+    def over(cls, gateway: Gateway) -> Self:
         """Return the opener of a gateway that is open already."""
         return cls(gateway.profile, lambda _: gateway)
-
-    @property
-    def profile(self) -> Profile:
-        """The profile in force."""
-        return self._profile
 
     @property
     def is_busy(self) -> bool:
@@ -103,18 +81,17 @@ class GatewayOpener:
         self._thread = threading.Thread(target=self._open, args=(loop,), name="opening", daemon=True)
         self._thread.start()
 
-    async def gateway(self, progress: OnProgress) -> OpenGateway:
+    async def gateway(self, progress: OnProgress) -> Gateway:
         """Return the gateway when it is open; wait no longer than a call may take.
 
-        Args:
-            progress: Receives the share of the graph's files that is read.
+        Meanwhile `progress` receives the share of the graph's files that is read.
 
         Raises:
             DeadlinePassed: It is not open in time.
             GatewayError: It cannot be opened.
         """
         self.start()
-        until = time.monotonic() + self._profile.limits.deadline_seconds
+        until = time.monotonic() + self.profile.limits.deadline_seconds
         reported = -1.0
         while self._settled is not None and not self._settled.done():
             share = self._share()
@@ -146,16 +123,14 @@ class GatewayOpener:
             await self._gateway.close()
 
     async def __aenter__(self) -> Self:
-        """Return the opener itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close it."""
         await self.close()
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> None:
         """Open the gateway in this thread."""
-        result: OpenGateway | GatewayError
+        result: Gateway | GatewayError
         try:
             result = self._make(self._on_file_read)
         except GatewayError as error:
@@ -164,7 +139,7 @@ class GatewayOpener:
             result = GatewayError("The server is ending.")
         except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and calls wait for the result
             _log.exception("the graph cannot be opened")
-            result = GatewayError("This gateway failed in a way it should not; the details are in its log.")
+            result = GatewayError("This gateway has a defect; the details are in its log.")
         try:
             loop.call_soon_threadsafe(self._settle, result)
         except RuntimeError:
@@ -184,7 +159,7 @@ class GatewayOpener:
     def _stage(self) -> str:
         return f"loading: {self._share():.0%} of it is read" if self._read else "being opened"
 
-    def _settle(self, result: OpenGateway | GatewayError) -> None:
+    def _settle(self, result: Gateway | GatewayError) -> None:
         if self._settled is None or self._settled.done():
             return
         if isinstance(result, GatewayError):

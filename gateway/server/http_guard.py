@@ -27,11 +27,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class HttpGuard:
-    """ASGI middleware that passes on complete requests, and escapes hidden characters in the JSON of answers.
-
-    Args:
-        app: The application behind it.
-    """
+    """ASGI middleware that passes on complete requests, and escapes hidden characters in the JSON of answers."""
 
     def __init__(self, app: App) -> None:
         self._app = app

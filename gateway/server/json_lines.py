@@ -24,11 +24,7 @@ _AT_END = re.compile(_ID + rb"(?:\s*,\s*" + _MEMBER + rb"){0,2}\s*\}\s*$")
 
 
 class LineSplitter:
-    """Splits a stream of bytes into lines.
-
-    Args:
-        max_bytes: The length of a line; of a longer one only the beginning and the end are returned.
-    """
+    """Splits a stream of bytes into lines; of one above `max_bytes` only the beginning and the end are returned."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -65,9 +61,7 @@ class LineSplitter:
 def message_of(line: bytes, dropped: int) -> SessionMessage | JSONRPCError | None:
     """Return the message of a line, the error to answer it with, or None for a blank line.
 
-    Args:
-        line: The line.
-        dropped: The number of bytes that were dropped from it.
+    `dropped` is the number of bytes that were dropped from the line.
     """
     if not line.strip():
         return None

@@ -36,9 +36,7 @@ _HIGHEST_PORT = 65_535
 async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
     """Serve one client over standard input and output, in the protocol era of its first message.
 
-    Args:
-        opener: Opens the gateway to serve.
-        stop: Ends the server, after an answer or an error to each running call.
+    Setting `stop` ends the server, after an answer or an error to each running call.
 
     Raises:
         ConfigurationError: Standard input or output is closed.
@@ -50,13 +48,9 @@ async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
 
 
 async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.Event) -> None:
-    """Serve streamable HTTP on this machine, both protocol eras.
+    """Serve streamable HTTP on a loopback address, both protocol eras.
 
-    Args:
-        opener: Opens the gateway to serve.
-        host: A loopback address: without authentication no other is served.
-        port: The port; 0 for any free one.
-        stop: Ends the server, after an answer or an error to each running call.
+    Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
 
     Raises:
         ConfigurationError: The address is not loopback, or the port is in use.

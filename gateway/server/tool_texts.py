@@ -93,11 +93,9 @@ _INSTRUCTIONS = (
 
 
 def instructions(schema: SchemaResult | None, described: str = "") -> str:
-    """Return the instructions of the server, with the description of the graph if it is known and fits.
+    """Return the instructions of the server, with the description of the graph if it fits.
 
-    Args:
-        schema: The schema of the graph, if it is known.
-        described: The operator's description of the graph, for the case that it is not.
+    `described` is the operator's description, for as long as no schema is known.
     """
     about = described if schema is None else schema.graph_description
     if not about:

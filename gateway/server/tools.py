@@ -34,12 +34,7 @@ _EXPLANATION = (answers.Explain.__name__, answers.SentQuery.__name__)
 
 
 def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Tool]:
-    """Return the tools, in the order of the protocol, with descriptions for this graph.
-
-    Args:
-        schema: The schema of the graph, if it is known.
-        explain: Whether the tools accept `explain`.
-    """
+    """Return the tools, in the order of the protocol, described for this graph as far as its schema is known."""
     schemas = stored_schemas()
     return [
         Tool(

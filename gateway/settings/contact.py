@@ -15,23 +15,10 @@ VARIABLE = "BFSQL_CONTACT"
 """The environment variable that gives it where neither a profile nor a command line does."""
 
 _WIKIMEDIA = (
-    "mediawiki.org",
-    "toolforge.org",
-    "wikibooks.org",
-    "wikidata.org",
-    "wikifunctions.org",
-    "wikimedia.org",
-    "wikimediafoundation.org",
-    "wikinews.org",
-    "wikipedia.org",
-    "wikiquote.org",
-    "wikisource.org",
-    "wikiversity.org",
-    "wikivoyage.org",
-    "wiktionary.org",
-    "wmcloud.org",
-    "wmflabs.org",
-)
+    "mediawiki.org", "toolforge.org", "wikibooks.org", "wikidata.org", "wikifunctions.org", "wikimedia.org",
+    "wikimediafoundation.org", "wikinews.org", "wikipedia.org", "wikiquote.org", "wikisource.org", "wikiversity.org",
+    "wikivoyage.org", "wiktionary.org", "wmcloud.org", "wmflabs.org",
+)  # fmt: skip
 """The projects (https://www.mediawiki.org/wiki/Wikimedia_projects), and what Wikimedia hosts for others."""
 
 _CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
@@ -45,14 +32,10 @@ def is_contact(text: str) -> bool:
 
 
 def contact_for(host: str, given: str) -> str:
-    """Return the contact to send to a host; empty where none is given, and none is needed.
-
-    Args:
-        host: The host that is asked.
-        given: What the profile or the command line says; `BFSQL_CONTACT` holds where that is empty.
+    """Return the contact to send to a host: the given one, else that of `BFSQL_CONTACT`; empty if there is none.
 
     Raises:
-        ConfigurationError: It is one of Wikimedia's, and no contact is given; or the variable holds none.
+        ConfigurationError: The host is one of Wikimedia's, and there is no contact; or the variable holds no contact.
     """
     variable = os.environ.get(VARIABLE, "").strip()
     contact = given or (checked_contact(variable, VARIABLE) if variable else "")
@@ -73,14 +56,10 @@ def is_of_wikimedia(host: str) -> bool:
 
 
 def checked_contact(contact: str, given_by: str) -> str:
-    """Return a contact as it was given.
-
-    Args:
-        contact: The contact.
-        given_by: What gives it, for the error.
+    """Return a contact; `given_by` names where it was given, for the error.
 
     Raises:
-        ConfigurationError: It is none.
+        ConfigurationError: It is neither an e-mail address nor a URL.
     """
     if not is_contact(contact):
         raise ConfigurationError(

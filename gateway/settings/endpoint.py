@@ -19,12 +19,10 @@ Unit = Literal["seconds", "milliseconds"]
 Amount = Annotated[float, Field(ge=0, le=1_000_000)]
 """Seconds, or a number of errors; no endpoint grants more in a minute."""
 
-_OWN_HEADERS = frozenset(
-    {
-        *("accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect"),
-        *("host", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent"),
-    }
-)
+_OWN_HEADERS = frozenset({
+    "accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
+    "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
+})  # fmt: skip
 """Headers that the transport itself sets."""
 
 

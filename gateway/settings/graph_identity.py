@@ -73,12 +73,7 @@ class GraphIdentity:
 
 
 def graph_folder(identity: GraphIdentity, store: Path | None = None) -> Path:
-    """Return the folder for what is stored of a graph; it need not exist.
-
-    Args:
-        identity: The graph.
-        store: The operator's choice of a folder for all graphs; by default, the user's cache directory.
-    """
+    """Return the folder for what is stored of a graph, in `store` or the user's cache directory; it need not exist."""
     return (store or default_store()) / identity.digest
 
 

@@ -58,10 +58,7 @@ _REMOVED = frozenset({"endpoint.failures_before_rest", "endpoint.rest_seconds"})
 
 
 def load_profile(name_or_path: str) -> Profile:
-    """Load a profile.
-
-    Args:
-        name_or_path: The name of a built-in profile, or the path of a TOML file.
+    """Load a built-in profile by its name, or a TOML file by its path.
 
     Raises:
         ConfigurationError: There is no such profile, it is no TOML, or a key or value in it is wrong; the text
@@ -80,14 +77,10 @@ def load_profile(name_or_path: str) -> Profile:
 
 
 def with_contact(profile: Profile, contact: str | None) -> Profile:
-    """Return a profile with another contact of whoever runs this gateway; the same where none is given.
-
-    Args:
-        profile: The profile.
-        contact: An e-mail address or a URL.
+    """Return a profile with another contact of its operator; the same profile for None.
 
     Raises:
-        ConfigurationError: It is neither.
+        ConfigurationError: It is neither an e-mail address nor a URL.
     """
     if contact is None:
         return profile

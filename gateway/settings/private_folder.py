@@ -19,9 +19,8 @@ _ANOTHER = "Give another folder with --store; it is created if it does not exist
 def check_private(folder: Path, *further: Path) -> None:
     """Raise if another user made a folder or may write to it, because the program trusts its content.
 
-    Args:
-        folder: The operator's choice, which may be the operator's own link. It need not exist.
-        further: Folders inside it, which must not be links.
+    Folders need not exist. `folder` is the operator's choice and may be the operator's own link; the `further` ones,
+    inside it, must not be links.
 
     Raises:
         ConfigurationError: One of them is another user's, may be written by others, or is a link; not on Windows.
@@ -111,12 +110,8 @@ def write_file(path: Path, text: str) -> None:
 def read_at_most(path: Path, size: int) -> bytes:
     """Return the content of a file.
 
-    Args:
-        path: The file.
-        size: Bytes that it may have.
-
     Raises:
-        OSError: It cannot be read, or has more.
+        OSError: It cannot be read, or has more than `size` bytes.
     """
     with path.open("rb") as file:
         content = file.read(size + 1)

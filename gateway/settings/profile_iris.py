@@ -21,11 +21,7 @@ _SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
 
 
 def with_whole_iris(profile: Profile, path: Path) -> Profile:
-    """Return a profile with each CURIE as a whole IRI.
-
-    Args:
-        profile: The profile.
-        path: Its file, for the error.
+    """Return the profile of a file with each CURIE as a whole IRI.
 
     Raises:
         ConfigurationError: A prefix or an IRI is wrong, or a prefix is not declared.

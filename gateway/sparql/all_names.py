@@ -19,14 +19,7 @@ _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
 
 class SparqlNameReader:
-    """Lists the names of a graph; see `gateway.graph.store.NameReader`.
-
-    Args:
-        client: Asks the endpoint.
-        nodes: Reads the types of entities.
-        name_predicates: The predicates in force.
-        find: Detects the predicates of names and puts them in force.
-    """
+    """Lists the names of a graph; see `NameReader`. `find` detects the predicates of names and puts them in force."""
 
     def __init__(
         self,

@@ -57,29 +57,20 @@ class BatchedQuery(Generic[Key, Answer]):
     read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
     split: Splitter[Key] = in_halves
 
-    async def run(
+    def run(
         self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None
-    ) -> dict[Key, Answer]:
+    ) -> Awaitable[dict[Key, Answer]]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys.
 
-        Args:
-            keys: The keys.
-            call: The call that asks.
-            on_answers: Receives the answers that come once the last batch has been sent.
+        `on_answers` receives the answers that come once the last batch has been sent.
         """
         size = self.client.flow.batch_size(self.template, self.first_size)
-        return await _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
+        return _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
 
 @dataclass(frozen=True, slots=True)
 class _Run(Generic[Key, Answer]):
-    """A batched query while it is asked for one call.
-
-    Attributes:
-        query: The query.
-        call: The call.
-        size: Keys in one query; it learns from what happens.
-    """
+    """A batched query while it is asked for one call; `size` learns from what happens."""
 
     query: BatchedQuery[Key, Answer]
     call: Call
@@ -129,12 +120,7 @@ class _Run(Generic[Key, Answer]):
         return [waiting.popleft() for _ in range(math.ceil(len(waiting) / batches))]
 
     async def _one(self, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
-        """Ask about a batch.
-
-        Args:
-            batch: The keys.
-            failures: What became of the parts that were asked before this one, back to the last that was answered.
-        """
+        """Ask about a batch; `failures` are those of the parts before it, back to the last that was answered."""
         if len(failures) >= _HOPELESS:
             return self._failed(batch, failures[-1])
         query, clock = self.query, self.query.client.flow.clock

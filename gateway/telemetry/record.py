@@ -133,12 +133,7 @@ def line_of(record: Record) -> str:
 
 
 def log_query(sent: Sent, *, again: bool) -> None:
-    """Log a query for debugging.
-
-    Args:
-        sent: The query.
-        again: Whether it is a retry.
-    """
+    """Log a query for debugging; `again`: it is a retry."""
     if _log.isEnabledFor(logging.DEBUG):
         counts = f"again={int(again)} rows={sent.rows} bytes={sent.bytes} ms={sent.ms} fault={sent.fault}"
         _log.debug("%s", f"template={sent.template} {counts} sparql={json_text(sent.sparql)}")

@@ -13,10 +13,9 @@ _ENTRY = 120
 
 
 class BoundedMap(Generic[Key, Value]):
-    """Values by key. When it is full, all are dropped: an order of use would cost time at each look-up.
+    """Values by key, in a limited number of bytes.
 
-    Args:
-        bytes_: The memory that the entries may take.
+    When it is full, all are dropped: an order of use would cost time at each look-up.
 
     Attributes:
         known: The values by key, to read only.
@@ -32,13 +31,7 @@ class BoundedMap(Generic[Key, Value]):
         return len(self.known)
 
     def keep(self, key: Key, value: Value, size: int) -> None:
-        """Add a value whose key is new, unless it takes more than a tenth of the memory.
-
-        Args:
-            key: The key.
-            value: The value.
-            size: The bytes of both.
-        """
+        """Add a value of a new key, unless both together, `size` bytes, take more than a tenth of the memory."""
         size += _ENTRY
         if size > self._bytes // 10:
             return

@@ -48,31 +48,13 @@ GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resou
 SCHEMA_TERM_CLASSES = frozenset(
     [f"{RDF}{name}" for name in ("Property",)]
     + [f"{RDFS}{name}" for name in ("Class", "Datatype", "ContainerMembershipProperty")]
-    + [
-        f"{OWL}{name}"
-        for name in (
-            "AllDifferent",
-            "AnnotationProperty",
-            "AsymmetricProperty",
-            "Axiom",
-            "Class",
-            "DataRange",
-            "DatatypeProperty",
-            "DeprecatedClass",
-            "DeprecatedProperty",
-            "FunctionalProperty",
-            "InverseFunctionalProperty",
-            "IrreflexiveProperty",
-            "ObjectProperty",
-            "Ontology",
-            "OntologyProperty",
-            "ReflexiveProperty",
-            "Restriction",
-            "SymmetricProperty",
-            "TransitiveProperty",
-        )
-    ]
-)
+    + [f"{OWL}{name}" for name in (
+        "AllDifferent", "AnnotationProperty", "AsymmetricProperty", "Axiom", "Class", "DataRange", "DatatypeProperty",
+        "DeprecatedClass", "DeprecatedProperty", "FunctionalProperty", "InverseFunctionalProperty",
+        "IrreflexiveProperty", "ObjectProperty", "Ontology", "OntologyProperty", "ReflexiveProperty", "Restriction",
+        "SymmetricProperty", "TransitiveProperty",
+    )]
+)  # fmt: skip
 """Classes of schema terms, which are no entity types (docs/contract.md, "Entity types")."""
 
 

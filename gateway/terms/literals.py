@@ -17,39 +17,14 @@ from gateway.terms.known_iris import XSD
 
 JsonScalar = str | int | float | bool
 
-_INTEGERS = frozenset(
-    f"{XSD}{name}"
-    for name in (
-        "integer",
-        "int",
-        "long",
-        "short",
-        "byte",
-        "nonNegativeInteger",
-        "positiveInteger",
-        "nonPositiveInteger",
-        "negativeInteger",
-        "unsignedLong",
-        "unsignedInt",
-        "unsignedShort",
-        "unsignedByte",
-    )
-)
+_INTEGERS = frozenset(f"{XSD}{name}" for name in (
+    "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
+    "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
+))  # fmt: skip
 _REALS = frozenset(f"{XSD}{name}" for name in ("decimal", "double", "float"))
-_DATES = frozenset(
-    f"{XSD}{name}"
-    for name in (
-        "date",
-        "dateTime",
-        "dateTimeStamp",
-        "time",
-        "gYear",
-        "gYearMonth",
-        "gMonth",
-        "gMonthDay",
-        "gDay",
-    )
-)
+_DATES = frozenset(f"{XSD}{name}" for name in (
+    "date", "dateTime", "dateTimeStamp", "time", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay",
+))  # fmt: skip
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 _INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
@@ -177,9 +152,3 @@ def sorted_values(values: Iterable[JsonScalar]) -> list[JsonScalar]:
 
     distinct = {(type(value), value): value for value in values}
     return sorted(distinct.values(), key=key)
-
-
-def scalar_or_list(values: Iterable[JsonScalar]) -> JsonScalar | list[JsonScalar]:
-    """Return the value if there is one, or a sorted list of several."""
-    ordered = sorted_values(values)
-    return ordered[0] if len(ordered) == 1 else ordered

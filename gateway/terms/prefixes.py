@@ -69,10 +69,10 @@ def is_prefix(name: str, namespace: str) -> bool:
 
 
 def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, str], list[PrefixConflict]]:
-    """Return the prefixes of all sources, by precedence, and the conflicts: the first binding of a name wins.
+    """Return the prefixes of all sources and the conflicts: the first binding of a name wins.
 
     Args:
-        sources: Pairs of a source's name (for the warning) and its prefixes, the strongest first.
+        sources: The name of each source, for the warning, and its prefixes; the strongest first.
     """
     merged: dict[str, str] = {}
     conflicts: list[PrefixConflict] = []
@@ -138,11 +138,7 @@ class PrefixMap:
         return listed_ids(sorted(map(self.shorten, iris)), most)
 
     def undeclared(self, iris: Iterable[str]) -> str:
-        """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none.
-
-        Args:
-            iris: IRIs that callers named and that are not in the graph.
-        """
+        """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none."""
         schemes = {iri.partition(":")[0] for iri in iris if ":" in iri and not iri.partition(":")[2].startswith("//")}
         unknown = sorted(name for name in schemes - self._namespaces.keys() if name.lower() not in _SCHEMES)
         if not unknown:
@@ -187,12 +183,7 @@ class PrefixMap:
 
 
 def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
-    """Return whether an ID is a short CURIE of ASCII letters, digits, `_`, `-` and `.`, and so no sentence.
-
-    Args:
-        text: The ID.
-        prefixes: The names of the prefixes that IDs may have.
-    """
+    """Return whether an ID is a short CURIE of ASCII letters, digits, `_`, `-` and `.`, and so no sentence."""
     name, _, _ = text.partition(":")
     return name in prefixes and len(text) <= QUOTE_LIMIT and _PLAIN_CURIE.fullmatch(text) is not None
 

@@ -124,13 +124,7 @@ class WikibaseApi:
 
     async def _round_trip(self, fields: Sequence[tuple[str, str]]) -> ApiAnswer:
         async with self._open_session().get(
-            yarl.URL(f"{self.url}?{query_of(fields)}", encoded=True),
-            headers=self._access.headers,
-            proxy=self._access.proxy or None,
-            proxy_headers=self._access.proxy_headers or None,
-            # A redirect would lead to a host that the operator did not name.
-            allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
+            yarl.URL(f"{self.url}?{query_of(fields)}", encoded=True), **self._access.options()
         ) as response:
             wait = seconds_to_wait(response.headers.get("Retry-After", ""), response.headers.get("Date", ""))
             if response.status != HTTPStatus.OK or response.content_type != _JSON:
@@ -141,13 +135,7 @@ class WikibaseApi:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                headers={"Accept": _JSON, "Accept-Encoding": "gzip"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(ssl=self._access.tls or True),
-                # aiohttp takes a gzip body that lacks its end for a whole one.
-                auto_decompress=False,
-            )
+            self._session = self._access.session(_JSON)
         return self._session
 
     async def close(self) -> None:

@@ -18,7 +18,6 @@ from gateway.terms.literals import (
     Literal,
     in_best_language,
     language_rank,
-    scalar_or_list,
     sorted_values,
 )
 from tests.examples import examples
@@ -335,14 +334,3 @@ def test_sorting_returns_each_distinct_value_once_with_its_type(values: list[Jso
 
 def test_booleans_come_before_numbers_and_numbers_before_text_by_code_points() -> None:
     assert sorted_values(["b", 10, "B", 2.5, True, "", False, 3]) == [False, True, 2.5, 3, 10, "", "B", "b"]
-
-
-def test_one_value_is_a_scalar_and_several_are_a_list() -> None:
-    assert scalar_or_list(["a"]) == "a"
-    assert scalar_or_list(["a", "a"]) == "a"
-    assert scalar_or_list(["b", "a"]) == ["a", "b"]
-    assert scalar_or_list([True, 1]) == [True, 1]
-
-
-def test_zero_values_are_an_empty_list() -> None:
-    assert scalar_or_list([]) == []

@@ -74,12 +74,7 @@ class ValueNodeReader:
     async def refinements(
         self, values: Iterable[tuple[Pair, Iterable[Value]]], call: Call
     ) -> Mapping[Pair, Refinement]:
-        """Return what value nodes say of values, by pair; pairs without dates and quantities are not asked about.
-
-        Args:
-            values: The simple values of each pair.
-            call: The call that asks.
-        """
+        """Return what value nodes say of values, by pair; pairs without dates and quantities are not asked about."""
         pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))] if self._is_wikibase else []
         return await self._query.run(pairs, call) if pairs else {}
 

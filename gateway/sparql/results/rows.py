@@ -75,16 +75,6 @@ Row = dict[str, Term]
 """Bound terms by variable."""
 
 
-def is_iri(term: Term | None) -> bool:
-    """Tell whether a variable is bound to an IRI."""
-    return isinstance(term, IriTerm)
-
-
-def is_blank(term: Term | None) -> bool:
-    """Tell whether a variable is bound to a blank node."""
-    return isinstance(term, BlankTerm)
-
-
 def literal(term: LiteralTerm) -> Literal:
     """Return a bound literal, its datatype left away where it says no more than that this is text."""
     datatype = term.datatype

@@ -28,16 +28,16 @@ class Fingerprint:
     sha256: str
 
     @classmethod
-    def of(cls, stat: os.stat_result, sha256: str, opened_ns: int) -> Fingerprint:
+    def of(cls, size: int, times: tuple[int, int], sha256: str, opened_ns: int) -> Fingerprint:
         """Return the fingerprint of a file that was read.
 
         Args:
-            stat: Its state, from before it was read.
+            size: In bytes, from before it was read.
+            times: When its content and when its state changed, in nanoseconds, from before it was read.
             sha256: The hash of what was read.
             opened_ns: When it was opened, in nanoseconds since the epoch.
         """
-        times = (stat.st_mtime_ns, stat.st_ctime_ns)
-        return cls(stat.st_size, times if max(times) + _QUIET_NS < opened_ns else (), sha256)
+        return cls(size, times if max(times) + _QUIET_NS < opened_ns else (), sha256)
 
     @classmethod
     def read(cls, path: Path, *, ours: bool = False) -> Fingerprint:
@@ -53,7 +53,8 @@ class Fingerprint:
         opened_ns = sys.maxsize if ours else time.time_ns()
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
-            return cls.of(stat, hashlib.file_digest(file, "sha256").hexdigest(), opened_ns)
+            times = (stat.st_mtime_ns, stat.st_ctime_ns)
+            return cls.of(stat.st_size, times, hashlib.file_digest(file, "sha256").hexdigest(), opened_ns)
 
     def now(self, path: Path) -> Fingerprint | None:
         """Return the fingerprint of a file whose content is still the same, or None where it is another.

@@ -113,8 +113,8 @@ def fill(
     for path in paths:
         result = _load_into(engine, path, progress, limits or FileSettings())
         content.prefixes.append((path.name, result.prefixes))
-        content.sources.append(result.fingerprint)
-        digest.update(bytes.fromhex(result.fingerprint.sha256))
+        content.sources.append(Fingerprint.of(result.size, result.times, result.sha256, result.opened_ns))
+        digest.update(bytes.fromhex(result.sha256))
     content.version = short_hash(digest)
     return content
 

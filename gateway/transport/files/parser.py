@@ -21,16 +21,15 @@ import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, cast
 from xml.parsers import expat
 
 import pyoxigraph
 
-from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.parser_streams import (
     HEADER,
+    MEGABYTE,
     REFUSAL,
     RESULT,
     ContentReader,
@@ -59,7 +58,6 @@ _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
 }
 SUFFIXES = tuple(_FORMATS)
 
-_MEGABYTE = 1 << 20
 _CHUNK = 1 << 18
 """Bytes read, unpacked or written at once."""
 
@@ -69,7 +67,7 @@ _DEEPEST = 32
 _LONGEST_REASON = 300
 """Characters of what the parser says is wrong."""
 
-_MOST_PREFIXES = _MEGABYTE
+_MOST_PREFIXES = MEGABYTE
 """Bytes of all prefixes of a file."""
 
 _HTML_STARTS = (b"<!doctype html", b"<html")
@@ -120,7 +118,8 @@ class FileParser:
             self._refuse_cut_xml()
         if not output.written:
             self._refuse_other_json()
-        return Result(prefixes, Fingerprint.of(stat, reader.sha256, opened_ns), not output.written)
+        times = (stat.st_mtime_ns, stat.st_ctime_ns)
+        return Result(prefixes, stat.st_size, times, opened_ns, reader.sha256, is_empty=not output.written)
 
     def _parse(self, reader: FileReader, output: TripleWriter) -> dict[str, str]:
         with (
@@ -172,7 +171,7 @@ class FileParser:
         """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
         if self._format != pyoxigraph.RdfFormat.JSON_LD:
             return
-        start = self._start(_MEGABYTE).removeprefix(BOM_UTF8).strip()
+        start = self._start(MEGABYTE).removeprefix(BOM_UTF8).strip()
         if start not in {b"", b"[]", b"{}"} and b'"@' not in start:
             raise RefusedError(
                 "this is JSON, but it holds no RDF", valid="JSON-LD has an @context, or whole IRIs for its keys."
@@ -256,8 +255,8 @@ def _limit(request: Request) -> None:
 
     for name, most in (
         ("RLIMIT_CORE", 0),
-        ("RLIMIT_DATA", request.memory_megabytes * _MEGABYTE),
-        ("RLIMIT_AS", request.memory_megabytes * _MEGABYTE),
+        ("RLIMIT_DATA", request.memory_megabytes * MEGABYTE),
+        ("RLIMIT_AS", request.memory_megabytes * MEGABYTE),
     ):
         # macOS knows these limits and refuses some.
         with suppress(AttributeError, ValueError, OSError):
@@ -291,4 +290,4 @@ def main() -> None:
     except OSError as error:
         send(REFUSAL, json.dumps({"wrong": error.strerror or str(error)}).encode())
     else:
-        send(RESULT, json.dumps(asdict(result)).encode())
+        send(RESULT, json.dumps(result._asdict()).encode())

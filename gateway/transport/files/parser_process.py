@@ -15,15 +15,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO, Self
+from typing import IO, BinaryIO, Self
 
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
-from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.parser_streams import HEADER, POSITION, PROGRESS, REFUSAL, TRIPLES, Request, Result
 
 _log = logging.getLogger(__name__)
@@ -58,7 +56,7 @@ class ParserProcess(io.RawIOBase):
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it ends with the process
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this Python, our module, and no shell
-                [sys.executable, "-P", "-c", _START, json.dumps(asdict(request))],
+                [sys.executable, "-P", "-c", _START, json.dumps(request._asdict())],
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
@@ -131,7 +129,8 @@ class ParserProcess(io.RawIOBase):
         elif kind == REFUSAL:
             raise self._refusal(**json.loads(content))
         else:
-            self._result = _result(json.loads(content))
+            answer = json.loads(content)
+            self._result = Result(**{**answer, "times": tuple(answer["times"])})
 
     def _exactly(self, size: int) -> bytes:
         assert self._process.stdout is not None  # noqa: S101 - it was started with a pipe
@@ -172,12 +171,6 @@ class ParserProcess(io.RawIOBase):
             next_step="If you trust the file, allow more: --file-limit memory_megabytes=NUMBER, or [files] in the"
             " profile. N-Triples need the least memory.",
         )
-
-
-def _result(content: Mapping[str, Any]) -> Result:
-    fingerprint = content["fingerprint"]
-    times = tuple(fingerprint["times"])
-    return Result(**{**content, "fingerprint": Fingerprint(**{**fingerprint, "times": times})})
 
 
 def _named(status: int) -> str:

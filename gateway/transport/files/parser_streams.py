@@ -1,4 +1,8 @@
-"""The streams between a file, the parser and the gateway, each with a bound."""
+"""The streams between a file, the parser and the gateway, each with a bound, and their messages.
+
+Everything that the parser's process imports is paid for at each file, so the messages are named tuples: `dataclasses`
+takes longer to import than a small file takes to parse.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,10 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
-from typing_extensions import Buffer
-
-from gateway.transport.files.fingerprint import Fingerprint
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 HEADER = struct.Struct(">cI")
 """Of a frame: its kind, and the bytes that follow."""
@@ -26,19 +28,18 @@ TRIPLES, PROGRESS, RESULT, REFUSAL = b"T", b"P", b"R", b"E"
 Send = Callable[[bytes, bytes], None]
 """Takes one frame: its kind and its content."""
 
-_MEGABYTE = 1 << 20
-_ALWAYS_ALLOWED = 64 * _MEGABYTE
+MEGABYTE = 1 << 20
+_ALWAYS_ALLOWED = 64 * MEGABYTE
 """Bytes that even the smallest file may unpack to."""
 
 _CPU_UNIT = 100_000_000
 """Unpacked bytes after which the parser is granted further processor time."""
 
-_LONGEST = 15 * _MEGABYTE
+_LONGEST = 15 * MEGABYTE
 """Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What to parse, and what that may take.
 
     Attributes:
@@ -58,18 +59,23 @@ class Request:
     growth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What was parsed.
 
     Attributes:
         prefixes: What the file declares.
-        fingerprint: What the file was when it was read.
+        size: Of the file, in bytes, from before it was read.
+        times: When its content and when its state changed, in nanoseconds since the epoch.
+        opened_ns: When it was opened, in nanoseconds since the epoch.
+        sha256: The hash of what was read, in hexadecimal.
         is_empty: Whether it has no triples.
     """
 
     prefixes: dict[str, str]
-    fingerprint: Fingerprint
+    size: int
+    times: tuple[int, int]
+    opened_ns: int
+    sha256: str
     is_empty: bool
 
 
@@ -117,7 +123,7 @@ class FileReader(io.RawIOBase):
         size = self._file.readinto(view) or 0
         self._hash.update(view[:size])
         self._read += size
-        if self._read - self._reported >= _MEGABYTE:
+        if self._read - self._reported >= MEGABYTE:
             self._reported = self._read
             self._send(PROGRESS, POSITION.pack(self._read, self._size))
         return size

@@ -1,4 +1,5 @@
 import errno
+import hashlib
 import json
 import logging
 import os
@@ -32,6 +33,9 @@ VERSION "1.2"
 ex:a a ex:Person ; ex:knows ex:b {{| ex:source _:doc ; ex:weight 0.50 |}} ; ex:name "Ann"@en-GB , "a\\"b" ; ex:age 05 .
 _:doc ex:title "Doc \\u00e9" . <#here> ex:p _:doc .
 """
+LARGE = 3_000
+"""Triples of a large file."""
+
 N_QUADS = f"<{EX}a> <{EX}p> _:n <{EX}g> .\n_:n <{EX}p> <{EX}c> <{EX}h> .\n"
 
 
@@ -73,8 +77,9 @@ def no_parsing(path: Path, read: int, size: int) -> None:
 
 
 def _large(path: Path, mark: str = "x") -> Path:
-    """Write a file that is long enough for a word of progress."""
-    lines = (f"<{EX}e{number}> <{EX}p> <{EX}{mark}{number % 7}> .\n" for number in range(30_000))
+    """Write a file that is long enough for a word of progress; its texts are long, so that its triples are few."""
+    texts = (hashlib.shake_256(f"{mark} {number}".encode()).hexdigest(200) for number in range(LARGE))
+    lines = (f'<{EX}e{number}> <{EX}p> "{text}" .\n' for number, text in enumerate(texts))
     path.write_text("".join(lines), encoding="utf-8")
     _age(path)
     return path
@@ -98,7 +103,7 @@ def test_files_that_stay_as_they_are_are_parsed_once(directory: Path, tmp_path: 
     reports: list[int] = []
     open_stored([path], directory, lambda _, read, __: reports.append(read))
     assert reports
-    assert len(open_stored([path], directory, no_parsing).engine) == 30_000
+    assert len(open_stored([path], directory, no_parsing).engine) == LARGE
 
 
 def test_a_file_with_another_time_and_the_same_content_is_not_parsed_again(directory: Path, tmp_path: Path) -> None:
@@ -122,7 +127,7 @@ def test_a_file_that_changed_is_parsed_again_even_if_size_and_time_are_the_same(
     after = open_stored([path], directory)
     assert plainly(after) == plainly(load_files([path]))
     assert after.version != before.version
-    assert len(after.engine) == len(before.engine) == 30_000
+    assert len(after.engine) == len(before.engine) == LARGE
 
 
 def test_a_store_that_somebody_reads_is_removed_when_nobody_does(directory: Path, graph_file: Path) -> None:
@@ -303,7 +308,7 @@ def test_a_load_that_is_stopped_leaves_what_was_there(directory: Path, tmp_path:
     with pytest.raises(_StopError):
         open_stored([path], directory, stop)
     assert stores(directory) == names
-    assert len(before.engine) == 30_000
+    assert len(before.engine) == LARGE
     assert plainly(open_stored([path], directory)) == plainly(load_files([path]))
 
 
@@ -334,7 +339,7 @@ def test_a_process_that_was_killed_while_it_parsed_leaves_no_trace(directory: Pa
     assert killed.returncode == 7
     assert len(stores(directory)) == 1
     kept = open_stored([path], directory)
-    assert len(kept.engine) == 30_000
+    assert len(kept.engine) == LARGE
     assert len(stores(directory)) == 1
 
 
@@ -361,7 +366,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
     assert parsing.wait(60)
     kept = open_stored([path], directory, watch)
     first.join(60)
-    assert len(kept.engine) == 30_000
+    assert len(kept.engine) == LARGE
     assert len(stores(directory)) == 1
     assert reports[0] == (path, 1 << 20, path.stat().st_size)
     assert "waiting for it" in caplog.text
