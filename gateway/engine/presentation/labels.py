@@ -97,12 +97,7 @@ class MentionedIds:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Names by ID.
-
-    Attributes:
-        by_id: Those that are known.
-        failed: IDs whose name could not be fetched.
-    """
+    """Names by ID, and the IDs whose name could not be fetched."""
 
     by_id: Mapping[str, str] = field(default_factory=dict)
     failed: frozenset[str] = frozenset()

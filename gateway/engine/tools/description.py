@@ -14,8 +14,7 @@ from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
 from gateway.engine.presentation.reference_shape import size_of, size_of_unanswered
 from gateway.engine.presentation.size_limit import (
     how_many_fit,
-    limit_entities_page,
-    limit_entity_page,
+    limit_page,
     max_bytes,
     shorten_entities,
 )
@@ -97,7 +96,7 @@ class EntityDescriber:
             degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
         )
-        limit_entity_page(page, limit)
+        limit_page(page, limit)
         return page
 
     async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesPage:
@@ -134,7 +133,7 @@ class EntityDescriber:
             degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
         )
-        limit_entities_page(page, limit)
+        limit_page(page, limit)
         return page
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:

@@ -63,12 +63,7 @@ class Redirects:
         self._prefixes = prefixes
 
     async def followed(self, seeds: Sequence[Iri], call: Call) -> Followed:
-        """Return the seeds, merged ones replaced.
-
-        Args:
-            seeds: The seeds of a question.
-            call: The call that asks.
-        """
+        """Return the seeds, merged ones replaced."""
         chains: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
         also_merged: dict[str, None] = {}
         unread: dict[Iri, Fault] = {}
