@@ -29,7 +29,7 @@ class Fingerprint:
 
     @classmethod
     def of(cls, size: int, times: tuple[int, int], sha256: str, opened_ns: int) -> Fingerprint:
-        """Return the fingerprint of a file by its state before it was read, and when it was opened (ns since the epoch)."""
+        """Return the fingerprint of a file, by its state before it was read; times are nanoseconds since the epoch."""
         return cls(size, times if max(times) + _QUIET_NS < opened_ns else (), sha256)
 
     @classmethod
