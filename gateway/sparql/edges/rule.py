@@ -31,11 +31,7 @@ class Uses(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatedWays:
-    """What a profile says about it, and no more.
-
-    Attributes:
-        ways: The ways that it names; None where it names none, and the graph may use any.
-    """
+    """What a profile says about it, and no more: the ways that it names; None where the graph may use any."""
 
     ways: tuple[EvidenceWay, ...] | None = None
 
