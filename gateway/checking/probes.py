@@ -198,6 +198,7 @@ _INDEXES: Mapping[EngineName, _Index] = {
     "virtuoso": _Index("bif:contains", "check/text_virtuoso", '"{}"'.format),
     "blazegraph": _Index("bds:search", "check/text_blazegraph", str),
 }
+"""The text indexes that are known here; other engines have none, or none that was tried."""
 
 
 async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:

@@ -11,7 +11,8 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from gateway.cli.commands import PROGRAM, Request, app
+from gateway import PROGRAM
+from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, print_error

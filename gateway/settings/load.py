@@ -55,6 +55,7 @@ MOVED: Mapping[str, str] = {
 """New names of settings, by their old ones, for the error about a profile that has an old one."""
 
 _REMOVED = frozenset({"endpoint.failures_before_rest", "endpoint.rest_seconds"})
+"""Settings that are constants now."""
 
 
 def load_profile(name_or_path: str) -> Profile:

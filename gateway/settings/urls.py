@@ -12,6 +12,7 @@ _SECRET_NAME = re.compile(
     r"(^|[-_])(api[-_]?key|access[-_]?key|key|token|auth|pwd)$|secret|passw|credential|authorization|cookie|apikey",
     re.IGNORECASE,
 )
+"""Names of headers and parameters whose values are usually secret."""
 
 
 def is_secret_name(name: str) -> bool:

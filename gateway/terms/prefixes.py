@@ -28,6 +28,7 @@ _LONGEST_COMPARED = 20
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
 _NAME = re.compile(r"[^\s:]{0,80}")
+"""A prefix that can be written in an ID: short, and without blanks and colons."""
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}

@@ -18,6 +18,7 @@ _ESCAPES = str.maketrans(
         "\f": "\\f",
     }
 )
+"""SPARQL 1.1, section 19.7, ECHAR."""
 
 _CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
 """The u of a text that looks like a code point escape: rdflib decodes these before it unescapes.
