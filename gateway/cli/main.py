@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str], log: StderrLog) -> int:
     for argument in arguments:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
-            raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
+            raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, Request):

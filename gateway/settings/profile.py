@@ -76,14 +76,14 @@ class SearchSettings(Section):
         if value and (problem := url_problem(value)):
             raise ValueError(problem)
         if "?" in value or "#" in value:
-            raise ValueError("it is the URL of api.php alone, without anything after it")
+            raise ValueError("it must be the URL of api.php, without anything after it")
         return value
 
     @field_validator("api_language")
     @classmethod
     def _is_a_code(cls, value: str) -> str:
         if value and not _LANGUAGE.fullmatch(value):
-            raise ValueError("it is a language code of the wiki, in lower case: `en`, `pt-br`")
+            raise ValueError("it must be a language code of the wiki in lower case, such as `en` or `pt-br`")
         return value
 
 

@@ -51,7 +51,7 @@ def string(value: str) -> str:
     """
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise InputError(
-            f"{quoted(value)} has a character that no query can carry.",
+            f"{quoted(value)} contains a character that no query can contain.",
             valid="Text without NUL and unpaired surrogates.",
         )
     return f'"{_CODE_POINT_LIKE.sub(_as_code_point, value.translate(_ESCAPES))}"'
