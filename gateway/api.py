@@ -47,7 +47,7 @@ from gateway.settings.profile import (
     without_search_api,
 )
 from gateway.sparql.engines.traits import timeout_policy
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport

@@ -46,12 +46,7 @@ _LOCK_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
-    """How many tokens there may be, and how fast they come back; they come back evenly.
-
-    Attributes:
-        capacity: Tokens at most; infinite where nothing is limited.
-        a_second: Tokens that come back in a second.
-    """
+    """A bucket of tokens, which come back evenly (`a_second`); infinite where nothing is limited."""
 
     capacity: float
     a_second: float
@@ -136,12 +131,7 @@ class MemoryStorage:
 
 
 def shared_storage(url: str, user_agent: str) -> Callable[[QuotaState], QuotaFile]:
-    """Return a factory of the file for one client of an endpoint: to it, one address and `User-Agent` are one client.
-
-    Args:
-        url: The endpoint.
-        user_agent: The header that every request carries.
-    """
+    """Return a factory of the file for one client of an endpoint: one address and `User-Agent` are one client to it."""
     parts = urlsplit(url)
     client = f"{parts.hostname}:{parts.port} {user_agent}"
     name = f"quota-{hashlib.sha256(client.encode()).hexdigest()[:_DIGITS]}.json"
@@ -149,12 +139,7 @@ def shared_storage(url: str, user_agent: str) -> Callable[[QuotaState], QuotaFil
 
 
 class QuotaFile:
-    """Stores the state in a file.
-
-    Args:
-        path: The file; its folder need not exist.
-        state: What holds where there is no file, or none that can be used.
-    """
+    """Stores the state in a file; the given one holds where there is none that can be used."""
 
     def __init__(self, path: Path, state: QuotaState) -> None:
         self._path = path

@@ -151,10 +151,6 @@ def user_agent(contact: str, library: str = "aiohttp") -> str:
     """Return the User-Agent of a request: this program, the contact of its operator, and the library that it uses.
 
     The form is that of Wikimedia's policy (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
-
-    Args:
-        contact: An e-mail address or a URL; none where empty.
-        library: The distribution that sends it.
     """
     return " ".join([_product(_NAME), *([f"({contact})"] if contact else []), _product(library)])
 

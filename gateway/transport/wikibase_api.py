@@ -68,12 +68,7 @@ _BY_STATUS: Mapping[int, tuple[type[Fault], str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """What came.
-
-    Attributes:
-        content: The JSON object; it has no `error`.
-        size: Its bytes, unpacked.
-    """
+    """The JSON object that came, which has no `error`, and its bytes, unpacked."""
 
     content: Mapping[str, Any]
     size: int
@@ -98,20 +93,7 @@ class WikibaseApi:
         self._session: aiohttp.ClientSession | None = None
 
     async def get(self, fields: Sequence[tuple[str, str]], deadline: Deadline, spend: Spend = unpaid, /) -> ApiAnswer:
-        """Send a request and return its answer.
-
-        Args:
-            fields: Names and values of the parameters.
-            deadline: When the answer must be there.
-            spend: Called before the same request is sent once more.
-
-        Raises:
-            QueryRefused: The API will not do this.
-            EndpointFault: It answered with something that is no whole answer, or with an error.
-            NetworkFault: No answer came.
-            DeadlinePassed: The time is up.
-            BudgetSpent: The call pays for no further request.
-        """
+        """Send a request and return its answer; see `Transport.select` for deadline, spending and faults."""
         with CaughtFault("the Wikibase API") as caught:
             async with asyncio.timeout(deadline.seconds_left):
                 deadline.check()

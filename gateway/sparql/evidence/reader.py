@@ -25,13 +25,7 @@ _Values = dict[Iri, dict[Value | Term, Value]]
 
 @dataclass(slots=True)
 class Statement:
-    """What one node says about an edge.
-
-    Attributes:
-        properties: Values by predicate.
-        references: The same, for each reference that it gives.
-        sources: Documents that state it, where no predicate says so.
-    """
+    """What one node says about an edge: itself, by its references, and by being a document (`sources`)."""
 
     properties: _Values = field(default_factory=dict)
     references: dict[Term, _Values] = field(default_factory=dict)

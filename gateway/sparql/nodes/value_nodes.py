@@ -41,12 +41,7 @@ _COARSE = {
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """What the value nodes of one pair state.
-
-    Attributes:
-        values: The values to show in place of each simple one.
-        mark: Whether they could be read.
-    """
+    """The values to show in place of each simple one of a pair, by its value nodes, and whether these could be read."""
 
     values: Mapping[Literal, tuple[Value, ...]] = field(default_factory=dict)
     mark: Mark = WHOLE

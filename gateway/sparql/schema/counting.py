@@ -39,13 +39,7 @@ _UNBOUNDED = 1_000_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What one counting query returned.
-
-    Attributes:
-        counts: Counts by IRI.
-        limit: Triples that the query could read.
-        is_whole: Whether it read everything.
-    """
+    """What one counting query returned, which could read so many triples (`limit`)."""
 
     counts: Mapping[Iri, int]
     limit: int

@@ -37,14 +37,7 @@ _NODES = 50
 
 @dataclass(slots=True)
 class Sample:
-    """The types and predicates of some triples.
-
-    Attributes:
-        types: How often each type was seen.
-        predicates: How often each edge predicate was seen.
-        triples: Triples that were read.
-        is_cut: Whether they have more types and predicates than one query may return.
-    """
+    """How often types and edge predicates were seen in some triples; `is_cut` if not all of them came."""
 
     types: Counter[Iri] = field(default_factory=Counter)
     predicates: Counter[Iri] = field(default_factory=Counter)

@@ -40,13 +40,7 @@ _MATCHES_BEFORE_TYPES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What an index was seen to find.
-
-    Attributes:
-        index: The index.
-        predicates: Predicates whose names it found.
-        lacking: Predicates that have names, none of which it found.
-    """
+    """The predicates whose names an index was seen to find, and those that have names, none of which it found."""
 
     index: TextIndex
     predicates: tuple[Iri, ...]

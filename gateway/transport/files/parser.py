@@ -85,13 +85,7 @@ _XML_ENDS_EARLY = frozenset(
 
 
 class FileParser:
-    """Parses one file, from front to end.
-
-    Args:
-        file: The file, at its start.
-        request: How to read it.
-        send: Takes each frame.
-    """
+    """Parses one file, from front to end, and sends each frame."""
 
     def __init__(self, file: io.FileIO, request: Request, send: Send) -> None:
         self._file = file
@@ -104,7 +98,6 @@ class FileParser:
 
         Raises:
             RefusedError: The file is no RDF of its format, is cut, or is larger than allowed.
-            OSError: It cannot be read.
         """
         opened_ns = time.time_ns()
         stat = os.fstat(self._file.fileno())
