@@ -27,8 +27,7 @@ from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
-from gateway.flow.quota_file import shared_storage
-from gateway.flow.quota_state import MemoryStorage
+from gateway.flow.quota_state import MemoryStorage, shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore, OnProgress
 from gateway.labels.in_process_index import InProcessIndexSource
@@ -47,7 +46,7 @@ from gateway.settings.profile import (
     without_search_api,
 )
 from gateway.sparql.engines.traits import timeout_policy
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
@@ -61,7 +60,7 @@ from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import WikibaseApi
 from gateway.wikibase.client import ApiClient, api_flow
 from gateway.wikibase.requests import ApiRequests
-from gateway.wikibase.search import ApiSearch, WikibaseStore
+from gateway.wikibase.search import WikibaseStore
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
@@ -276,7 +275,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_bytes, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
     requests = ApiRequests(ApiClient(api, api_flow(endpoint.requests)), language)
-    return WikibaseStore(store, ApiSearch(requests, store))
+    return WikibaseStore(store, requests)
 
 
 def _loaded(

@@ -1,5 +1,7 @@
 """Graphs whose terms are what no engine should have let in, or that are far too long."""
 
+import functools
+
 import pyoxigraph
 from hypothesis import strategies as st
 
@@ -45,12 +47,16 @@ def hostile(triples: list[tuple[str, str, str]], texts: list[tuple[str, str, str
 
 
 def _iri(text: str) -> str:
-    return f"<{''.join(_escaped(character) for character in text)}>"
+    return f"<{_escaped(text)}>"
 
 
 def _text(text: str) -> str:
-    return f'"{"".join(_escaped(character) for character in text)}"'
+    return f'"{_escaped(text)}"'
 
 
-def _escaped(character: str) -> str:
-    return character if character.isalnum() or character in ":/#-._" else f"\\U{ord(character):08X}"
+@functools.cache
+def _escaped(text: str) -> str:
+    """Escape what is no letter and no digit; the texts are few, and some are long."""
+    return "".join(
+        character if character.isalnum() or character in ":/#-._" else f"\\U{ord(character):08X}" for character in text
+    )

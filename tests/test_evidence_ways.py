@@ -184,6 +184,7 @@ QUALIFIED: Sequence[tuple[tuple[str, str, str], Any]] = [
 
 
 @pytest.mark.data
+@pytest.mark.large
 @pytest.mark.parametrize("graph", ["wd50k", "wd50k-rdf12"])
 async def test_qualified_edges_tell_all_their_qualifiers_one_entry_a_statement(engine: Column, graph: str) -> None:
     shared_data(SHARED[graph])

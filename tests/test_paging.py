@@ -14,7 +14,7 @@ from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.settings.limits import SizeSettings, SnapshotSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.columns import Column

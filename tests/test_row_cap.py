@@ -14,7 +14,7 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree
 from tests.shared_data import shared_data

@@ -75,13 +75,7 @@ class MemoryCache:
         return answer
 
     def put(self, key: Key, answer: object, *, more: int = 0) -> None:
-        """Store an answer, unless it is larger than the cache.
-
-        Args:
-            key: What it is about.
-            answer: The answer.
-            more: Bytes of the primitive's parameters, if these are large.
-        """
+        """Store an answer, unless it is larger than the cache; `more` are bytes of the primitive's parameters."""
         size = memory_size(answer, self._limit) + memory_size(key[1]) + more + _ENTRY
         if size <= self._limit:
             self._entries[key] = (answer, size, self._clock() + self._ttl)
@@ -104,12 +98,7 @@ _PARTS: dict[type, Callable[[Any], Iterable[object]]] = {}
 
 
 def memory_size(answer: object, at_most: int = _UNBOUNDED) -> int:
-    """Return the bytes that an answer takes, or that a key takes.
-
-    Args:
-        answer: The answer of a graph store.
-        at_most: Counting stops above this; the result is then larger than this, and not exact.
-    """
+    """Return the bytes that an answer or a key takes; counting stops above `at_most`."""
     count = _QUICK.get(type(answer))
     return _walked(answer, at_most) if count is None else count(answer)
 

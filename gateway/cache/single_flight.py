@@ -38,13 +38,7 @@ class Lookup(Generic[Key, Answer]):
 
 @dataclass(slots=True, eq=False)
 class _Fetch:
-    """One fetch, and the callers that wait for it.
-
-    Attributes:
-        task: The fetch; its result has the answers by key.
-        waiters: How many callers wait.
-        is_cancelled: Whether it was cancelled because none waited any more.
-    """
+    """One fetch, its waiting callers, and whether it was cancelled because none waited any more."""
 
     task: asyncio.Task[Mapping[Any, Any]]
     waiters: int = 0

@@ -35,8 +35,6 @@ from gateway.graph.values import (
     SearchTerms,
 )
 
-_MEGABYTE = 1 << 20
-
 _ALL_EDGES = ("edges", None)
 """The lookup of all edges; other lookups derive answers from its answers."""
 
@@ -76,7 +74,7 @@ class CachedStore(DelegatingStore):
 
     def __init__(self, inner: GraphStore, *, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
         super().__init__(inner)
-        self._memory = MemoryCache(megabytes * _MEGABYTE, ttl_seconds, clock)
+        self._memory = MemoryCache(megabytes << 20, ttl_seconds, clock)
         self._single_flight = SingleFlight()
         self._schema_version = ""
         names = inner.name_reader()
@@ -279,15 +277,9 @@ class CachedStore(DelegatingStore):
         store: Callable[[Key, Answer], None] | None = None,
         is_storable: Callable[[Answer], bool] = lambda _: True,
     ) -> Lookup[Key, Answer]:
-        """Return the lookup of a primitive.
+        """Return the lookup of a primitive under a name.
 
-        Args:
-            name: The primitive and its parameters.
-            fetch: Asks the inner store.
-            kind: The type of the answers.
-            cached: Returns a stored answer; by default the one stored under this name.
-            store: Stores an answer; by default a whole one, under this name.
-            is_storable: Which whole answers are stored by default.
+        By default it finds what is stored under this name, and stores whole answers that are storable.
         """
 
         def cached_by_name(key: Key) -> Answer | None:

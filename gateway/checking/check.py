@@ -21,7 +21,7 @@ from gateway.settings.endpoint import EndpointSettings, EngineName, Graphs
 from gateway.settings.profile import Profile
 from gateway.settings.urls import without_query
 from gateway.sparql.engines.traits import TRAITS, timeout_policy
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.verdict import OPERATOR

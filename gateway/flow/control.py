@@ -52,13 +52,7 @@ class RetryPolicy:
     first_pause: float
 
     def pause_after(self, fault: Fault, attempt: int, deadline: Deadline) -> float | None:
-        """Return the seconds to wait before the next attempt, or None if there is none.
-
-        Args:
-            fault: What became of the latest attempt.
-            attempt: How many there were.
-            deadline: The call's; a pause that lasts as long is not worth waiting for.
-        """
+        """Return the seconds to wait after so many attempts; None if there is no other, or no time to wait for it."""
         if not fault.again or attempt > self.retries:
             return None
         if isinstance(fault, Throttled) and fault.retry_after is not None:

@@ -15,7 +15,6 @@ docs/notes/wikimedia.md, "The quota of the query service"):
 from __future__ import annotations
 
 import bisect
-import copy
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -226,7 +225,7 @@ class Quota:
 
     def _repair(self, state: QuotaState, now: float) -> bool:
         """Correct figures that would block requests for more than a day; return whether there were any."""
-        before = copy.copy(state)
+        before = state.copy()
         if (ahead := state.at - now) > _CLOCKS_DIFFER:
             # The clock was set back. What is left counts from now on, and not from a time to come.
             state.closed_until -= ahead

@@ -99,11 +99,7 @@ class InProcessIndexSource:
             self._start()
 
     async def built(self, on_progress: OnProgress) -> None:
-        """Wait until the index is built, however long that takes.
-
-        Args:
-            on_progress: Called after each page of names, with the entities read and the total.
-        """
+        """Wait until the index is built, however long that takes."""
         self._on_progress = on_progress
         await asyncio.wait([await self._current()])
 

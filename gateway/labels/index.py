@@ -73,26 +73,20 @@ class LabelIndex:
         """
         worker = SqliteWorker()
         try:
-            return cls(worker, await worker.run_until(deadline, _read, path))
+            return cls(worker, await worker.run(_read, path, deadline=deadline))
         except BaseException:
             worker.close()
             raise
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
-        """Find entities by their names.
-
-        Args:
-            terms: The text to look for.
-            types: Only entities with one of these types; empty for all.
-            at_most: The most hits to return.
-            deadline: The deadline of the call.
+        """Find at most so many names of entities, of those with one of the types if there are any.
 
         Raises:
             DeadlinePassed: No time is left.
             ClosedError: The index was closed.
             sqlite3.Error: The index is broken.
         """
-        found = await self._worker.run_until(deadline, _find, terms, types, at_most, not self.info.date)
+        found = await self._worker.run(IndexSearch.of, terms, types, at_most, not self.info.date, deadline=deadline)
         is_partial = not self.info.whole or bool(types and not self.info.typed)
         return Hits(
             found.hits,
@@ -110,11 +104,7 @@ class LabelIndex:
 async def build_index(worker: SqliteWorker, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
     """Build the index from the partial index of a worker, and detach the partial index.
 
-    Args:
-        worker: The worker.
-        date: The date of the index; empty for that of a loaded graph.
-        missing: How many names or entities are known to be missing.
-        path: The file, which must not exist; None for a temporary database.
+    The date is that of a stored index, and empty for a loaded graph. Without a path, the index is a temporary database.
 
     Raises:
         ClosedError: The worker was closed.
@@ -141,12 +131,6 @@ def _write(
         raise
     database.execute("DETACH DATABASE partial")
     return _info(database)
-
-
-def _find(
-    database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
-) -> IndexSearch:
-    return IndexSearch.of(database, terms, types, at_most, thorough=thorough)
 
 
 def _read(database: sqlite3.Connection, path: Path) -> IndexInfo:

@@ -102,16 +102,11 @@ class IndexSearch:
 
     @classmethod
     def of(
-        cls, database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, *, thorough: bool
+        cls, database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
     ) -> IndexSearch:
-        """Search, and return the search with its rows.
+        """Search for at most so many names, and return the search with its rows.
 
-        Args:
-            database: Has the index attached.
-            terms: The text to look for.
-            types: Only entities with one of these types; empty for all.
-            at_most: The most names to find.
-            thorough: Whether to look inside words even if whole words were found.
+        If the search is thorough, it looks inside words even if whole words were found.
         """
         words = index_words(terms.text)
         shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))

@@ -44,31 +44,36 @@ class SqliteWorker:
         self,
         function: Callable[[sqlite3.Connection, *Arguments], Result],
         *arguments: *Arguments,
+        deadline: Deadline | None = None,
     ) -> Result:
-        """Return what a function of the connection returns.
-
-        Raises:
-            ClosedError: The worker was closed.
-            sqlite3.Error: The database is broken, or cannot be written.
-        """
-        return await self._run(None, lambda database: function(database, *arguments))
-
-    async def run_until(
-        self,
-        deadline: Deadline,
-        function: Callable[[sqlite3.Connection, *Arguments], Result],
-        *arguments: *Arguments,
-    ) -> Result:
-        """Return what a function of the connection returns; interrupt it at the deadline.
+        """Return what a function of the connection returns; interrupt it at the deadline, if there is one.
 
         Raises:
             DeadlinePassed: No time is left.
             ClosedError: The worker was closed.
-            sqlite3.Error: The database is broken.
+            sqlite3.Error: The database is broken, or cannot be written.
         """
+
+        def in_thread() -> Result:
+            self.check_open()
+            self._deadline = deadline
+            try:
+                return function(self._open(), *arguments)
+            except sqlite3.OperationalError as error:
+                if self._must_stop():
+                    self.check_open()
+                    raise deadline_passed() from error
+                raise
+            except UnicodeDecodeError as error:
+                # A broken file: SQLite quotes its bytes in the message of an error, which Python cannot decode.
+                raise sqlite3.DatabaseError("it holds text that is not UTF-8") from error
+            finally:
+                self._deadline = None
+
+        self.check_open()
         try:
-            async with asyncio.timeout(deadline.seconds_left):
-                return await self._run(deadline, lambda database: function(database, *arguments))
+            async with asyncio.timeout(None if deadline is None else deadline.seconds_left):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, in_thread)
         except TimeoutError as error:
             raise deadline_passed() from error
 
@@ -83,26 +88,6 @@ class SqliteWorker:
             self._closed.set()
             self._thread.submit(self._close_connection)
             self._thread.shutdown(wait=False)
-
-    async def _run(self, deadline: Deadline | None, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        def in_thread() -> Result:
-            self.check_open()
-            self._deadline = deadline
-            try:
-                return function(self._open())
-            except sqlite3.OperationalError as error:
-                if self._must_stop():
-                    self.check_open()
-                    raise deadline_passed() from error
-                raise
-            except UnicodeDecodeError as error:
-                # A broken file: SQLite quotes its bytes in the message of an error, which Python cannot decode.
-                raise sqlite3.DatabaseError("it holds text that is not UTF-8") from error
-            finally:
-                self._deadline = None
-
-        self.check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, in_thread)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -124,15 +109,15 @@ class SqliteWorker:
             self._connection = None
 
 
-def attach(database: sqlite3.Connection, schema: str, path: Path | None, *, writable: bool) -> None:
-    """Attach a file as a schema; a temporary database if the path is None.
+def attach(database: sqlite3.Connection, name: str, path: Path | None, *, writable: bool) -> None:
+    """Attach a file under a name; a temporary database if the path is None.
 
     Raises:
         sqlite3.Error: It cannot be opened.
     """
     place = "" if path is None else f"{path.absolute().as_uri()}?mode={'rwc' if writable else 'ro'}"
-    database.execute(f"ATTACH DATABASE ? AS {schema}", (place,))
-    database.execute(f"PRAGMA {schema}.cache_size = -{_CACHE_KILOBYTES}")
+    database.execute(f"ATTACH DATABASE ? AS {name}", (place,))
+    database.execute(f"PRAGMA {name}.cache_size = -{_CACHE_KILOBYTES}")
 
 
 @functools.cache

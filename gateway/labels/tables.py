@@ -65,50 +65,45 @@ CREATE INDEX built.name_bag ON name (bag);
 """
 
 _MOST_ENTRIES = 100
-"""Entries of a database's schema that are read; ours have fewer."""
+"""Entries of a database that are read; ours have fewer."""
 
 _AT_ONCE = 2_000
 _WORDS_AT_ONCE = 20_000
 """Rows and words that are written between two looks at whether the build was stopped."""
 
 Entry = tuple[str, str, str, str | None]
-"""An entry of a database's schema: type, name, table and SQL text."""
+"""An entry of a database: type, name, table and SQL text."""
 
 TextRow = tuple[int, str, int, str, str | None]
 
 
 def is_index(database: sqlite3.Connection) -> bool:
-    """Return whether the schema `built` is exactly that of an index: no other table, no view, no trigger."""
-    return _schema(database, "built") == _expected("built")
+    """Return whether the database `built` is exactly an index: no other table, no view, no trigger."""
+    return _entries(database, "built") == _expected("built")
 
 
 def is_partial_index(database: sqlite3.Connection) -> bool:
-    """Return whether the schema `partial` is exactly that of a partial index."""
-    return _schema(database, "partial") == _expected("partial")
+    """Return whether the database `partial` is exactly a partial index."""
+    return _entries(database, "partial") == _expected("partial")
 
 
 @functools.cache
-def _expected(schema: Literal["built", "partial"]) -> frozenset[Entry]:
+def _expected(name: Literal["built", "partial"]) -> frozenset[Entry]:
     with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(f"ATTACH DATABASE ':memory:' AS {schema}")
-        database.executescript(PARTIAL_TABLES if schema == "partial" else _INDEX_TABLES + _KEYS)
-        return _schema(database, schema)
+        database.execute(f"ATTACH DATABASE ':memory:' AS {name}")
+        database.executescript(PARTIAL_TABLES if name == "partial" else _INDEX_TABLES + _KEYS)
+        return _entries(database, name)
 
 
-def _schema(database: sqlite3.Connection, schema: str) -> frozenset[Entry]:
+def _entries(database: sqlite3.Connection, name: str) -> frozenset[Entry]:
     # With the SQL text, because a default, a check or a generated column could differ.
     return frozenset(
-        database.execute(f"SELECT type, name, tbl_name, sql FROM {schema}.sqlite_master LIMIT {_MOST_ENTRIES}")  # noqa: S608 - a constant
+        database.execute(f"SELECT type, name, tbl_name, sql FROM {name}.sqlite_master LIMIT {_MOST_ENTRIES}")  # noqa: S608 - a constant
     )
 
 
 def write_index(database: sqlite3.Connection, check: Callable[[], None]) -> None:
-    """Write the index in the schema `built` from the partial index in the schema `partial`.
-
-    Args:
-        database: Has both attached.
-        check: Called between steps; raises to stop.
-    """
+    """Write the database `built` from the database `partial`; `check` is called between steps, and raises to stop."""
     database.executescript(_INDEX_TABLES)
     database.execute("BEGIN")
     for statement in filter(str.strip, _COPIES.split(";")):

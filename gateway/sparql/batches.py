@@ -23,6 +23,9 @@ from gateway.terms.iri import is_iri, is_plain_iri
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
 
+BatchReader = Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
+"""Turns the rows of a batch into one answer for each key, under a mark; a KeyError says that a row is about another."""
+
 Splitter = Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]]
 """Takes a batch apart whose answer has too many rows."""
 
@@ -45,8 +48,7 @@ class BatchedQuery(Generic[Key, Answer]):
         template: The template.
         first_size: Keys in one query before anything was learnt.
         parameters: Returns the template's parameters for a batch.
-        read: Turns the rows of a batch into one answer for each key, under a given mark. A KeyError says that a row is
-            about another key.
+        read: Reads the answers.
         split: Takes a batch apart whose answer has too many rows.
     """
 
@@ -54,32 +56,23 @@ class BatchedQuery(Generic[Key, Answer]):
     template: str
     first_size: int
     parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]]
-    read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
+    read: BatchReader[Key, Answer]
     split: Splitter[Key] = in_halves
 
-    async def run(
+    def run(
         self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None
-    ) -> dict[Key, Answer]:
+    ) -> Awaitable[dict[Key, Answer]]:
         """Ask about all keys, several batches at once; a fault ends up in the marks of its keys.
 
-        Args:
-            keys: The keys.
-            call: The call that asks.
-            on_answers: Receives the answers that come once the last batch has been sent.
+        `on_answers` receives the answers that come once the last batch has been sent.
         """
         size = self.client.flow.batch_size(self.template, self.first_size)
-        return await _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
+        return _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
 
 @dataclass(frozen=True, slots=True)
 class _Run(Generic[Key, Answer]):
-    """A batched query while it is asked for one call.
-
-    Attributes:
-        query: The query.
-        call: The call.
-        size: Keys in one query; it learns from what happens.
-    """
+    """A batched query while it is asked for one call; `size` learns from what happens."""
 
     query: BatchedQuery[Key, Answer]
     call: Call
@@ -129,12 +122,7 @@ class _Run(Generic[Key, Answer]):
         return [waiting.popleft() for _ in range(math.ceil(len(waiting) / batches))]
 
     async def _one(self, batch: Sequence[Key], failures: list[Fault]) -> dict[Key, Answer]:
-        """Ask about a batch.
-
-        Args:
-            batch: The keys.
-            failures: What became of the parts that were asked before this one, back to the last that was answered.
-        """
+        """Ask about a batch; `failures` are those of the parts before it, back to the last that was answered."""
         if len(failures) >= _HOPELESS:
             return self._failed(batch, failures[-1])
         query, clock = self.query, self.query.client.flow.clock

@@ -22,13 +22,7 @@ class MarkupError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A repeated part.
-
-    Attributes:
-        name: The parameter whose elements it is repeated for.
-        joint: What stands between the repetitions.
-        parts: What is repeated.
-    """
+    """A part that is repeated for each element of a parameter; `joint` stands between the repetitions."""
 
     name: str
     joint: str
@@ -40,11 +34,7 @@ class Block:
 
 
 def read(body: str) -> Sequence[str | Block]:
-    """Read a template's body.
-
-    Raises:
-        MarkupError: A block has no end, or an end no block.
-    """
+    """Read a template's body; a block without an end, or an end without a block, is a `MarkupError`."""
     lines = iter(body.splitlines(keepends=True))
     parts, ended = _read_parts(lines)
     if ended:
@@ -93,13 +83,7 @@ def blocks_of(parts: Sequence[str | Block]) -> Iterator[Block]:
 def write(
     parts: Sequence[str | Block], slots: Mapping[str, str], elements: Callable[[str], Sequence[str]]
 ) -> Iterator[str]:
-    """Write a body in pieces; what was written for a slot is never read as a slot again.
-
-    Args:
-        parts: The body.
-        slots: Rendered parameters by name.
-        elements: Returns the rendered elements of a repeated parameter.
-    """
+    """Write a body in pieces; what was written for a slot is never read as a slot again."""
     for part in parts:
         if isinstance(part, str):
             yield _SLOT.sub(lambda match: slots[match[1]], part)

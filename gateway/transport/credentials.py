@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import re
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -52,9 +54,29 @@ class Access:
     connect_seconds: float = 10.0
     contact: str = ""
 
-    def middlewares(self) -> tuple[aiohttp.ClientMiddlewareType, ...]:
-        """Return what a session has to do for these credentials."""
-        return (aiohttp.DigestAuthMiddleware(*self.login),) if self.login else ()
+    def session(self, accept: str) -> aiohttp.ClientSession:
+        """Return a session for requests that accept a content type; it holds no secret and no cookies."""
+        return aiohttp.ClientSession(
+            # No credentials: aiohttp shows a session's headers to the proxy as well.
+            headers={"Accept": accept, "Accept-Encoding": "gzip"},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            connector=aiohttp.TCPConnector(ssl=self.tls or True),
+            middlewares=(aiohttp.DigestAuthMiddleware(*self.login),) if self.login else (),
+            # aiohttp takes a gzip body that lacks its end for a whole one.
+            auto_decompress=False,
+        )
+
+    def options(self, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Return aiohttp's arguments for one request, which has these headers as well."""
+        return {
+            "headers": {**self.headers, **(headers or {})},
+            "proxy": self.proxy or None,
+            "proxy_headers": self.proxy_headers or None,
+            # A redirect would lead to an address that the operator did not configure.
+            "allow_redirects": False,
+            # No total: the deadline around this call is the only other limit, and a time-out here is the connection's.
+            "timeout": aiohttp.ClientTimeout(total=None, sock_connect=self.connect_seconds),
+        }
 
 
 def access_to(url: str, settings: EndpointSettings) -> Access:
@@ -129,10 +151,6 @@ def user_agent(contact: str, library: str = "aiohttp") -> str:
     """Return the User-Agent of a request: this program, the contact of its operator, and the library that it uses.
 
     The form is that of Wikimedia's policy (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
-
-    Args:
-        contact: An e-mail address or a URL; none where empty.
-        library: The distribution that sends it.
     """
     return " ".join([_product(_NAME), *([f"({contact})"] if contact else []), _product(library)])
 

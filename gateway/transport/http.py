@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 import aiohttp
 import yarl
 
-from gateway.errors import BrokenAnswer, Fault, NoQueryEndpoint, QueryTooLong
+from gateway.errors import BrokenAnswer, NoQueryEndpoint, QueryTooLong
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import ChargedRequest
 from gateway.graph.call import Spend, unpaid
@@ -48,6 +48,9 @@ class Http:
     Attributes:
         url: The endpoint's URL; it holds no secret, but is for the operator alone.
         timeout_policy: How the endpoint gets the time left; the engine detector may replace it.
+        method: How queries are sent; `auto` until GET turned out to be the only way, or no way.
+        access: What every request carries.
+        graphs: The graphs that every query names.
         flow: The endpoint's flow control; every request waits for it and is charged to it.
     """
 
@@ -66,10 +69,10 @@ class Http:
         self.timeout_policy = timeout_policy or TimeoutPolicy()
         self.flow = flow or FlowControl(RequestSettings())
         self._max_bytes = max_bytes
-        self._method: Method = method
+        self.method: Method = method
         self._has_taken_post = False
-        self._access = access or Access()
-        self._graphs = tuple(graphs)
+        self.access = access or Access()
+        self.graphs = tuple(graphs)
         self._session: aiohttp.ClientSession | None = None
         self._cancelling: set[asyncio.Task[None]] = set()
         self._others: list[Http] = []
@@ -82,18 +85,18 @@ class Http:
         """
         if _origin(url) != _origin(self.url):
             raise ValueError("another server")
-        return self._like(url, "get" if self._method == "get" else "post", self._graphs)
+        return self._like(url, "get" if self.method == "get" else "post", self.graphs)
 
     def by(self, method: Method) -> Http:
         """Return a transport to the same endpoint that sends queries by this method."""
-        return self._like(self.url, method, self._graphs)
+        return self._like(self.url, method, self.graphs)
 
     def over_all_graphs(self) -> Http:
         """Return a transport to the same endpoint that names no graphs; the server uses its own default.
 
         It is closed with this one.
         """
-        other = self._like(self.url, self._method, ())
+        other = self._like(self.url, self.method, ())
         self._others.append(other)
         return other
 
@@ -103,37 +106,22 @@ class Http:
             max_bytes=self._max_bytes,
             method=method,
             timeout_policy=self.timeout_policy,
-            access=self._access,
+            access=self.access,
             graphs=graphs,
             flow=self.flow,
         )
-
-    @property
-    def access(self) -> Access:
-        """What every request carries."""
-        return self._access
-
-    @property
-    def graphs(self) -> Sequence[str]:
-        """The graphs that every query names."""
-        return self._graphs
-
-    @property
-    def method(self) -> Method:
-        """How queries are sent; `auto` until GET turned out to be the only way, or no way."""
-        return self._method
 
     async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Send a query; see `Transport.select`."""
         with self._caught_fault() as caught:
             async with asyncio.timeout(deadline.seconds_left), self.flow.connections:
-                if self._method == "get":
+                if self.method == "get":
                     return await self._sent("GET", query, deadline, spend)
                 try:
                     body = await self._sent("POST", query, deadline, spend)
                 except NoQueryEndpoint as refused:
                     # An endpoint that took one POST takes them all: a later refusal passes, and a GET must be short.
-                    if self._has_taken_post or self._method != "auto" or not refused.get_may_do:
+                    if self._has_taken_post or self.method != "auto" or not refused.get_may_do:
                         raise
                     refusal = refused
                 else:
@@ -150,9 +138,9 @@ class Http:
         except QueryTooLong:
             raise refusal from None
         except NoQueryEndpoint:
-            self._method = "post"
+            self.method = "post"
             raise refusal from None
-        self._method = "get"
+        self.method = "get"
         return body
 
     async def _sent(self, method: str, query: str, deadline: Deadline, spend: Spend) -> bytes:
@@ -172,14 +160,14 @@ class Http:
         try:
             async with (
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._open_session().request(
-                    method, url, **self._options(method, self.timeout_policy.headers(deadline), form)
-                ) as response,
+                self._request(url, self.timeout_policy.headers(deadline), form) as response,
             ):
                 reply = Reply(response.status, response.headers, response.content_type, len(form))
                 if not reply.is_believed:
                     has_ended = True
-                    raise await _refused(reply, response, request)
+                    fault = reply.fault(await excerpt(response))
+                    request.answered(failed=True)
+                    raise fault
                 body = await self._body(response, request)
                 has_ended = True
                 return body
@@ -205,7 +193,7 @@ class Http:
                 asyncio.timeout(deadline.seconds_left),
                 self.flow.connections,
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._open_session().request("GET", url, **self._options("GET", {"Accept": accept})) as response,
+                self._request(url, {"Accept": accept}) as response,
             ):
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 text = await excerpt(response)
@@ -222,7 +210,7 @@ class Http:
     def _fields(self, query: str, query_id: str, deadline: Deadline) -> list[tuple[str, str]]:
         return [
             ("query", query),
-            *(("default-graph-uri", graph) for graph in self._graphs),
+            *(("default-graph-uri", graph) for graph in self.graphs),
             *self.timeout_policy.fields(deadline),
             *((("queryId", query_id),) if query_id else ()),
         ]
@@ -237,19 +225,16 @@ class Http:
             )
         return whole
 
-    def _options(self, method: str, headers: dict[str, str], form: bytes = b"") -> dict[str, Any]:
-        """Return aiohttp's arguments for one request."""
-        form_type = {"Content-Type": _FORM} if method == "POST" else {}
-        return {
-            "data": io.BytesIO(form) if len(form) > _LONG else form or None,
-            "headers": {**self._access.headers, **form_type, **headers},
-            "proxy": self._access.proxy or None,
-            "proxy_headers": self._access.proxy_headers or None,
-            # A redirect would send the query to an address that the operator did not configure.
-            "allow_redirects": False,
-            # No total: the deadline around this call is the only other limit, and a time-out here is the connection's.
-            "timeout": aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
-        }
+    def _request(
+        self, url: str, headers: Mapping[str, str], form: bytes = b""
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Send a request: a form by POST, or a GET where there is none."""
+        if self._session is None:
+            self._session = self.access.session(JSON)
+        if not form:
+            return self._session.get(url, **self.access.options(headers))
+        data = io.BytesIO(form) if len(form) > _LONG else form
+        return self._session.post(url, data=data, **self.access.options({"Content-Type": _FORM, **headers}))
 
     def _cancel_later(self, query_id: str) -> None:
         """Cancel a query in a task; the caller does not wait for it."""
@@ -260,24 +245,8 @@ class Http:
     async def _cancel(self, query_id: str) -> None:
         form = _form([("cancelQuery", ""), ("queryId", query_id)])
         with contextlib.suppress(*RAISED):
-            async with (
-                asyncio.timeout(_CANCEL_SECONDS),
-                self._open_session().request("POST", self.url, **self._options("POST", {}, form)),
-            ):
+            async with asyncio.timeout(_CANCEL_SECONDS), self._request(self.url, {}, form):
                 pass
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                # No credentials: aiohttp shows a session's headers to the proxy as well.
-                headers={"Accept": JSON, "Accept-Encoding": "gzip"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(ssl=self._access.tls or True),
-                middlewares=self._access.middlewares(),
-                # aiohttp takes a gzip body that lacks its end for a whole one.
-                auto_decompress=False,
-            )
-        return self._session
 
     async def close(self) -> None:
         """Close the connections, once the queries that were given up are cancelled."""
@@ -286,12 +255,6 @@ class Http:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-
-async def _refused(reply: Reply, response: aiohttp.ClientResponse, request: ChargedRequest) -> Fault:
-    fault = reply.fault(await excerpt(response))
-    request.answered(failed=True)
-    return fault
 
 
 def with_parameters(url: str, text: str) -> str:

@@ -63,14 +63,7 @@ class _Output(io.RawIOBase):
 
 
 class InProcess:
-    """A transport to an Oxigraph store in this process.
-
-    Args:
-        engine: The store.
-        max_bytes: Of one answer.
-        workers: Queries that run at once.
-        lease: An object to hold as long as the store is in use.
-    """
+    """A transport to an Oxigraph store in this process; it holds a `lease` as long as the store is in use."""
 
     def __init__(
         self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = WORKERS, lease: object = None

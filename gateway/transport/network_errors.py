@@ -27,9 +27,6 @@ class CaughtFault:
 
     Not in the block: an error of aiohttp holds the request's headers, which are secret, and would hang on the fault as
     its context.
-
-    Args:
-        server: The server, for the log.
     """
 
     def __init__(self, server: str) -> None:

@@ -101,11 +101,7 @@ class Reply:
         return seconds_to_wait(self.headers.get("Retry-After", ""), self.headers.get("Date", ""))
 
     def fault(self, text: bytes) -> Fault:
-        """Return what this response means; it is not a believed one.
-
-        Args:
-            text: The first and last few KB of its body.
-        """
+        """Return what this response means, which is not a believed one, by the first and last few KB of its body."""
         if self._is_part:
             if engine_errors.deadlocked(self.headers.get("X-SQL-Message", "").encode()):
                 return _deadlocked(self, text)

@@ -68,12 +68,7 @@ _BY_STATUS: Mapping[int, tuple[type[Fault], str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """What came.
-
-    Attributes:
-        content: The JSON object; it has no `error`.
-        size: Its bytes, unpacked.
-    """
+    """The JSON object that came, which has no `error`, and its bytes, unpacked."""
 
     content: Mapping[str, Any]
     size: int
@@ -98,20 +93,7 @@ class WikibaseApi:
         self._session: aiohttp.ClientSession | None = None
 
     async def get(self, fields: Sequence[tuple[str, str]], deadline: Deadline, spend: Spend = unpaid, /) -> ApiAnswer:
-        """Send a request and return its answer.
-
-        Args:
-            fields: Names and values of the parameters.
-            deadline: When the answer must be there.
-            spend: Called before the same request is sent once more.
-
-        Raises:
-            QueryRefused: The API will not do this.
-            EndpointFault: It answered with something that is no whole answer, or with an error.
-            NetworkFault: No answer came.
-            DeadlinePassed: The time is up.
-            BudgetSpent: The call pays for no further request.
-        """
+        """Send a request and return its answer; see `Transport.select` for deadline, spending and faults."""
         with CaughtFault("the Wikibase API") as caught:
             async with asyncio.timeout(deadline.seconds_left):
                 deadline.check()
@@ -124,13 +106,7 @@ class WikibaseApi:
 
     async def _round_trip(self, fields: Sequence[tuple[str, str]]) -> ApiAnswer:
         async with self._open_session().get(
-            yarl.URL(f"{self.url}?{query_of(fields)}", encoded=True),
-            headers=self._access.headers,
-            proxy=self._access.proxy or None,
-            proxy_headers=self._access.proxy_headers or None,
-            # A redirect would lead to a host that the operator did not name.
-            allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._access.connect_seconds),
+            yarl.URL(f"{self.url}?{query_of(fields)}", encoded=True), **self._access.options()
         ) as response:
             wait = seconds_to_wait(response.headers.get("Retry-After", ""), response.headers.get("Date", ""))
             if response.status != HTTPStatus.OK or response.content_type != _JSON:
@@ -141,13 +117,7 @@ class WikibaseApi:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                headers={"Accept": _JSON, "Accept-Encoding": "gzip"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(ssl=self._access.tls or True),
-                # aiohttp takes a gzip body that lacks its end for a whole one.
-                auto_decompress=False,
-            )
+            self._session = self._access.session(_JSON)
         return self._session
 
     async def close(self) -> None:

@@ -26,27 +26,14 @@ class _Part(BaseModel):
 
 
 class Match(_Part):
-    """What of an entity fits.
-
-    Attributes:
-        type: `label`, `alias`, or `entityId`.
-        text: The label or alias, or the ID.
-    """
+    """The label or alias that fits, or the ID: `type` is `label`, `alias`, or `entityId`."""
 
     type: str
     text: str
 
 
 class Entry(_Part):
-    """One entity that was found by the beginning of a name.
-
-    Attributes:
-        id: Its ID in the wiki.
-        concepturi: Its IRI.
-        match: What fits.
-        label: Its label, in the language that is asked in or one that stands in for it; empty where there is none.
-        description: Likewise.
-    """
+    """One entity that was found, with label and description in the wanted language or one that stands in for it."""
 
     id: str
     concepturi: str
@@ -56,12 +43,7 @@ class Entry(_Part):
 
 
 class Entries(_Part):
-    """The answer of `wbsearchentities`.
-
-    Attributes:
-        search: The entities, the likeliest first.
-        next: Where the next page begins; None where there is none, and none either where it would begin above 50.
-    """
+    """The answer of `wbsearchentities`, the likeliest first; the next page never begins above 50."""
 
     search: list[Entry]
     next: int | None = Field(default=None, alias="search-continue")
@@ -116,11 +98,7 @@ class Entities(_Part):
 
 
 def read(shape: type[Shape], content: Mapping[str, Any]) -> Shape:
-    """Return an answer in the shape that it should have.
-
-    Raises:
-        EndpointFault: It has another.
-    """
+    """Return an answer in the shape that it should have; another one is an `EndpointFault`."""
     try:
         return shape.model_validate(content)
     except ValidationError as error:

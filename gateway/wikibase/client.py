@@ -50,12 +50,7 @@ def api_flow(requests: RequestSettings, *, clock: Clock = time.monotonic, sleep:
 
 
 class ApiClient:
-    """Sends requests to one API.
-
-    Args:
-        api: The way to the API.
-        flow: Its flow control.
-    """
+    """Sends requests to one API under its flow control."""
 
     def __init__(self, api: Api, flow: FlowControl) -> None:
         self._api = api

@@ -39,12 +39,7 @@ _ITEM = re.compile(r"Q[1-9][0-9]{0,11}")
 
 @dataclass(frozen=True, slots=True)
 class EntityId:
-    """An ID of the wiki that somebody searched for.
-
-    Attributes:
-        text: The ID: `Q42`, `P31`.
-        is_alone: Whether it stood there by itself, without a prefix; then it may also be a name.
-    """
+    """An ID that somebody searched for: `Q42`, `P31`. Alone, without a prefix, it may also be a name."""
 
     text: str
     is_alone: bool
@@ -63,12 +58,7 @@ def id_in(text: str) -> EntityId | None:
 
 @dataclass(frozen=True, slots=True)
 class FoundEntity:
-    """One entity that was found.
-
-    Attributes:
-        hits: Its names that fit.
-        details: Its name and description.
-    """
+    """One entity that was found: its names that fit, and its name and description."""
 
     hits: Sequence[Hit]
     details: HitDetails
@@ -98,18 +88,7 @@ class ApiRequests:
         self._base = ""
 
     async def beginning(self, text: str, kind: str, terms: SearchTerms, start: int, call: Call) -> ApiHits:
-        """Ask for entities with a label or an alias that begins with a text, or with this ID.
-
-        Args:
-            text: The text.
-            kind: `item` or `property`.
-            terms: What somebody searched for.
-            start: How many entities to pass over.
-            call: The call that asks.
-
-        Raises:
-            Fault: The API did not answer.
-        """
+        """Ask for an `item` or `property` with a label or an alias that begins with a text, or with this ID."""
         fields = [
             ("action", "wbsearchentities"),
             ("search", _sendable(text)[:_LONGEST_NAME]),
@@ -131,15 +110,8 @@ class ApiRequests:
     async def with_words(self, words: Sequence[str], start: int, call: Call) -> ApiHits:
         """Ask for items whose page has every word, in any name of any language, or in its statements.
 
-        Only IDs come, so each entity has one hit whose text is its ID: `named` has the names.
-
-        Args:
-            words: Letters, digits and marks in lower case, and so nothing that a query language knows.
-            start: How many pages to pass over.
-            call: The call that asks.
-
-        Raises:
-            Fault: The API did not answer.
+        Only IDs come, so each entity has one hit whose text is its ID: `named` has the names. The words are letters,
+        digits and marks in lower case, and so nothing that a query language knows.
         """
         about_itself = [] if self._base else [("meta", "siteinfo"), ("siprop", "general")]
         fields = [
@@ -166,16 +138,7 @@ class ApiRequests:
         return ApiHits(found, answer.more.sroffset if answer.more else None, answer.more is not None)
 
     async def named(self, ids: Mapping[str, Iri], words: Sequence[str], call: Call) -> Mapping[Iri, FoundEntity]:
-        """Ask for the names of items that were found by words; one without a name in this language is left out.
-
-        Args:
-            ids: IRIs by ID, 50 at most.
-            words: The words that their pages have.
-            call: The call that asks.
-
-        Raises:
-            Fault: The API did not answer.
-        """
+        """Ask for the names of items (IRIs by ID, 50 at most) found by words; those without a name are left out."""
         fields = [
             ("action", "wbgetentities"),
             ("ids", "|".join(ids)),

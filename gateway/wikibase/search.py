@@ -1,4 +1,4 @@
-"""Search by the API of a Wikibase: by the beginning of a name or by an ID, else by the words of its pages.
+"""A `GraphStore` that searches by the API of a Wikibase: by the beginning of a name or an ID, else by words.
 
 The API does not know the types of the graph, so the graph is asked for the types of the entities that the API found.
 """
@@ -40,25 +40,37 @@ _PARTLY = "So there may be more that fit. Try again later."
 _EXACT = "Only exact names were looked up, in the graph itself: others that fit are missing. Try again later."
 
 
-class ApiSearch:
-    """Searches the names of one Wikibase."""
+class WikibaseStore(DelegatingStore):
+    """A graph store that searches by an API; the store below answers everything else."""
 
-    def __init__(self, requests: ApiRequests, graph: GraphStore) -> None:
+    def __init__(self, inner: GraphStore, requests: ApiRequests) -> None:
+        super().__init__(inner)
         self._requests = requests
-        self._graph = graph
 
-    async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities; a fault of the API is in the result, with the entities found before it.
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by the API; if it fails, by exact names in the graph.
 
-        Args:
-            terms: The text to look for.
-            types: Only entities with one of these types; empty for all.
-            call: The call that asks.
+        Raises:
+            Fault: The API failed, and the graph has no name that equals the text; or the graph failed.
+        """
+        found = await self.search_by_api(terms, types, call)
+        if found.fault is None:
+            return found
+        if found.hits:
+            return replace(found, warnings=(f"{found.fault.wrong} {_PARTLY}",))
+        exact = await self._inner.named(terms.text, types, call)
+        if not exact.hits:
+            raise found.fault
+        how, warning = f"{found.how}; {exact.how}", f"{found.fault.wrong} {_EXACT}"
+        return replace(exact, how=how, exhaustive=False, warnings=(warning,), fault=found.fault)
+
+    async def search_by_api(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by the API; its fault is in the result, with the entities found before it.
 
         Raises:
             Fault: The graph could not be asked for types.
         """
-        results = _Results(self._graph, types, call)
+        results = _Results(self._inner, types, call)
         entity = id_in(terms.text)
         may_be_name = entity is None or entity.is_alone
         if entity is not None and entity.is_property:
@@ -69,39 +81,29 @@ class ApiSearch:
             text = terms.text if entity is None else entity.text
             await results.add(self._beginning(text, "item", terms, call))
         if results.fault is None and not results.entities and may_be_name and terms.words:
-            await self._by_words(terms, results)
+            results.how.append(f"its full text, for pages with every word: {listed_words(terms.words)}")
+            await results.add(lambda start: self._requests.with_words(terms.words, start, call))
+            await results.name(self._requests, terms.words)
         return results.hits()
 
     def _beginning(self, text: str, kind: str, terms: SearchTerms, call: Call) -> _Fetch:
         return lambda start: self._requests.beginning(text, kind, terms, start, call)
 
-    async def _by_words(self, terms: SearchTerms, results: _Results) -> None:
-        results.how.append(f"its full text, for pages with every word: {listed_words(terms.words)}")
-        await results.add(lambda start: self._requests.with_words(terms.words, start, results.call))
-        await results.name(self._requests, terms.words)
-
     async def close(self) -> None:
-        """Close connections."""
+        """Close connections and stop threads."""
         await self._requests.close()
+        await super().close()
 
 
 class _Results:
-    """The results of one search so far.
-
-    Attributes:
-        how: What was searched, as phrases.
-        entities: Entities by IRI, the likeliest first.
-        truncated: Whether there are more than were read.
-        fault: The last fault of the API.
-        call: The call that asks.
-    """
+    """The results of one search so far: what was searched, as phrases (`how`), and entities, the likeliest first."""
 
     def __init__(self, graph: GraphStore, types: Sequence[Iri], call: Call) -> None:
         self.how: list[str] = []
         self.entities: dict[Iri, FoundEntity] = {}
         self.truncated = False
         self.fault: Fault | None = None
-        self.call = call
+        self._call = call
         self._graph = graph
         self._types = frozenset(types)
         self._of_others: dict[Iri, bool] = {}
@@ -111,7 +113,7 @@ class _Results:
         start, more = 0, False
         for _ in range(_PAGES):
             try:
-                with self.call.reserving(requests=0.5, time=0.5):
+                with self._call.reserving(requests=0.5, time=0.5):
                     found = await fetch(start)
             except Fault as fault:
                 self.fault = fault
@@ -132,15 +134,15 @@ class _Results:
         while ids and self.fault is None:
             part = {id_: ids.pop(id_) for id_ in list(ids)[:AT_ONCE]}
             try:
-                with self.call.reserving(requests=0.5, time=0.5):
-                    self.entities |= await requests.named(part, words, self.call)
+                with self._call.reserving(requests=0.5, time=0.5):
+                    self.entities |= await requests.named(part, words, self._call)
             except Fault as fault:
                 self.fault = fault
 
     async def _of_types(self, entities: Mapping[Iri, FoundEntity]) -> Mapping[Iri, FoundEntity]:
         if not self._types or not entities:
             return entities
-        facts = await self._graph.nodes(list(entities), self.call, names=False)
+        facts = await self._graph.nodes(list(entities), self._call, names=False)
         for fact in facts.values():
             if fact.mark.fault is not None:
                 raise fact.mark.fault
@@ -168,33 +170,3 @@ class _Results:
             weights={iri: 1.0 / place for place, iri in enumerate(self.entities, 1)},
             details={iri: entity.details for iri, entity in self.entities.items()},
         )
-
-
-class WikibaseStore(DelegatingStore):
-    """A graph store that searches by an API; see `gateway.graph.store.GraphStore` for what each method promises."""
-
-    def __init__(self, inner: GraphStore, api: ApiSearch) -> None:
-        super().__init__(inner)
-        self._api = api
-
-    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Find entities by the API; if it fails, by exact names in the graph.
-
-        Raises:
-            Fault: The API failed, and the graph has no name that equals the text; or the graph failed.
-        """
-        found = await self._api.find(terms, types, call)
-        if found.fault is None:
-            return found
-        if found.hits:
-            return replace(found, warnings=(f"{found.fault.wrong} {_PARTLY}",))
-        exact = await self._inner.named(terms.text, types, call)
-        if not exact.hits:
-            raise found.fault
-        how, warning = f"{found.how}; {exact.how}", f"{found.fault.wrong} {_EXACT}"
-        return replace(exact, how=how, exhaustive=False, warnings=(warning,), fault=found.fault)
-
-    async def close(self) -> None:
-        """Close connections and stop threads."""
-        await self._api.close()
-        await super().close()

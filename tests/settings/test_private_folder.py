@@ -9,8 +9,7 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
-from gateway.flow.quota_file import QuotaFile
-from gateway.flow.quota_state import QuotaState
+from gateway.flow.quota_state import QuotaFile, QuotaState
 from gateway.settings.private_folder import check_private, make_folder, write_file
 from gateway.transport.files.stored_graph import folder_of, open_stored
 

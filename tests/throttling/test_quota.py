@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from gateway.api import connect, load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.flow.quota import Quota, banned
-from gateway.flow.quota_file import QuotaFile
-from gateway.flow.quota_state import QuotaState
+from gateway.flow.quota_state import QuotaFile, QuotaState
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact

@@ -20,14 +20,14 @@ from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestS
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import SearchSettings
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.inprocess import InProcess
 from gateway.transport.wikibase_api import ApiAnswer, WikibaseApi
 from gateway.wikibase.client import ApiClient, Field, api_flow
 from gateway.wikibase.requests import ApiRequests
-from gateway.wikibase.search import ApiSearch
+from gateway.wikibase.search import WikibaseStore
 from tests.examples import examples
 from tests.graphs import fixture
 from tests.servers.loopback import HOST, free_port
@@ -233,8 +233,8 @@ class Saying:
 @given(answers=st.lists(ANSWERS, min_size=1, max_size=3))
 async def test_whatever_the_api_says_becomes_hits_with_whole_iris_or_a_fault(answers: list[dict[str, Any]]) -> None:
     store = SparqlStore(InProcess(SLICE, max_bytes=1 << 20), load_profile("wikidata-local"))
-    search = ApiSearch(ApiRequests(ApiClient(Saying(answers), api_flow(RequestSettings(retries=0))), "en"), store)
-    found = await search.find(SearchTerms("what", ("what",)), (), call())
+    requests = ApiRequests(ApiClient(Saying(answers), api_flow(RequestSettings(retries=0))), "en")
+    found = await WikibaseStore(store, requests).search_by_api(SearchTerms("what", ("what",)), (), call())
     assert found.fault is None or "Wikibase API" in found.fault.wrong
     assert all(is_iri(hit.iri) for hit in found.hits)
     assert set(found.details) == {hit.iri for hit in found.hits}

@@ -26,12 +26,7 @@ def room_for_explain(limit: int, *, wanted: bool) -> int:
 
 
 def explained(record: Record, room: int) -> Explain:
-    """Return a record as an answer lists it.
-
-    Args:
-        record: What the call cost.
-        room: Bytes that it may take, its key included. Texts are cut to fit, then the last queries are left out.
-    """
+    """Return a record as an answer lists it, in so many bytes: texts are cut first, then the last queries left out."""
     whole, *shorter = _TEXTS
     explain = _with(record, record.sent, whole)
     for longest in shorter:

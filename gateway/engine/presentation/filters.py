@@ -58,11 +58,7 @@ def resolve(
 ) -> Filters:
     """Resolve the names that the filter arguments use.
 
-    Args:
-        arguments: The call's arguments.
-        known: The schema.
-        topology: The answer they are applied to; its types and predicates count as known. None before there is one.
-        labels: Labels of those that the schema does not have.
+    Types and predicates of a topology count as known; `labels` has the labels of those that the schema does not have.
 
     Raises:
         InputError: A name matches nothing, and the schema is comprehensive.
@@ -87,16 +83,7 @@ def resolve(
 
 @dataclass(frozen=True)
 class FilteredTopology:
-    """What filters leave of a topology.
-
-    Attributes:
-        nodes: Nodes in order.
-        edges: Edges in order.
-        levels: Nodes by distance.
-        warnings: What a reader should know.
-        undecided: How many nodes are left because a filter could not be applied to them, by filter.
-        topology: What they were applied to.
-    """
+    """What filters leave of a topology, and on how many nodes they could not decide, by filter."""
 
     nodes: list[Iri]
     edges: list[Edge]
@@ -137,13 +124,6 @@ class NodeFilter:
         self, topology: Topology, filters: Filters, min_mentions: int, known: SchemaView, call: Call
     ) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
-
-        Args:
-            topology: The whole answer.
-            filters: The filters.
-            min_mentions: Nodes that are mentioned less often are removed.
-            known: The schema.
-            call: The call that asks.
 
         Raises:
             DeadlinePassed: The time was not enough.

@@ -41,14 +41,7 @@ class HeaderBuilder:
         seeds: Sequence[Iri],
         warnings: Sequence[str],
     ) -> Header:
-        """Return a header without its summary.
-
-        Args:
-            filtered: What the filters leave of the traversal.
-            arguments: The call's arguments.
-            seeds: The seeds of the question.
-            warnings: What the reader should know.
-        """
+        """Return a header without its summary."""
         topology, shorten = filtered.topology, self._prefixes.shorten
         return Header(
             seeds=IdList([shorten(seed) for seed in seeds]),

@@ -37,13 +37,7 @@ class MetadataBuilder:
         self._prefixes = prefixes
 
     def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
-        """Return the metadata of a full node.
-
-        Args:
-            properties: Its values by predicate.
-            types: Its entity types, listed where there are several.
-            named_by: Predicates that carry names in this graph; the profile's do so too.
-        """
+        """Return the metadata of a full node; `named_by` are the predicates that carry names in this graph."""
         left = dict(properties)
         names = self._take_texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
         descriptions = self._take_texts(left, self._roles.description)
@@ -63,12 +57,7 @@ class MetadataBuilder:
         )
 
     def edge(self, evidence: Evidence, omitted: dict[str, int]) -> EdgeMetadata | None:
-        """Return the metadata of a full edge; None where nothing is said of it.
-
-        Args:
-            evidence: The edge's assertions.
-            omitted: Counts, by predicate, the texts that are left out because they are too long; added to.
-        """
+        """Return the metadata of a full edge, or None; count texts that are too long in `omitted`, by predicate."""
         assertions = [self._assertion(one, omitted) for one in evidence.assertions]
         if len(assertions) == 1:
             return None if assertions[0].is_empty else EdgeMetadata(assertions)
@@ -134,12 +123,9 @@ class MetadataBuilder:
     def _said(
         self, left: _ByPredicate, omitted: dict[str, int] | None = None, sources: Iterable[str] = ()
     ) -> PageAssertion:
-        """Return confidence, sources and all other values.
+        """Take confidence and sources out of `left`; return them, `sources` and all else.
 
-        Args:
-            left: Values by predicate; those that have a role are taken out.
-            omitted: Counts the texts that are left out because they are too long, by predicate; None: none is.
-            sources: Further documents.
+        Texts that are too long are left out if there is an `omitted`, which counts them by predicate.
         """
         confidence = self._take_numbers(left, self._roles.confidence, guessed=_is_share)
         documents = sorted({*sources, *self._take_sources(left)})
@@ -167,10 +153,7 @@ class MetadataBuilder:
     ) -> list[JsonScalar]:
         """Take the numbers out that the first predicate of a role gives; none where none gives numbers only.
 
-        Args:
-            left: Values by predicate.
-            role: IRIs and bare local names.
-            guessed: What a number must be like where only the local name says what it means: a `weight` of 70 is none.
+        Where only a local name says what a predicate means, they must be as `guessed` says: a `weight` of 70 is none.
         """
         for predicate in self._matching(left, role):
             blanks = tuple(value for value in left[predicate] if isinstance(value, BlankNode))

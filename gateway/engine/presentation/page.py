@@ -142,14 +142,7 @@ class IdList:
 
 @dataclass(slots=True)
 class PageGap:
-    """One cause for which an answer is not whole.
-
-    Attributes:
-        cause: The cause.
-        count: How many nodes it concerns.
-        ids: The IDs of the first of these.
-        detail: What happened, in words.
-    """
+    """One cause for which an answer is not whole: how many nodes it concerns, the first of them, and what happened."""
 
     cause: Cause
     count: int
@@ -159,14 +152,7 @@ class PageGap:
 
 @dataclass(slots=True)
 class TermSummary:
-    """The types and predicates of a traversal.
-
-    Attributes:
-        types: IDs of types, sorted.
-        predicates: IDs of predicates, sorted.
-        types_total: How many types there are, where not all are listed.
-        predicates_total: How many predicates there are, where not all are listed.
-    """
+    """The IDs of the types and predicates of a traversal, sorted, and how many there are where not all are listed."""
 
     types: Sequence[str]
     predicates: Sequence[str]
@@ -239,48 +225,45 @@ class SubgraphPage:
         return not self.header.gaps
 
 
-@dataclass(slots=True)
-class EntityPage:
-    """One entity.
+@dataclass(slots=True, kw_only=True)
+class _Page:
+    """What the pages that are no subgraph have in common.
 
     Attributes:
-        entity: The entity, with metadata.
-        complete: Whether all was fetched.
+        complete: Whether nothing is missing: all was looked up, read and listed, or every name was compared.
         warnings: What a reader should know.
-        degraded: What is left out to save room, or because it could not be fetched.
         labels: Names of IDs, where IDs are opaque.
+        degraded: What is left out to save room, or because it could not be fetched.
     """
 
-    entity: PageNode
     complete: bool
     warnings: list[str]
-    degraded: Degraded
     labels: Mapping[str, str]
+    degraded: Degraded = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class EntitiesPage:
+class EntityPage(_Page):
+    """One entity, with metadata."""
+
+    entity: PageNode
+
+
+@dataclass(slots=True)
+class EntitiesPage(_Page):
     """Several entities.
 
     Attributes:
         entities: The entities, with metadata, in the order asked.
-        complete: Whether every ID was looked up and all was fetched.
         not_found: IDs that are not in the graph.
         failed: IDs that could not be looked up.
         remaining: IDs of entities that did not fit.
-        warnings: What a reader should know.
-        degraded: What is left out to save room, or because it could not be fetched.
-        labels: Names of IDs, where IDs are opaque.
     """
 
     entities: Sequence[PageNode]
-    complete: bool
     not_found: IdList
     failed: IdList
     remaining: IdList
-    warnings: list[str]
-    degraded: Degraded
-    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,41 +288,32 @@ class PageHit:
 
 
 @dataclass(slots=True)
-class SearchPage:
-    """The hits of a search.
+class SearchPage(_Page):
+    """The hits of a search, the best first.
 
     Attributes:
-        hits: The hits, the best first.
-        complete: Whether every name was compared and all matches were read.
+        hits: The hits that are shown.
         how: How it was searched.
         found: How many entities matched.
         truncated: Whether there are more matches than could be read.
         exhaustive: Whether every name was compared.
-        warnings: What a reader should know.
-        labels: Names of the types, where IDs are opaque.
-        degraded: What is left out to save room.
     """
 
     hits: Sequence[PageHit]
-    complete: bool
     how: str
     found: int
     truncated: bool
     exhaustive: bool
-    warnings: list[str]
-    labels: Mapping[str, str]
-    degraded: Degraded = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class SchemaPage:
-    """What a graph contains.
+class SchemaPage(_Page):
+    """What a graph contains: types and predicates, the most frequent first.
 
     Attributes:
         description: What the graph is about.
-        complete: Whether all types and predicates are listed, and there are no others.
-        types: IDs of types, the most frequent first.
-        predicates: IDs of predicates, the most frequent first.
+        types: IDs of the types that are listed.
+        predicates: IDs of the predicates that are listed.
         types_total: How many types are known.
         predicates_total: How many predicates are known.
         counts: Nodes of each listed type and edges of each listed predicate, where they were counted.
@@ -348,13 +322,9 @@ class SchemaPage:
         prefixes: Namespaces by prefix.
         version: Changes when types, predicates or counts change.
         next_steps: Advice for this graph.
-        warnings: What a reader should know.
-        labels: Names of the listed types and predicates, where IDs are opaque.
-        degraded: What is left out to save room.
     """
 
     description: str
-    complete: bool
     types: Sequence[str]
     predicates: Sequence[str]
     types_total: int
@@ -365,9 +335,6 @@ class SchemaPage:
     prefixes: Mapping[str, str]
     version: str
     next_steps: str
-    warnings: list[str]
-    labels: Mapping[str, str]
-    degraded: Degraded = field(default_factory=dict)
 
 
 AnyPage = SubgraphPage | EntityPage | EntitiesPage | SearchPage | SchemaPage

@@ -44,14 +44,7 @@ _TIME_FOR_WRITING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """A finished traversal, and the question that it answers.
-
-    Attributes:
-        arguments: The call's arguments.
-        seeds: The seeds of the question.
-        topology: The whole answer.
-        warnings: What the reader should know about how it was traversed.
-    """
+    """A finished traversal, the question that it answers, and warnings about how it was traversed."""
 
     arguments: TraversalArguments
     seeds: Sequence[Iri]
@@ -61,17 +54,7 @@ class Traversal:
 
 @dataclass(frozen=True, slots=True)
 class _Filtered:
-    """What the filters leave of a traversal, from which its page is made.
-
-    Attributes:
-        traversal: The traversal.
-        topology: What the filters leave of it.
-        filters: The filters.
-        known: The schema.
-        limit: Bytes that the answer may have.
-        warnings: What the reader should know about filters, page and size.
-        call: The call that asks.
-    """
+    """What the filters leave of a traversal, from which its page is made, in how many bytes."""
 
     traversal: Traversal
     topology: FilteredTopology

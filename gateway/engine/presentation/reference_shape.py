@@ -151,16 +151,12 @@ def _counts(header: Header) -> Json:
         written["missing_seeds"] = header.missing_seeds.ids
     if header.blank_node_edges:
         written["blank_node_edges"] = header.blank_node_edges
-    return written | _notes(header.warnings, header.degraded)
+    return written | _notes(header.warnings, header.degraded, {})
 
 
-def _notes(warnings: Sequence[str], degraded: Mapping[Step, int]) -> Json:
-    written: Json = {}
-    if warnings:
-        written["warnings"] = list(warnings)
-    if degraded:
-        written["degraded"] = dict(degraded)
-    return written
+def _notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
+    parts = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
+    return {key: part for key, part in parts.items() if part}
 
 
 def _gap(gap: PageGap) -> Json:
@@ -197,7 +193,7 @@ def _edge(edge: PageEdge) -> Json:
 def _entity_page(page: EntityPage) -> Json:
     said = node_metadata(page.entity.metadata or NodeMetadata())
     written = {**_identity(page.entity), **said, "complete": page.complete}
-    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+    return written | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _entities_page(page: EntitiesPage) -> Json:
@@ -210,14 +206,14 @@ def _entities_page(page: EntitiesPage) -> Json:
         written["failed"] = page.failed.ids
     if _is_written(page.remaining):
         written["remaining_ids"] = page.remaining.ids
-    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+    return written | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _search_page(page: SearchPage) -> Json:
     hits = [{key: value for key, value in _hit(hit).items() if value is not None} for hit in page.hits]
     searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
     written = {"result": hits, "complete": page.complete, "searched": searched}
-    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+    return written | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _schema_page(page: SchemaPage) -> Json:
@@ -238,7 +234,7 @@ def _schema_page(page: SchemaPage) -> Json:
     }
     if page.names is not None:
         written["names"] = list(page.names)
-    return written | _notes(page.warnings, page.degraded) | _labels(page.labels)
+    return written | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _basis(basis: Basis) -> Json:
@@ -261,10 +257,6 @@ def _hit(hit: PageHit) -> Json:
         "match": hit.match,
         "matched": hit.matched,
     }
-
-
-def _labels(labels: Mapping[str, str]) -> Json:
-    return {"labels": dict(labels)} if labels else {}
 
 
 def _entity(entity: PageNode) -> Json:

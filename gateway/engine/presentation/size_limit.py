@@ -6,7 +6,7 @@ alone be larger than the answer may be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.engine import messages
@@ -64,9 +64,22 @@ def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[
     return limit - room_for_explain(limit, wanted=explain), warnings
 
 
-def limit_header(header: Header, limit: int) -> None:
-    """Cut the sentences and lists of a header until it takes so many bytes, as far as that goes."""
-    _limit_header(header, limit, lambda: size_of_part(header))
+def limit_header(header: Header, limit: int, page: SubgraphPage | None = None) -> None:
+    """Cut the sentences and lists of a header until it, or its page, takes so many bytes, as far as that goes."""
+    part = page or header
+    if size_of_part(part) > limit:
+        header.warnings = _shorter(header.warnings)
+        header.gaps = [replace(gap, detail=cut(gap.detail, _TEXT)) for gap in header.gaps]
+    if size_of_part(part) > limit:
+        types, predicates = header.summary.types, header.summary.predicates
+        totals = header.summary.types_total or len(types), header.summary.predicates_total or len(predicates)
+        header.summary = TermSummary((), (), *totals)
+    if size_of_part(part) > limit:
+        # How many there are stays.
+        header.gaps = [replace(gap, ids=()) for gap in header.gaps]
+    if size_of_part(part) > limit:
+        for ids in (header.missing_seeds, header.seeds):
+            _cut_ids(ids, header.degraded, size_of_part(part) - limit)
 
 
 def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
@@ -76,7 +89,7 @@ def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
     if size_of_part(page) > limit:
         _count(page.header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
         page.omitted_texts = {}
-    _limit_header(page.header, limit, lambda: size_of_part(page))
+    limit_header(page.header, limit, page)
     if size_of_part(page) > limit:
         for node in page.nodes:
             _count(page.header.degraded, "paths_left_out", len(node.paths))
@@ -87,60 +100,19 @@ def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
         page.edges = []
 
 
-def limit_entity_page(page: EntityPage, limit: int) -> None:
-    """Cut the labels and sentences about one entity until the answer takes so many bytes, as far as that goes."""
+def limit_page(page: EntityPage | EntitiesPage | SearchPage | SchemaPage, limit: int) -> None:
+    """Cut the labels, sentences and lists of IDs of a page until it takes so many bytes, as far as that goes."""
     if size_of_part(page) > limit:
         _drop_labels(page, page.degraded)
     if size_of_part(page) > limit:
         page.warnings = _shorter(page.warnings)
-
-
-def limit_entities_page(page: EntitiesPage, limit: int) -> None:
-    """Cut the labels, sentences and IDs beside several entities until the answer takes so many bytes."""
-    if size_of_part(page) > limit:
-        _drop_labels(page, page.degraded)
-    if size_of_part(page) > limit:
-        page.warnings = _shorter(page.warnings)
-    if size_of_part(page) <= limit:
-        return
-    for ids in (page.remaining, page.not_found, page.failed):
-        _cut_ids(ids, page.degraded, size_of_part(page) - limit)
-        # What is in neither list is not accounted for.
-        page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
-
-
-def limit_search_page(page: SearchPage, limit: int) -> None:
-    """Cut the labels and sentences beside hits until the answer takes so many bytes, as far as that goes."""
-    if size_of_part(page) > limit:
-        _drop_labels(page, page.degraded)
-    if size_of_part(page) > limit:
-        page.warnings = _shorter(page.warnings)
-        page.how = cut(page.how, _TEXT)
-
-
-def limit_schema_page(page: SchemaPage, limit: int) -> None:
-    """Cut the labels and sentences of a schema until it takes so many bytes, as far as that goes."""
-    if size_of_part(page) > limit:
-        _drop_labels(page, page.degraded)
-    if size_of_part(page) > limit:
-        page.warnings = _shorter(page.warnings)
-
-
-def _limit_header(header: Header, limit: int, size: Callable[[], int]) -> None:
-    """Cut a header until what it is a part of takes so many bytes, as far as that goes."""
-    if size() > limit:
-        header.warnings = _shorter(header.warnings)
-        header.gaps = [replace(gap, detail=cut(gap.detail, _TEXT)) for gap in header.gaps]
-    if size() > limit:
-        types, predicates = header.summary.types, header.summary.predicates
-        totals = header.summary.types_total or len(types), header.summary.predicates_total or len(predicates)
-        header.summary = TermSummary((), (), *totals)
-    if size() > limit:
-        # How many there are stays.
-        header.gaps = [replace(gap, ids=()) for gap in header.gaps]
-    if size() > limit:
-        for ids in (header.missing_seeds, header.seeds):
-            _cut_ids(ids, header.degraded, size() - limit)
+        if isinstance(page, SearchPage):
+            page.how = cut(page.how, _TEXT)
+    if size_of_part(page) > limit and isinstance(page, EntitiesPage):
+        for ids in (page.remaining, page.not_found, page.failed):
+            _cut_ids(ids, page.degraded, size_of_part(page) - limit)
+            # What is in neither list is not accounted for.
+            page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
 
 
 def _cut_ids(listed: IdList, degraded: Degraded, excess: int) -> None:
@@ -171,13 +143,10 @@ def _count(degraded: Degraded, step: Step, number: int) -> None:
 def shorten_entities(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> Degraded:
     """Shorten long values, harder and harder, until entities fit; then drop the last values of those too long.
 
-    Together they may still be longer than the limit; each by itself is not.
+    Together they may still be longer than the limit; each by itself is not. Returns what was left out.
 
     Raises:
         DeadlinePassed: The time was not enough.
-
-    Returns:
-        What was left out, by step.
     """
     degraded: Degraded = {}
     whole = [entity.metadata or NodeMetadata() for entity in entities]

@@ -30,12 +30,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """The content of a blank node.
-
-    Attributes:
-        properties: Its values by the ID of their predicate.
-        cut: Whether there is more below.
-    """
+    """The content of a blank node by the ID of the predicate, and whether there is more below."""
 
     properties: Mapping[str, Sequence[PageValue]]
     cut: bool = False

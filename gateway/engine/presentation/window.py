@@ -118,10 +118,7 @@ class Window:
 def largest_page(node_sizes: Sequence[int], edge_sizes: Sequence[tuple[int, int]], room: int) -> int:
     """Return how many nodes fit together with the edges among them; at least one.
 
-    Args:
-        node_sizes: Bytes of each node, in order.
-        edge_sizes: For each edge the position of its later end, and its bytes.
-        room: Bytes that nodes and edges may take together.
+    `edge_sizes` has for each edge the position of its later end among the nodes, and its bytes.
     """
     completed = [0] * len(node_sizes)
     for later_end, size in edge_sizes:

@@ -127,10 +127,7 @@ class Waiters:
     async def wait(self, reading: asyncio.Task[None], call: Call, is_abandonable: Callable[[], bool]) -> None:
         """Wait for the first lists, and for the end of the reading no longer than the profile's patience.
 
-        Args:
-            reading: The reading.
-            call: The call that waits, no longer than it has time.
-            is_abandonable: Returns whether the reading stops when the last call that waits for it is cancelled.
+        A reading that is abandonable stops when the last call that waits for it is cancelled.
         """
         left = min(call.deadline.seconds_left, self._longest_seconds)
         has_lists = asyncio.ensure_future(self._has_lists.wait())

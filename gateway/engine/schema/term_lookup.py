@@ -6,7 +6,7 @@ import difflib
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from gateway.engine import messages
@@ -36,7 +36,7 @@ _HINTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The types or predicates that a filter argument names.
+    """The types or predicates that a filter names.
 
     Attributes:
         iris: The types or predicates that match.
@@ -47,12 +47,6 @@ class Chosen:
     iris: frozenset[str]
     warnings: tuple[str, ...] = ()
     whole: bool = True
-
-
-@dataclass(slots=True)
-class _Names:
-    by_folded: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    spelled: dict[str, str] = field(default_factory=dict)
 
 
 class TermLookup:
@@ -67,20 +61,13 @@ class TermLookup:
         comprehensive: bool,
         words: Sequence[str] = (),
     ) -> None:
-        """Index the terms.
-
-        Args:
-            kind: The word for the terms in messages.
-            terms: The terms of the schema.
-            prefixes: Short forms of IRIs.
-            comprehensive: Whether there are no others.
-            words: Names that are no IRIs, such as `untyped`.
-        """
+        """Index the terms; `words` are names that are no IRIs, such as `untyped`."""
         self._kind = kind
         self._prefixes = prefixes
         self._comprehensive = comprehensive
         self._listed = dict.fromkeys(words)
-        self._names = _Names()
+        self._by_name: dict[str, set[str]] = defaultdict(set)
+        self._spelled: dict[str, str] = {}
         for word in words:
             self._index(word, word)
         for term in terms:
@@ -93,16 +80,11 @@ class TermLookup:
 
     def _index(self, name: str, iri: str) -> None:
         folded = fold(name)
-        self._names.by_folded[folded].add(iri)
-        self._names.spelled.setdefault(folded, name)
+        self._by_name[folded].add(iri)
+        self._spelled.setdefault(folded, name)
 
     def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
-        """Return the terms that the names of a filter mean.
-
-        Args:
-            argument: The argument's name, for messages.
-            names: What the caller wrote.
-            seen: Terms of an answer, listed or not, with their labels if they have any.
+        """Return the terms that the names of a filter mean; `seen` are terms of an answer, with their labels.
 
         Raises:
             InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
@@ -140,7 +122,7 @@ class TermLookup:
         if is_iri(iri) and (iri in self._listed or iri in further):
             return {iri}
         folded = fold(name)
-        found = set(self._names.by_folded.get(folded, ()))
+        found = set(self._by_name.get(folded, ()))
         return found | {
             other
             for other, label in further.items()
@@ -157,9 +139,9 @@ class TermLookup:
         return self._prefixes.shorten(iri) if is_iri(iri) else iri
 
     def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
-        compared = list(itertools.islice(self._names.by_folded, _COMPARED if hinted else 0))
+        compared = list(itertools.islice(self._by_name, _COMPARED if hinted else 0))
         near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
-        nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._names.spelled[folded] for folded in near))
+        nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._spelled[folded] for folded in near))
         if self._comprehensive:
             shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
             some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
@@ -183,13 +165,7 @@ class Subclasses:
         self._is_known = bool(profile.types.subclass_of)
 
     async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
-        """Return the types and all their subclasses, and warnings if these are not all.
-
-        Args:
-            argument: The argument that names them, for messages.
-            types: IRIs, and words such as `untyped`, which have no subclasses.
-            call: The call that asks.
-        """
+        """Return types and all their subclasses, with warnings if these are not all; words have no subclasses."""
         found = dict.fromkeys(sorted(types))
         frontier = [iri for iri in found if is_iri(iri)]
         if not self._is_known or not frontier:

@@ -89,16 +89,7 @@ class SchemaView:
         has_types: bool = True,
         fault: Fault | None,
     ) -> Self:
-        """Return the look-ups in a schema.
-
-        Args:
-            schema: The types and predicates.
-            preferred: The types to choose first.
-            prefixes: Short forms of IRIs.
-            comprehensive: Whether these are all types and predicates.
-            has_types: Whether any predicate gives nodes a type; otherwise there are no types.
-            fault: Why the schema could not be read, or None.
-        """
+        """Return the look-ups in a schema; without `has_types`, no predicate gives nodes a type."""
         # Without all labels, a name that matches nothing may be a label.
         closed = comprehensive and schema.labelled
         return cls(
@@ -120,9 +111,3 @@ class SchemaView:
 def names_in_doubt(view: SchemaView, profile: Profile) -> bool:
     """Return whether the name predicates are unknown; names may then be missing or wrong."""
     return view.schema.names is None and "name" not in profile.roles.model_fields_set
-
-
-def labels_of(view: SchemaView, prefixes: PrefixMap, iris: Sequence[Iri]) -> dict[str, str]:
-    """Return the labels of some types and predicates by canonical ID, sorted."""
-    labels = view.labels
-    return dict(sorted((prefixes.shorten(iri), labels[iri][:LONGEST_LABEL]) for iri in set(iris) if iri in labels))

@@ -6,9 +6,9 @@ from gateway.engine import messages
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.page import SchemaPage
 from gateway.engine.presentation.reference_shape import size_of_part
-from gateway.engine.presentation.size_limit import limit_schema_page, max_bytes
+from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.view import SchemaView, labels_of
+from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call
 from gateway.graph.values import Iri, Schema
@@ -49,7 +49,7 @@ class SchemaDescriber:
             raise view.fault
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         page = self._fitting(view, limit)
-        limit_schema_page(page, limit)
+        limit_page(page, limit)
         return page
 
     def latest(self) -> SchemaPage | None:
@@ -76,7 +76,7 @@ class SchemaDescriber:
         warnings = [] if view.comprehensive else [messages.not_all_listed(schema.reason, self._schema_cache.is_reading)]
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
         warnings += [messages.list_cut(name, count, total) for name, total in totals.items() if total > count]
-        labels = labels_of(view, self._prefixes, [term.iri for term in listed]) if self._profile.names.on_stubs else {}
+        labels = {shorten(term.iri): term.label[:LONGEST_LABEL] for term in listed if term.label}
         return SchemaPage(
             description=self._description(schema),
             complete=complete,
@@ -91,7 +91,7 @@ class SchemaDescriber:
             version=schema.version,
             next_steps=self._next_steps(schema, complete=complete),
             warnings=warnings,
-            labels=labels,
+            labels=dict(sorted(labels.items())) if self._profile.names.on_stubs else {},
         )
 
     def _description(self, schema: Schema) -> str:

@@ -12,7 +12,7 @@ from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
 from gateway.engine.presentation.reference_shape import size_of, size_of_hits
-from gateway.engine.presentation.size_limit import limit_search_page, max_bytes
+from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.term_lookup import Chosen, Subclasses
@@ -99,7 +99,7 @@ class EntitySearcher:
             warnings=[*types.warnings, *more, *hits.warnings],
             labels=labels.of(_types(fitting)),
         )
-        limit_search_page(page, limit)
+        limit_page(page, limit)
         return page
 
     async def _weights(

@@ -84,7 +84,4 @@ class GapCollector:
 
 def cause_of(fault: Fault) -> Cause:
     """Return the cause under which a fault is listed."""
-    for cause in CAUSES:
-        if cause == fault.cause:
-            return cause
-    return "endpoint_failed"
+    return next((cause for cause in CAUSES if cause == fault.cause), "endpoint_failed")

@@ -11,15 +11,13 @@ from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Clock
 from gateway.graph.values import Iri, Schema
 
-_MEGABYTE = 1 << 20
-
 
 class Snapshots:
     """Stores topologies by normalised question, bounded in bytes, each for one time to live."""
 
     def __init__(self, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
         self._topologies: TTLCache[Hashable, Topology] = TTLCache(
-            maxsize=megabytes * _MEGABYTE,
+            maxsize=megabytes << 20,
             ttl=ttl_seconds,
             timer=clock,
             getsizeof=lambda topology: topology.size_bytes,
@@ -37,10 +35,7 @@ class Snapshots:
     def get(self, question: Hashable, *, continues: bool) -> Topology | None:
         """Return the stored topology; None where there is none that may be used.
 
-        Args:
-            question: The normalised question.
-            continues: Whether the caller asks for a later page; only then a topology with gaps may be used, because a
-                failure may have passed, and one that is outdated.
+        Only a caller that asks for a later page may use one that is outdated or has gaps: the failure may have passed.
         """
         topology = self._topologies.get(question)
         is_fresh = topology is not None and topology.complete and question not in self._outdated

@@ -11,7 +11,7 @@ import contextlib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -81,7 +81,7 @@ UNRECOGNISED = Recognised("unknown", evidence="nothing that it shows names an en
 
 def recognise(responses: Iterable[ProbeResponse]) -> Recognised:
     """Return the engine that some responses are evidence of; `unknown` where they contradict each other."""
-    found = [sign for response in responses for sign_of in _SIGNS if (sign := sign_of(response)) is not None]
+    found = [sign for response in responses for sign in _signs(response)]
     engines = sorted({sign.engine for sign in found})
     if len(engines) > 1:
         return Recognised(
@@ -94,38 +94,21 @@ def recognise(responses: Iterable[ProbeResponse]) -> Recognised:
     return Recognised(found[0].engine, version, evidence, version_evidence)
 
 
-def _request_id(response: ProbeResponse) -> Recognised | None:
+def _signs(response: ProbeResponse) -> Iterator[Recognised]:
+    """Yield what a response shows of engines."""
     if "fuseki-request-id" in response.headers:
-        return Recognised("fuseki", evidence="the header Fuseki-Request-Id")
-    return None
-
-
-def _server(response: ProbeResponse) -> Recognised | None:
+        yield Recognised("fuseki", evidence="the header Fuseki-Request-Id")
     for engine, pattern in _SERVERS:
-        match = pattern.match(response.headers.get("server", "").strip())
-        if match is not None:
-            return Recognised(engine, match["version"] or "", "the header Server")
-    return None
-
-
-def _description(response: ProbeResponse) -> Recognised | None:
-    if "http://www.w3.org/ns/sparql-service-description#" not in response.text:
-        return None
-    for engine, feature in _FEATURES:
-        if feature in response.text:
-            return Recognised(engine, evidence="features in its service description")
-    return None
-
-
-def _build(response: ProbeResponse) -> Recognised | None:
-    match = _BLAZEGRAPH_BUILD.search(response.text)
-    return None if match is None else Recognised("blazegraph", match["version"], "its status page")
-
-
-def _statistics(response: ProbeResponse) -> Recognised | None:
+        if match := pattern.match(response.headers.get("server", "").strip()):
+            yield Recognised(engine, match["version"] or "", "the header Server")
+    if "http://www.w3.org/ns/sparql-service-description#" in response.text:
+        described = [engine for engine, feature in _FEATURES if feature in response.text]
+        if described:
+            yield Recognised(described[0], evidence="features in its service description")
+    if match := _BLAZEGRAPH_BUILD.search(response.text):
+        yield Recognised("blazegraph", match["version"], "its status page")
     if statistics(response).keys() >= {"name-index", "num-triples-normal"}:
-        return Recognised("qlever", evidence="what it answers to cmd=stats")
-    return None
+        yield Recognised("qlever", evidence="what it answers to cmd=stats")
 
 
 def statistics(response: ProbeResponse) -> dict[str, object]:
@@ -135,15 +118,6 @@ def statistics(response: ProbeResponse) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-_SIGNS: tuple[Callable[[ProbeResponse], Recognised | None], ...] = (
-    _request_id,
-    _server,
-    _description,
-    _build,
-    _statistics,
-)
 
 
 class EngineDetector:
@@ -173,11 +147,8 @@ class EngineDetector:
     async def detect(self, call: Call) -> None:
         """Detect the engine, if no call has done so yet; a fault is no reason not to send the query.
 
-        Args:
-            call: The call, which pays for the request.
-
         Raises:
-            BudgetSpent: It has no request left.
+            BudgetSpent: The call has no request left.
             DeadlinePassed: It has no time left.
         """
         deadline = call.deadline

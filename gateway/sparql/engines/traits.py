@@ -53,12 +53,7 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
 
 
 def timeout_policy(settings: TimeoutSettings, engine: EngineName) -> TimeoutPolicy:
-    """Return how requests state their deadline: as the profile says, else as the engine is known to take it.
-
-    Args:
-        settings: What the profile says about it.
-        engine: The engine, pinned or recognised.
-    """
+    """Return how requests state their deadline: as the profile says, else as the engine is known to take it."""
     given = TimeoutPolicy(settings.parameter, settings.header, settings.unit, settings.cancel_by_id)
     known = TRAITS[engine]
     cancel_by_id = given.cancel_by_id or known.timeout_policy.cancel_by_id

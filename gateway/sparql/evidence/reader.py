@@ -14,7 +14,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import SAYING_NOTHING, WAYS, Way, WaysInUse
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.results.columns import binding, edge, iri, optional, read, term
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Row, Term, is_iri, value
+from gateway.sparql.results.rows import BlankTerm, IriTerm, Row, Term, value
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
@@ -25,13 +25,7 @@ _Values = dict[Iri, dict[Value | Term, Value]]
 
 @dataclass(slots=True)
 class Statement:
-    """What one node says about an edge.
-
-    Attributes:
-        properties: Values by predicate.
-        references: The same, for each reference that it gives.
-        sources: Documents that state it, where no predicate says so.
-    """
+    """What one node says about an edge: itself, by its references, and by being a document (`sources`)."""
 
     properties: _Values = field(default_factory=dict)
     references: dict[Term, _Values] = field(default_factory=dict)
@@ -71,7 +65,7 @@ class EdgeStatements:
         """Return the values of each named statement or reference, and of each of its predicates."""
         for node, statement in self.statements.items():
             for said_by, said in ((node, statement.properties), *statement.references.items()):
-                if is_iri(said_by):
+                if isinstance(said_by, IriTerm):
                     for predicate, values in said.items():
                         yield (said_by.value, predicate), values
 
@@ -116,7 +110,7 @@ def merged(answers: Iterable[EdgeStatements]) -> Evidence:
     for way, answer in enumerate(found):
         mark = mark if answer.mark.whole else answer.mark
         for node, statement in answer.statements.items():
-            statements.setdefault(node if is_iri(node) else (way, node), Statement()).add(statement)
+            statements.setdefault(node if isinstance(node, IriTerm) else (way, node), Statement()).add(statement)
     assertions = (statement.assertion for statement in statements.values())
     refined = all(answer.refined for answer in found)
     return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark, refined=refined)

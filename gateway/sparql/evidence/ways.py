@@ -56,13 +56,9 @@ class Way:
 
 
 def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, stated_by: tuple[Iri, ...] = ()) -> Way:
-    """Return a way by nodes that name the three terms of their triple.
+    """Return a way by nodes that name the three terms of their triple by these predicates.
 
-    Args:
-        subject: The predicate to the triple's subject.
-        predicates: Those to its predicate.
-        target: The predicate to its object.
-        stated_by: Predicates to its subject by which another way returns such a node.
+    `stated_by` are predicates to its subject by which another way returns such a node.
     """
     return Way(
         "evidence/reified",

@@ -37,11 +37,7 @@ class NamePredicates:
         return self._roles.name
 
     def use(self, names: Iterable[Iri]) -> None:
-        """Let other predicates be the names, and call the listeners if they differ from those in force.
-
-        Args:
-            names: All of them, the best first.
-        """
+        """Let other predicates be the names, the best first, and call the listeners if they are not those in force."""
         before = self.all
         self._set(names)
         if self.all != before:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from gateway.graph.call import Call
 from gateway.graph.values import (
@@ -18,7 +18,7 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.settings.profile import Profile
-from gateway.sparql.batches import Answer, BatchedQuery
+from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.name_predicates import NamePredicates
@@ -30,61 +30,6 @@ from gateway.terms.folding import compact
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import REIFICATION
 from gateway.terms.literals import Literal, in_best_language
-
-
-def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
-    """Return the text to show: of the first predicate that has one, in the best language, the first by code point."""
-    for predicate in predicates:
-        found = texts.get(predicate)
-        if found:
-            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class FactsReader:
-    """Reads facts from the rows of ?n, ?p and ?v.
-
-    Attributes:
-        types: Predicates whose IRIs are types.
-        names: Predicates whose literals are names, the best first.
-        languages: Languages of names, the best first.
-        descriptions: Predicates whose literals are descriptions, the best first.
-    """
-
-    types: Collection[Iri]
-    names: Sequence[Iri]
-    languages: Sequence[str]
-    descriptions: Sequence[Iri] = ()
-
-    def read(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
-        """Return the facts of each node of a batch; a KeyError says that a row is about another node."""
-        types: dict[Iri, list[Iri]] = {node: [] for node in batch}
-        texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
-        # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
-        once: dict[Iri, Iri] = {}
-        for node, predicate, bound in node_values(rows):
-            found = types[node]
-            if isinstance(bound, IriTerm):
-                if predicate in self.types and not is_skolem(bound.value):
-                    found.append(once.setdefault(bound.value, bound.value))
-            elif isinstance(bound, LiteralTerm):
-                texts.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
-        shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
-        known: dict[Iri, NodeFacts] = {}
-        for node, found in types.items():
-            own = texts.get(node, {})
-            name = _best(own, self.names, self.languages) if own else ""
-            description = _best(own, self.descriptions, self.languages) if own and self.descriptions else ""
-            facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name, description)
-            if facts not in shared:
-                shared[facts] = NodeFacts(facts[0], name, mark, description)
-            known[node] = shared[facts]
-        return known
-
-
-_Values = dict[Iri, dict[Iri, dict[Value, None]]]
-"""Distinct values by node and predicate, in the order of the rows."""
 
 
 class NodeReader:
@@ -120,18 +65,18 @@ class NodeReader:
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
-        types, names_ = self._profile.edges.types, self._name_predicates.names if names else ()
+        types, named = self._profile.edges.types, self._name_predicates.names if names else ()
         described = self._profile.roles.description if descriptions else ()
-        read_facts = FactsReader(types, names_, self._profile.names.languages, described).read
-        return await self._query("facts", read_facts, predicates=[*types, *names_, *described]).run(ids, call)
+        read_facts = self._facts_by(types, named, described)
+        return await self._query("facts", read_facts, predicates=[*types, *named, *described]).run(ids, call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
         via, names = self._profile.names.predicate_entity, self._name_predicates.names
         if not via:
             return await self._named(ids, call)
-        read_names = FactsReader((), names, self._profile.names.languages).read
-        found = dict(await self._query("predicate_labels", read_names, via=via, names=names).run(ids, call))
+        query = self._query("predicate_labels", self._facts_by((), names), via=via, names=names)
+        found = dict(await query.run(ids, call))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
             found |= await self._named(unnamed, call)
         return found
@@ -143,15 +88,13 @@ class NodeReader:
         if self._profile.names.predicate_entity:
             facts = {**await self._named(types, call), **await self.predicates(predicates, call)}
         else:
-            facts = {**await self._named([*types, *predicates], call)}
-        return {iri: fact.name for iri, fact in facts.items() if fact.name}, all(
-            fact.mark.whole for fact in facts.values()
-        )
+            facts = await self._named([*types, *predicates], call)
+        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
+        return names, all(fact.mark.whole for fact in facts.values())
 
-    async def _named(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+    async def _named(self, ids: Sequence[Iri], call: Call) -> dict[Iri, NodeFacts]:
         names = self._name_predicates.names
-        read_names = FactsReader((), names, self._profile.names.languages).read
-        return await self._query("facts", read_names, predicates=names).run(ids, call)
+        return await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
@@ -215,10 +158,42 @@ class NodeReader:
             for node, description in described.items()
         }
 
+    def _facts_by(
+        self, types: Collection[Iri], names: Sequence[Iri], descriptions: Sequence[Iri] = ()
+    ) -> BatchReader[Iri, NodeFacts]:
+        """Return what reads facts from rows of ?n, ?p and ?v, by their predicates; of names, the best come first."""
+        languages = self._profile.names.languages
+
+        def read_facts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
+            types_of: dict[Iri, list[Iri]] = {node: [] for node in batch}
+            texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
+            # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
+            once: dict[Iri, Iri] = {}
+            for node, predicate, bound in node_values(rows):
+                found = types_of[node]
+                if isinstance(bound, IriTerm):
+                    if predicate in types and not is_skolem(bound.value):
+                        found.append(once.setdefault(bound.value, bound.value))
+                elif isinstance(bound, LiteralTerm):
+                    texts.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
+            shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
+            known: dict[Iri, NodeFacts] = {}
+            for node, found in types_of.items():
+                own = texts.get(node, {})
+                name = _best(own, names, languages) if own else ""
+                description = _best(own, descriptions, languages) if own and descriptions else ""
+                facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name, description)
+                if facts not in shared:
+                    shared[facts] = NodeFacts(facts[0], name, mark, description)
+                known[node] = shared[facts]
+            return known
+
+        return read_facts
+
     def _query(
         self,
         template: str,
-        read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
+        read: BatchReader[Iri, Answer],
         **parameters: Parameter,
     ) -> BatchedQuery[Iri, Answer]:
         return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
@@ -238,19 +213,24 @@ class NodeReader:
         }
 
 
-def _values(batch: Sequence[Iri], rows: Sequence[Row]) -> _Values:
-    found: _Values = {node: {} for node in batch}
+def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
+    """Return the text to show: of the first predicate that has one, in the best language, the first by code point."""
+    for predicate in predicates:
+        found = texts.get(predicate)
+        if found:
+            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
+    return ""
+
+
+def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+    found: dict[Iri, dict[Iri, dict[Value, None]]] = {node: {} for node in batch}
     for node, predicate, bound in node_values(rows):
         item = value(bound)
         if item is not None:
             found[node].setdefault(predicate, {})[item] = None
-    return found
-
-
-def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
     return {
         node: Description({predicate: tuple(items) for predicate, items in properties.items()}, mark)
-        for node, properties in _values(batch, rows).items()
+        for node, properties in found.items()
     }
 
 

@@ -41,12 +41,7 @@ _COARSE = {
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """What the value nodes of one pair state.
-
-    Attributes:
-        values: The values to show in place of each simple one.
-        mark: Whether they could be read.
-    """
+    """The values to show in place of each simple one of a pair, by its value nodes, and whether these could be read."""
 
     values: Mapping[Literal, tuple[Value, ...]] = field(default_factory=dict)
     mark: Mark = WHOLE
@@ -74,12 +69,7 @@ class ValueNodeReader:
     async def refinements(
         self, values: Iterable[tuple[Pair, Iterable[Value]]], call: Call
     ) -> Mapping[Pair, Refinement]:
-        """Return what value nodes say of values, by pair; pairs without dates and quantities are not asked about.
-
-        Args:
-            values: The simple values of each pair.
-            call: The call that asks.
-        """
+        """Return what value nodes say of values, by pair; pairs without dates and quantities are not asked about."""
         pairs = [pair for pair, simple in values if any(map(_may_be_refined, simple))] if self._is_wikibase else []
         return await self._query.run(pairs, call) if pairs else {}
 

@@ -42,13 +42,7 @@ class BlankTerm(_Term, frozen=True, gc=False, tag="bnode"):
 
 
 class LiteralTerm(_Term, frozen=True, gc=False, tag="literal"):
-    """A bound literal.
-
-    Attributes:
-        value: Its lexical form.
-        datatype: The IRI of its datatype, where the engine states one.
-        language: Its language tag, as the engine keeps it.
-    """
+    """A bound literal; datatype and language are as the engine states them."""
 
     value: str
     datatype: str | None = None
@@ -60,11 +54,7 @@ class TypedLiteralTerm(LiteralTerm, frozen=True, gc=False, tag="typed-literal"):
 
 
 class TripleTerm(_Term, frozen=True, gc=False, tag="triple"):
-    """A bound triple (RDF 1.2).
-
-    Attributes:
-        value: Its three terms as JSON, which no reader uses.
-    """
+    """A bound triple (RDF 1.2): its three terms as JSON, which no reader uses."""
 
     value: _Unread
 
@@ -73,16 +63,6 @@ Term = IriTerm | BlankTerm | LiteralTerm | TypedLiteralTerm | TripleTerm
 
 Row = dict[str, Term]
 """Bound terms by variable."""
-
-
-def is_iri(term: Term | None) -> bool:
-    """Tell whether a variable is bound to an IRI."""
-    return isinstance(term, IriTerm)
-
-
-def is_blank(term: Term | None) -> bool:
-    """Tell whether a variable is bound to a blank node."""
-    return isinstance(term, BlankTerm)
 
 
 def literal(term: LiteralTerm) -> Literal:

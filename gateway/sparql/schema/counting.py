@@ -39,13 +39,7 @@ _UNBOUNDED = 1_000_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What one counting query returned.
-
-    Attributes:
-        counts: Counts by IRI.
-        limit: Triples that the query could read.
-        is_whole: Whether it read everything.
-    """
+    """What one counting query returned, which could read so many triples (`limit`)."""
 
     counts: Mapping[Iri, int]
     limit: int
@@ -113,23 +107,11 @@ class TermCounter:
         self._types = profile.edges.types
 
     async def totals(self, limit: int, call: Call) -> Scan:
-        """Return how many triples each predicate has, whatever their ends are.
-
-        Args:
-            limit: Triples that may be read.
-            call: Pays for it.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
+        """Return how many triples each predicate has, whatever their ends are, from so many triples at most."""
         return await self._scan("schema/totals", "p", limit, call, {})
 
     async def totals_at_once(self, limit: int, call: Call) -> Scan:
-        """Return the triples of each predicate; nothing for a graph that takes too long.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
+        """Return the triples of each predicate; nothing for a graph that takes too long."""
         totals = await self._totals_within(_TOTALS_SECONDS, limit, call)
         if not totals.is_whole and not totals.counts and await self._is_small(call):
             # The engine is slow or busy; the graph is not large.
@@ -173,10 +155,7 @@ class TermCounter:
         Args:
             totals: All predicates of the graph with their triples; each query reads as many triples as theirs could.
             call: Pays for it.
-            partly: Whether some counts are better than none, because the others cost minutes.
-
-        Returns:
-            The counts; if some could not be had, the others and the reason.
+            partly: Whether, after a fault, some counts and the reason are better than none, because they cost minutes.
 
         Raises:
             Fault: Some could not be had, and only all of them are of use.
@@ -238,11 +217,7 @@ class TermCounter:
 
 
 def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
-    """Return the counts of an answer by the IRI that a variable is bound to, without those of literals and blank nodes.
-
-    Raises:
-        UnexpectedRows: A row lacks what the query asked for.
-    """
+    """Return the counts of an answer by the IRI of a variable, without those of literals and blank nodes."""
     # A scan that finds nothing is one empty group on some engines, and no row on others.
     if len(rows) == 1 and variable not in rows[0] and [*_COUNT(rows)] == [0]:
         return {}

@@ -17,7 +17,7 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import LiteralTerm, Row
-from gateway.sparql.schema.assembler import TermCounts
+from gateway.sparql.schema.term_counts import TermCounts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import OWL, is_entity_type
@@ -45,12 +45,7 @@ class DescriptionReader:
         self._types = profile.edges.types
 
     async def published(self, service_description: str, call: Call) -> TermCounts:
-        """Return the terms that VoID lists, in the graph or in the endpoint's service description.
-
-        Args:
-            service_description: Turtle that the endpoint answers to a request without a query; empty for none.
-            call: Pays for the question to the graph.
-        """
+        """Return the terms that VoID lists, in the graph or in the service description (Turtle; may be empty)."""
         in_graph, is_cut = await self._rows("schema/published", call)
         rows = [*in_graph, *_in_description(service_description)]
         found = TermCounts(is_cut=is_cut)

@@ -68,13 +68,9 @@ class NamePredicateFinder:
         """Return the name predicates of the graph, the best first; None if they could not be found.
 
         If the usual ones name hardly any node, another one may; a name predicate in the profile overrides both. An
-        engine may store its triples by predicate, so neighbouring triples only choose the nodes; a predicate is judged
-        by all literals of these nodes. A usual name of a node comes before another one, so no sample decides between
-        the two.
-
-        Args:
-            call: Pays for it.
-            triples: Triples of the graph, if that is known; no place is chosen behind the last one.
+        engine may store its triples by predicate, so neighbouring triples only choose the nodes, none of them behind
+        the last of `triples`; a predicate is judged by all literals of these nodes. A usual name of a node comes before
+        another one, so no sample decides between the two.
         """
         usual = self._roles.name
         if self._is_pinned:

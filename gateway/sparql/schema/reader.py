@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections import Counter
 from dataclasses import replace
 
@@ -12,19 +14,26 @@ from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
-from gateway.sparql.schema.assembler import SchemaAssembler, TermCounts, by_frequency
 from gateway.sparql.schema.counting import Scan, TermCounter, counts_in
 from gateway.sparql.schema.descriptions import DescriptionReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
-from gateway.sparql.schema.sampling import Sampler, SampleReader, StartedSamples
+from gateway.sparql.schema.sampling import FIRST_TRIPLES, Sample, Sampler, StartedSamples
+from gateway.sparql.schema.term_counts import TermCounts, by_frequency, schema_of, without_counts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable
 from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 _QUICK_SECONDS = 1.4
 """Time for the quick reading of a large graph: its first answer should come within two seconds."""
+
+_FIRST_SHARE = 0.7
+"""The share of the time for samples and descriptions; the rest is for look-ups of the terms that they name."""
+
+_LABELS_SECONDS = 0.3
+"""The least time for labels; without them, the lists are usable."""
+
+_ONLY = "only {:,} triples of a large graph were read"
 
 _IN_NAMED_GRAPHS = (
     "the graph that is asked is empty, and the endpoint has triples in named graphs; `endpoint.graphs` in the profile "
@@ -47,7 +56,7 @@ class SchemaReader:
         client: SparqlClient,
         rule: EdgeRule,
         nodes: NodeReader,
-        name_predicates: NamePredicates,
+        name_predicates: NamePredicateFinder,
         profile: Profile,
         wall_clock: Clock,
     ) -> None:
@@ -58,27 +67,14 @@ class SchemaReader:
         self._nodes = nodes
         self._counter = TermCounter(client, rule, profile)
         self._sampler = Sampler(client, rule, profile)
-        self._name_predicates = NamePredicateFinder(client, nodes, name_predicates, profile)
-        self._assembler = SchemaAssembler(nodes)
-        self._samples = SampleReader(
-            client,
-            self._sampler,
-            DescriptionReader(client, rule, profile),
-            self._counter,
-            self._name_predicates,
-            self._assembler,
-            wall_clock,
-        )
+        self._name_predicates = name_predicates
+        self._descriptions = DescriptionReader(client, rule, profile)
 
     async def quick_schema(self, call: Call) -> Schema:
-        """Return the whole schema of a small graph, and what samples and descriptions show of a large one.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
-        await self._rule.refreshed(call)
+        """Return the whole schema of a small graph, and what samples and descriptions show of a large one."""
+        await self._rule.refresh(call)
         if self._client.flow.quota.is_limited:
-            return await self._samples.read_frugally(call)
+            return await self._sampled_frugally(call)
         limit = self._quick_limit
         clock = call.deadline.clock
         end = clock() + _QUICK_SECONDS
@@ -88,17 +84,13 @@ class SchemaReader:
             # An enumeration would not read more either.
             is_all_that_may_be_read = bool(totals.counts) and limit == self._profile.limits.scan_rows
             if not totals.is_whole and not is_all_that_may_be_read:
-                return await self._samples.read(samples, max(0.0, end - clock()), call)
+                return await self._sampled(samples, max(0.0, end - clock()), call)
             # The first sample is not needed; by now it has come, so no query is cancelled.
             return await self._counted(totals, began, call, partly=False)
 
     async def read(self, call: Call) -> Schema:
-        """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
-        await self._rule.refreshed(call)
+        """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough."""
+        await self._rule.refresh(call)
         limit = self._profile.limits.scan_rows
         began = self._wall_clock()
         totals = await self._counter.totals(limit, call)
@@ -107,24 +99,13 @@ class SchemaReader:
             return replace(schema, exact=False, reason="the graph was changed while it was read")
         return schema
 
-    async def names(self, call: Call) -> tuple[Iri, ...] | None:
-        """Find the name predicates, make the store use them, and return them; see `NamePredicateFinder.find`."""
-        return await self._name_predicates.find(call)
-
     @property
     def _quick_limit(self) -> int:
         """Triples of a graph that the quick reading counts."""
         return min(self._profile.limits.scan_rows, self._profile.orientation.glance_triples)
 
     async def _counted(self, totals: Scan, began: float, call: Call, *, partly: bool) -> Schema:
-        """Return the schema of a graph whose predicates and their triples are known.
-
-        Args:
-            totals: The predicates and their triples.
-            began: When the reading began; what was loaded since then may be missing.
-            call: Pays for it.
-            partly: Whether some counts are better than none.
-        """
+        """Return the schema of a graph whose predicates are known; what was loaded since `began` may be missing."""
         async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, call, partly=partly))
             naming = tasks.create_task(self._name_predicates.find(call, totals.triples if totals.is_whole else None))
@@ -136,10 +117,61 @@ class SchemaReader:
         found = TermCounts(
             by_frequency(counts.types), by_frequency(counts.predicates), counts.is_cut or totals.has_cut_terms
         )
-        schema = await self._assembler.assemble(
-            found, _basis(totals, began, is_part=counts.is_part), reason, call, left_out=counts.left_out
-        )
+        basis = _basis(totals, began, is_part=counts.is_part)
+        schema = await schema_of(found, basis, reason, self._nodes, call, left_out=counts.left_out)
         return replace(schema, names=naming.result(), hubs=finding.result())
+
+    async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
+        """Return the schema that samples, descriptions and declarations of a large graph show in so many seconds."""
+        clock = caller.deadline.clock
+        end = clock() + seconds
+        # The shorter deadlines of this reading are not those of the samples that are under way.
+        call = replace(caller)
+        with call.within(seconds * _FIRST_SHARE):
+            async with together() as tasks:
+                # Requests queue in this order, so the quick ones come first.
+                naming = tasks.create_task(self._name_predicates.find(call))
+                publishing = tasks.create_task(self._descriptions.published(self._client.service_description, call))
+                declaring = tasks.create_task(self._descriptions.declared(call))
+                counting = tasks.create_task(self._counter.triples(call))
+                sampling = tasks.create_task(samples.finish(seconds * _FIRST_SHARE))
+        sample, published, declared = sampling.result(), publishing.result(), declaring.result()
+        listed = declared.followed_by(published)
+        with call.within(end - clock()):
+            used, of_classes = await asyncio.gather(
+                self._descriptions.used(listed, call),
+                self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], call),
+            )
+        seen = TermCounts(
+            without_counts(sample.types),
+            without_counts(sample.predicates + of_classes),
+            is_cut=sample.is_cut or listed.is_cut,
+        )
+        methods: list[Method] = ["sampled"]
+        methods += ["published"] if published else []
+        methods += ["declared"] if declared else []
+        triples = counting.result()
+        # A sample that goes beyond the last triple has fewer than it could.
+        read = sample.triples if triples is None else min(sample.triples, triples)
+        basis = Basis(tuple(methods), self._wall_clock(), read, triples)
+        with call.within(max(_LABELS_SECONDS, end - clock())):
+            schema = await schema_of(seen.followed_by(used), basis, _ONLY.format(read), self._nodes, call)
+        return replace(schema, names=naming.result())
+
+    async def _sampled_frugally(self, call: Call) -> Schema:
+        """Return the schema that one or two samples show, by one query after the other, all of them awaited.
+
+        An endpoint that limits query time charges the most for a query that is cancelled, and the next calls would have
+        to wait for that.
+        """
+        sample = await self._sampler.at(0, FIRST_TRIPLES, call)
+        with contextlib.suppress(Fault):
+            sample = Sample.of([sample, await self._sampler.at_random(call)])
+        names = await self._name_predicates.find(call)
+        seen = TermCounts(without_counts(sample.types), without_counts(sample.predicates), sample.is_cut)
+        basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
+        schema = await schema_of(seen, basis, _ONLY.format(sample.triples), self._nodes, call)
+        return replace(schema, names=names)
 
     async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
         """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""

@@ -1,30 +1,22 @@
-"""The schema of a graph that is too large to be counted during a call, from samples and descriptions.
-
-It comes in a second or two, and is never complete.
-"""
+"""Samples of a graph that is too large to be counted during a call."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Self
 
 from gateway.errors import DeadlinePassed, Fault
-from gateway.graph.call import Call, together
-from gateway.graph.deadline import Clock
-from gateway.graph.values import Basis, Iri, Method, Schema
+from gateway.graph.call import Call
+from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import binding, integer, iri, read
-from gateway.sparql.schema.assembler import SchemaAssembler, TermCounts, without_counts
-from gateway.sparql.schema.counting import TermCounter, counts_in
-from gateway.sparql.schema.descriptions import DescriptionReader
-from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
+from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import is_entity_type
@@ -32,7 +24,7 @@ from gateway.terms.known_iris import is_entity_type
 _TRIPLES = 2_000
 """Triples of one sample."""
 
-_FIRST_TRIPLES = 1_000
+FIRST_TRIPLES = 1_000
 """Triples of the first sample, which even a server that has just started must return in time."""
 
 _PLACES = (20_000, 200_000, 2_000_000)
@@ -42,25 +34,10 @@ _CLASSES = 10
 _NODES = 50
 """Nodes of each of the most frequent classes whose predicates are read."""
 
-_FIRST_SHARE = 0.7
-"""The share of the time for samples and descriptions; the rest is for look-ups of the terms that they name."""
-
-_LABELS_SECONDS = 0.3
-"""The least time for labels; without them, the lists are usable."""
-
-_ONLY = "only {:,} triples of a large graph were read"
-
 
 @dataclass(slots=True)
 class Sample:
-    """The types and predicates of some triples.
-
-    Attributes:
-        types: How often each type was seen.
-        predicates: How often each edge predicate was seen.
-        triples: Triples that were read.
-        is_cut: Whether they have more types and predicates than one query may return.
-    """
+    """How often types and edge predicates were seen in some triples; `is_cut` if not all of them came."""
 
     types: Counter[Iri] = field(default_factory=Counter)
     predicates: Counter[Iri] = field(default_factory=Counter)
@@ -99,19 +76,11 @@ class Sampler:
             return Counter()
 
     async def at(self, place: int, triples: int, call: Call) -> Sample:
-        """Return a sample of so many triples after a place.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
+        """Return a sample of so many triples after a place."""
         return await self._sample("schema/sample", {"skip": place}, triples, call)
 
     async def at_random(self, call: Call) -> Sample:
-        """Return a sample of triples that the engine draws at random; an empty one if it cannot.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
+        """Return a sample of triples that the engine draws at random; an empty one if it cannot."""
         if await self._client.engine(call) != "blazegraph":
             return Sample()
         return await self._sample("schema/random_blazegraph", {}, _TRIPLES, call)
@@ -146,7 +115,7 @@ class StartedSamples:
         self._tasks: list[asyncio.Task[Sample]] = []
 
     async def __aenter__(self) -> Self:
-        self._tasks.append(asyncio.create_task(self._sampler.at(0, _FIRST_TRIPLES, self._call)))
+        self._tasks.append(asyncio.create_task(self._sampler.at(0, FIRST_TRIPLES, self._call)))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -162,10 +131,7 @@ class StartedSamples:
         """Read further samples at several places, and return as one those that came in time.
 
         A graph lies in its engine in the order of its load or of an index, so neighbours are alike: a sample of one
-        place would have the types of one file.
-
-        Args:
-            seconds: Time for all of them; after that, the first one that comes is enough.
+        place would have the types of one file. If none came in these seconds, the first one that comes is enough.
 
         Raises:
             Fault: None came.
@@ -185,84 +151,3 @@ class StartedSamples:
 
 def _has_triples(task: asyncio.Task[Sample]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None and task.result().triples > 0
-
-
-class SampleReader:
-    """Reads schemas of large graphs, by samples and by the descriptions that are published with them."""
-
-    def __init__(
-        self,
-        client: SparqlClient,
-        sampler: Sampler,
-        descriptions: DescriptionReader,
-        counter: TermCounter,
-        name_predicates: NamePredicateFinder,
-        assembler: SchemaAssembler,
-        wall_clock: Clock,
-    ) -> None:
-        self._client = client
-        self._sampler = sampler
-        self._descriptions = descriptions
-        self._counter = counter
-        self._name_predicates = name_predicates
-        self._assembler = assembler
-        self._wall_clock = wall_clock
-
-    async def read(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
-        """Return the schema that samples, descriptions and declarations show in so many seconds.
-
-        Raises:
-            Fault: No sample came, however long it took.
-        """
-        clock = caller.deadline.clock
-        end = clock() + seconds
-        # The shorter deadlines of this reading are not those of the samples that are under way.
-        call = replace(caller)
-        with call.within(seconds * _FIRST_SHARE):
-            async with together() as tasks:
-                # Requests queue in this order, so the quick ones come first.
-                naming = tasks.create_task(self._name_predicates.find(call))
-                publishing = tasks.create_task(self._descriptions.published(self._client.service_description, call))
-                declaring = tasks.create_task(self._descriptions.declared(call))
-                counting = tasks.create_task(self._counter.triples(call))
-                sampling = tasks.create_task(samples.finish(seconds * _FIRST_SHARE))
-        sample, published, declared = sampling.result(), publishing.result(), declaring.result()
-        listed = declared.followed_by(published)
-        with call.within(end - clock()):
-            used, of_classes = await asyncio.gather(
-                self._descriptions.used(listed, call),
-                self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], call),
-            )
-        seen = TermCounts(
-            without_counts(sample.types),
-            without_counts(sample.predicates + of_classes),
-            is_cut=sample.is_cut or listed.is_cut,
-        )
-        methods: list[Method] = ["sampled"]
-        methods += ["published"] if published else []
-        methods += ["declared"] if declared else []
-        triples = counting.result()
-        # A sample that goes beyond the last triple has fewer than it could.
-        read = sample.triples if triples is None else min(sample.triples, triples)
-        basis = Basis(tuple(methods), self._wall_clock(), read, triples)
-        with call.within(max(_LABELS_SECONDS, end - clock())):
-            schema = await self._assembler.assemble(seen.followed_by(used), basis, _ONLY.format(read), call)
-        return replace(schema, names=naming.result())
-
-    async def read_frugally(self, call: Call) -> Schema:
-        """Return the schema that one or two samples show, by one query after the other, all of them awaited.
-
-        An endpoint that limits query time charges the most for a query that is cancelled, and the next calls would have
-        to wait for that.
-
-        Raises:
-            Fault: No sample came.
-        """
-        sample = await self._sampler.at(0, _FIRST_TRIPLES, call)
-        with contextlib.suppress(Fault):
-            sample = Sample.of([sample, await self._sampler.at_random(call)])
-        names = await self._name_predicates.find(call)
-        seen = TermCounts(without_counts(sample.types), without_counts(sample.predicates), sample.is_cut)
-        basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
-        schema = await self._assembler.assemble(seen, basis, _ONLY.format(sample.triples), call)
-        return replace(schema, names=names)

@@ -20,12 +20,7 @@ _CANDIDATES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which names a search looks at.
-
-    Attributes:
-        predicates: Names of these predicates.
-        types: Of entities with one of these types; empty for all.
-    """
+    """The names that a search looks at: of these predicates, and of entities with one of the types; empty for all."""
 
     predicates: Sequence[Iri]
     types: Sequence[Iri] = ()
@@ -40,11 +35,7 @@ class HitReader:
         self._name_predicates = name_predicates
 
     async def hits(self, template: str, parameters: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
-        """Return the names that a template finds; the caller fills in `how`.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
+        """Return the names that a template finds; the caller fills in `how`."""
         among: dict[str, Parameter] = {
             "predicates": scope.predicates,
             "type_predicates": self._type_predicates,
@@ -59,11 +50,7 @@ class HitReader:
         return Hits(tuple(dict.fromkeys(found)), truncated, how="")
 
     async def sample(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
-        """Return some entities and their names, by the predicate that names them.
-
-        Raises:
-            Fault: The graph could not be asked.
-        """
+        """Return some entities and their names, by the predicate that names them."""
         parameters: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": most}
         found: dict[Iri, list[tuple[Iri, str]]] = {}
         # A part of the names is a sample as well.

@@ -216,12 +216,7 @@ class NameCount:
 
 
 def variants(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
-    """Return texts with their language tags, the likeliest first.
-
-    Args:
-        text: As it was asked for.
-        languages: Tags of names beside none, `en` and `mul`.
-    """
+    """Return spellings with their language tags, the likeliest first: without one, `en`, `mul` and these languages."""
     tags = dict.fromkeys(["", "en", *languages, "mul"])
     found: list[tuple[str, str]] = []
     room = _ROOM

@@ -112,12 +112,7 @@ INDEXES: Mapping[EngineName, TextIndex] = {
 
 
 def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
-    """Return the longest words of names, each with whose name it is: a long one is no stop word.
-
-    Args:
-        names: Names, each with what is returned beside its words.
-        most: Words at most.
-    """
+    """Return the longest words of names, so many at most, each with whose it is: a long one is no stop word."""
     found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORTEST_WORD}
     plain = {word: named for word, named in found.items() if _LONG_WORD.fullmatch(word)} or found
     longest = sorted(plain, key=lambda word: (-len(word), word))[:most]

@@ -40,13 +40,7 @@ _MATCHES_BEFORE_TYPES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What an index was seen to find.
-
-    Attributes:
-        index: The index.
-        predicates: Predicates whose names it found.
-        lacking: Predicates that have names, none of which it found.
-    """
+    """The predicates whose names an index was seen to find, and those that have names, none of which it found."""
 
     index: TextIndex
     predicates: tuple[Iri, ...]
@@ -67,14 +61,7 @@ class TextSearch:
         self._probing = asyncio.Lock()
 
     async def find(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
-        """Find names by their words; None where there is no index that could be asked.
-
-        Args:
-            words: The words.
-            types: Only entities with one of these types; empty for all.
-            call: The call that asks.
-            every: Whether a name has to have every word, or some.
-        """
+        """Find names with every word, or with some; None where there is no index that could be asked."""
         known = await self._known(call)
         if known is None:
             return None

@@ -29,14 +29,7 @@ class Fingerprint:
 
     @classmethod
     def of(cls, size: int, times: tuple[int, int], sha256: str, opened_ns: int) -> Fingerprint:
-        """Return the fingerprint of a file that was read.
-
-        Args:
-            size: In bytes, from before it was read.
-            times: When its content and when its state changed, in nanoseconds, from before it was read.
-            sha256: The hash of what was read.
-            opened_ns: When it was opened, in nanoseconds since the epoch.
-        """
+        """Return the fingerprint of a file, by its state before it was read; times are nanoseconds since the epoch."""
         return cls(size, times if max(times) + _QUIET_NS < opened_ns else (), sha256)
 
     @classmethod

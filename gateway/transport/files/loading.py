@@ -51,13 +51,7 @@ class LoadedGraph:
 
 @dataclass(slots=True)
 class Content:
-    """What was loaded into a store.
-
-    Attributes:
-        prefixes: As `LoadedGraph` has them.
-        version: As `LoadedGraph` has it.
-        sources: What each file was when it was read, in the order given.
-    """
+    """What was loaded into a store; of each file, what it was when it was read."""
 
     prefixes: list[tuple[str, dict[str, str]]]
     version: str

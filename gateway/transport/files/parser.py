@@ -29,6 +29,7 @@ import pyoxigraph
 
 from gateway.transport.files.parser_streams import (
     HEADER,
+    MEGABYTE,
     REFUSAL,
     RESULT,
     ContentReader,
@@ -57,7 +58,6 @@ _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
 }
 SUFFIXES = tuple(_FORMATS)
 
-_MEGABYTE = 1 << 20
 _CHUNK = 1 << 18
 """Bytes read, unpacked or written at once."""
 
@@ -67,7 +67,7 @@ _DEEPEST = 32
 _LONGEST_REASON = 300
 """Characters of what the parser says is wrong."""
 
-_MOST_PREFIXES = _MEGABYTE
+_MOST_PREFIXES = MEGABYTE
 """Bytes of all prefixes of a file."""
 
 _HTML_STARTS = (b"<!doctype html", b"<html")
@@ -85,13 +85,7 @@ _XML_ENDS_EARLY = frozenset(
 
 
 class FileParser:
-    """Parses one file, from front to end.
-
-    Args:
-        file: The file, at its start.
-        request: How to read it.
-        send: Takes each frame.
-    """
+    """Parses one file, from front to end, and sends each frame."""
 
     def __init__(self, file: io.FileIO, request: Request, send: Send) -> None:
         self._file = file
@@ -104,7 +98,6 @@ class FileParser:
 
         Raises:
             RefusedError: The file is no RDF of its format, is cut, or is larger than allowed.
-            OSError: It cannot be read.
         """
         opened_ns = time.time_ns()
         stat = os.fstat(self._file.fileno())
@@ -171,7 +164,7 @@ class FileParser:
         """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
         if self._format != pyoxigraph.RdfFormat.JSON_LD:
             return
-        start = self._start(_MEGABYTE).removeprefix(BOM_UTF8).strip()
+        start = self._start(MEGABYTE).removeprefix(BOM_UTF8).strip()
         if start not in {b"", b"[]", b"{}"} and b'"@' not in start:
             raise RefusedError(
                 "this is JSON, but it holds no RDF", valid="JSON-LD has an @context, or whole IRIs for its keys."
@@ -255,8 +248,8 @@ def _limit(request: Request) -> None:
 
     for name, most in (
         ("RLIMIT_CORE", 0),
-        ("RLIMIT_DATA", request.memory_megabytes * _MEGABYTE),
-        ("RLIMIT_AS", request.memory_megabytes * _MEGABYTE),
+        ("RLIMIT_DATA", request.memory_megabytes * MEGABYTE),
+        ("RLIMIT_AS", request.memory_megabytes * MEGABYTE),
     ):
         # macOS knows these limits and refuses some.
         with suppress(AttributeError, ValueError, OSError):

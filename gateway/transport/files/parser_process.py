@@ -37,13 +37,8 @@ _LAST_WORDS = 2_000
 class ParserProcess(io.RawIOBase):
     """A process that parses one file; to be read as N-Triples.
 
-    Its end comes only when the whole file was parsed: whatever else ends the process is raised.
-
-    Args:
-        path: The file, as errors name it.
-        file: The file, at its start.
-        request: How to read it.
-        progress: Called for every megabyte of the file; an error that it raises ends the reading.
+    Its end comes only when the whole file was parsed: whatever else ends the process is raised, and so is what
+    `progress` raises.
     """
 
     def __init__(self, path: Path, file: BinaryIO, request: Request, progress: Progress | None) -> None:
@@ -70,11 +65,7 @@ class ParserProcess(io.RawIOBase):
 
     @property
     def result(self) -> Result:
-        """What was parsed, once all triples were read.
-
-        Raises:
-            ValueError: They were not.
-        """
+        """What was parsed; a ValueError where not all triples were read."""
         if self._result is None:
             raise ValueError("the file was not parsed to its end")
         return self._result
@@ -114,11 +105,7 @@ class ParserProcess(io.RawIOBase):
         self.end()
 
     def _next(self) -> None:
-        """Read one frame.
-
-        Raises:
-            ConfigurationError: The file was refused, or the process ended early.
-        """
+        """Read one frame."""
         kind, size = HEADER.unpack(self._exactly(HEADER.size))
         content = self._exactly(size)
         if kind == TRIPLES:

@@ -28,14 +28,14 @@ TRIPLES, PROGRESS, RESULT, REFUSAL = b"T", b"P", b"R", b"E"
 Send = Callable[[bytes, bytes], None]
 """Takes one frame: its kind and its content."""
 
-_MEGABYTE = 1 << 20
-_ALWAYS_ALLOWED = 64 * _MEGABYTE
+MEGABYTE = 1 << 20
+_ALWAYS_ALLOWED = 64 * MEGABYTE
 """Bytes that even the smallest file may unpack to."""
 
 _CPU_UNIT = 100_000_000
 """Unpacked bytes after which the parser is granted further processor time."""
 
-_LONGEST = 15 * _MEGABYTE
+_LONGEST = 15 * MEGABYTE
 """Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
 
 
@@ -80,14 +80,7 @@ class Result(NamedTuple):
 
 
 class RefusedError(Exception):
-    """The file is refused.
-
-    Args:
-        wrong: What is wrong with it.
-        place: Its line and column, each after a colon.
-        valid: What would be valid.
-        next_step: What to do next.
-    """
+    """The file is refused. Its place is `:line:column`."""
 
     def __init__(self, wrong: str, *, place: str = "", valid: str = "", next_step: str = "") -> None:
         super().__init__(wrong)
@@ -123,7 +116,7 @@ class FileReader(io.RawIOBase):
         size = self._file.readinto(view) or 0
         self._hash.update(view[:size])
         self._read += size
-        if self._read - self._reported >= _MEGABYTE:
+        if self._read - self._reported >= MEGABYTE:
             self._reported = self._read
             self._send(PROGRESS, POSITION.pack(self._read, self._size))
         return size
@@ -144,11 +137,7 @@ class ContentReader(io.RawIOBase):
         self._read = 0
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Read some of the content.
-
-        Raises:
-            RefusedError: There is more than is allowed.
-        """
+        """Read some of the content; refuse the file where there is more than is allowed."""
         view = memoryview(buffer).cast("B")
         size = self._stream.readinto(view)
         units = self._read // _CPU_UNIT
@@ -180,11 +169,7 @@ class TripleWriter(io.RawIOBase):
         return True
 
     def write(self, data: Buffer, /) -> int:
-        """Send some N-Triples.
-
-        Raises:
-            RefusedError: A triple is longer than allowed, or all of them are.
-        """
+        """Send some N-Triples; refuse the file where a triple, or all of them, are longer than allowed."""
         content = bytes(data)
         end = content.rfind(b"\n")
         # What is longer than the buffer before this comes alone, so a piece with an end of line adds little.

@@ -23,7 +23,7 @@ import secrets
 import shutil
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -64,13 +64,7 @@ _Content = TypeVar("_Content")
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """What a store holds.
-
-    Attributes:
-        prefixes: What each file declares, in the order given.
-        version: As `LoadedGraph` has it.
-        parts: The files of the engine.
-    """
+    """What a store holds: what each file declares, the version of the content, and the files of the engine."""
 
     prefixes: tuple[dict[str, str], ...]
     version: str
@@ -125,8 +119,9 @@ class _Lease:
     def __init__(self, path: Path) -> None:
         descriptor = os.open(path, os.O_RDONLY)
         self.end = weakref.finalize(self, os.close, descriptor)
+        is_locked = _locked(descriptor, portalocker.LockFlags.SHARED)
         # A lock of a file that was replaced meanwhile keeps nobody from removing the store.
-        if not _locked(descriptor, portalocker.LockFlags.SHARED) or not _is(path, descriptor):
+        if not is_locked or not os.path.samestat(os.fstat(descriptor), path.stat()):
             raise OSError("the lock of the store is lost")
 
 
@@ -165,12 +160,15 @@ class _Stores:
 
     def _fingerprints(self) -> list[Fingerprint]:
         """Return what the files are now; those are read that are new, or whose size or times have changed."""
-        path = self._folder / "hashes.json"
-        known = self._read(path, dict[str, Fingerprint]) or {}
-        now = {str(path.absolute()): _fingerprint(path, known.get(str(path.absolute()))) for path in self._paths}
+        hashes = self._folder / "hashes.json"
+        known = self._read(hashes, dict[str, Fingerprint]) or {}
+        now = {}
+        for path in self._paths:
+            before = known.get(name := str(path.absolute()))
+            now[name] = (before and before.now(path)) or Fingerprint.read(path)
         if now != known:
             with suppress(OSError):
-                _write(path, now)
+                _write(hashes, now)
         return list(now.values())
 
     def _key(self, fingerprints: Sequence[Fingerprint]) -> str:
@@ -194,7 +192,11 @@ class _Stores:
     def _opened_under(self, lease: _Lease, store: Path) -> LoadedGraph | None:
         try:
             manifest = self._read(store / "manifest.json", _Manifest)
-            if manifest is None or not self._describes(manifest) or not _holds(store / "engine", manifest.parts):
+            if (
+                manifest is None
+                or len(manifest.prefixes) != len(self._paths)
+                or not _holds(store / "engine", manifest.parts)
+            ):
                 self._complain("a file of the store is missing, or another")
                 return None
             engine = pyoxigraph.Store.read_only(str(store / "engine"))
@@ -203,10 +205,6 @@ class _Stores:
             return None
         prefixes = [(path.name, declared) for path, declared in zip(self._paths, manifest.prefixes, strict=True)]
         return LoadedGraph(engine, prefixes, manifest.version, lease, store / "derived")
-
-    def _describes(self, manifest: _Manifest) -> bool:
-        """Return whether a manifest is about as many files."""
-        return len(manifest.prefixes) == len(self._paths)
 
     def _wait_for(self, lock: IO[bytes], progress: Progress | None) -> None:
         """Wait until no other process parses."""
@@ -282,7 +280,7 @@ class _Stores:
 
     def _remove_others(self, current: str) -> None:
         """Remove the other stores that no process reads."""
-        for store in set(self._names()) - {current}:
+        for store in {path.name.removesuffix(_LOCK) for path in self._folder.glob(f"{_STORE}*")} - {current}:
             try:
                 with (self._folder / (store + _LOCK)).open("ab") as lock:
                     if _locked(lock, portalocker.LockFlags.EXCLUSIVE):
@@ -290,22 +288,11 @@ class _Stores:
             except OSError as error:
                 _log.info("%s stays: %s", store, error)
 
-    def _names(self) -> Iterator[str]:
-        return (path.name.removesuffix(_LOCK) for path in self._folder.glob(f"{_STORE}*"))
-
     def _remove(self, store: str) -> None:
         shutil.rmtree(self._folder / store, ignore_errors=True)
         if not (self._folder / store).exists():
             with suppress(OSError):
                 (self._folder / (store + _LOCK)).unlink(missing_ok=True)
-
-
-def _fingerprint(path: Path, known: Fingerprint | None) -> Fingerprint:
-    return (known and known.now(path)) or Fingerprint.read(path)
-
-
-def _is(path: Path, descriptor: int) -> bool:
-    return os.path.samestat(os.fstat(descriptor), path.stat())
 
 
 def _holds(folder: Path, parts: dict[str, Fingerprint]) -> bool:

@@ -154,7 +154,9 @@ def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
     identity = {"id": "x:a", "entity_type": "x:T", "iri": f"{X}a"}
     alone = EntityPage(NODE, complete=False, warnings=[], degraded={}, labels={"x:T": "T"})
     assert entity_result(alone).as_json() == {**identity, **METADATA, "complete": False, "labels": {"x:T": "T"}}
-    several = EntitiesPage([NODE], True, IdList(["x:b"]), IdList([]), IdList(["x:c"]), ["Careful."], {}, {})
+    several = EntitiesPage(
+        [NODE], IdList(["x:b"]), IdList([]), IdList(["x:c"]), complete=True, warnings=["Careful."], labels={}
+    )
     assert entities_result(several).as_json() == {
         "result": [{**identity, "metadata": METADATA}],
         "complete": True,
@@ -168,7 +170,7 @@ def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
 
 def test_a_hit_has_what_is_known_of_it() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
-    page = SearchPage(hits, True, "names", 2, False, True, [], {})
+    page = SearchPage(hits, "names", 2, False, True, complete=True, warnings=[], labels={})
     assert search_result(page).as_json() == {
         "result": [
             {"id": "x:a", "entity_type": "x:T", "name": "A", "match": "alias", "matched": "a"},

@@ -13,8 +13,6 @@ from gateway.sparql.results.rows import (
     LiteralTerm,
     TripleTerm,
     TypedLiteralTerm,
-    is_blank,
-    is_iri,
     literal,
     value,
 )
@@ -213,11 +211,6 @@ def test_a_triple_term_is_a_binding_though_it_has_no_value_of_its_own() -> None:
     assert isinstance(row["s"], TripleTerm)
     assert json.loads(bytes(row["s"].value)) == term["value"]
     assert value(row["s"]) is None
-
-
-def test_a_variable_is_an_iri_a_blank_node_or_neither() -> None:
-    assert [is_iri(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [True, False, False, False]
-    assert [is_blank(term) for term in (IRI_TERM, BLANK_TERM, TEXT_TERM, None)] == [False, True, False, False]
 
 
 def test_language_tags_are_folded_whatever_the_engine_stores() -> None:

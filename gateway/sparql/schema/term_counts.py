@@ -1,4 +1,4 @@
-"""A schema from the terms that a reading found: with labels, a version, and the reason why it is not exact."""
+"""Types and predicates with their counts, and the schema that they make."""
 
 from __future__ import annotations
 
@@ -50,38 +50,36 @@ def without_counts(seen: Mapping[Iri, int]) -> dict[Iri, int | None]:
 _NOT_SENDABLE = f"{{:,}} types and predicates are left out: they are no IRIs, or have more than {MAX_IRI} characters"
 
 
-class SchemaAssembler:
-    """Makes schemas of terms, with the labels that the graph has."""
+async def schema_of(
+    found: TermCounts, basis: Basis, reason: str, nodes: NodeReader, call: Call, *, left_out: int = 0
+) -> Schema:
+    """Return the schema of some terms, with the labels that the graph has.
 
-    def __init__(self, nodes: NodeReader) -> None:
-        self._nodes = nodes
-
-    async def assemble(self, found: TermCounts, basis: Basis, reason: str, call: Call, *, left_out: int = 0) -> Schema:
-        """Return the schema of some terms.
-
-        Args:
-            found: The terms; those that no query can name are left out.
-            basis: How they were found.
-            reason: Why these may not be all; empty if they are.
-            call: Pays for the labels.
-            left_out: Terms that were left out before.
-        """
-        types, predicates = _sendable(found.types), _sendable(found.predicates)
-        left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
-        if left_out:
-            reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
-        labels, labelled = await self._nodes.labels(list(types), list(predicates), call)
-        return Schema(
-            types=_terms(types, labels),
-            predicates=_terms(predicates, labels),
-            exact=not reason,
-            labelled=labelled,
-            reason=reason,
-            version=_version(types, predicates),
-            basis=basis,
-            left_out=left_out,
-            is_cut=bool(left_out) or found.is_cut,
-        )
+    Args:
+        found: The terms; those that no query can name are left out.
+        basis: How they were found.
+        reason: Why these may not be all; empty if they are.
+        nodes: Reads the labels.
+        call: Pays for the labels.
+        left_out: Terms that were left out before.
+    """
+    types, predicates = _sendable(found.types), _sendable(found.predicates)
+    left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
+    if left_out:
+        reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
+    labels, labelled = await nodes.labels(list(types), list(predicates), call)
+    version = hashlib.sha256(repr((sorted(types.items()), sorted(predicates.items()))).encode()).hexdigest()[:12]
+    return Schema(
+        types=_terms(types, labels),
+        predicates=_terms(predicates, labels),
+        exact=not reason,
+        labelled=labelled,
+        reason=reason,
+        version=version,
+        basis=basis,
+        left_out=left_out,
+        is_cut=bool(left_out) or found.is_cut,
+    )
 
 
 def _sendable(terms: Mapping[Iri, int | None]) -> dict[Iri, int | None]:
@@ -90,8 +88,3 @@ def _sendable(terms: Mapping[Iri, int | None]) -> dict[Iri, int | None]:
 
 def _terms(counts: Mapping[Iri, int | None], labels: Mapping[Iri, str]) -> tuple[Term, ...]:
     return tuple(Term(iri, count, labels.get(iri, "")) for iri, count in counts.items())
-
-
-def _version(types: Mapping[Iri, int | None], predicates: Mapping[Iri, int | None]) -> str:
-    content = repr((sorted(types.items()), sorted(predicates.items())))
-    return hashlib.sha256(content.encode()).hexdigest()[:12]
