@@ -37,19 +37,18 @@ from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
-from gateway.settings.graph_identity import GraphIdentity, default_store
+from gateway.settings.graph_identity import GraphIdentity, default_store, profile_digest
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import (
     Profile,
-    profile_digest,
     profile_for_endpoint,
     profile_in_process,
     without_search_api,
 )
 from gateway.sparql.engines.traits import timeout_policy
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport

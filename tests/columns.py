@@ -14,7 +14,7 @@ from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.transport.base import Transport
 from gateway.transport.files.loading import LoadedGraph, load_files

@@ -17,7 +17,7 @@ from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.indexed_store import IndexedStore
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.folding import fold_accents
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.render import string

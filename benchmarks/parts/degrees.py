@@ -17,7 +17,7 @@ from gateway.settings.load import load_profile
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.base import Transport
 from tests.columns import Column, ColumnName, column
 from tests.oracle import EdgeRule as OraclesRule

@@ -5,7 +5,7 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -53,6 +53,13 @@ class Explain(Answer):
     sent: list[SentQuery] = Field(description="The queries in the order they were sent.")
     texts_cut: int | None = Field(default=None, description="Queries in `sent` whose text is cut, to save room.")
     sent_left_out: int | None = Field(default=None, description="Queries that are not in `sent`, to save room.")
+
+
+Cost = Annotated[Explain | None, Field(description="What the call cost; where asked for.")]
+Labels = Annotated[
+    dict[str, str] | None,
+    Field(description="Names of the IDs in this answer that have none beside them, where IDs are opaque."),
+]
 
 
 class Incomplete(Answer):
@@ -138,9 +145,7 @@ class Subgraph(Answer):
     nodes: list[Node]
     edges: list[Edge]
     schema_summary: SchemaSummary
-    labels: dict[str, str] | None = Field(
-        default=None, description="Names of the IDs in this answer that have none beside them, where IDs are opaque."
-    )
+    labels: Labels = None
     edges_across_pages: int | None = Field(
         default=None, description="Edges between this page and other pages; they are in no page's `edges`."
     )
@@ -153,7 +158,7 @@ class Subgraph(Answer):
         default=None,
         description="The snapshot is gone and the answer is another one now: start again at offset 0.",
     )
-    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+    explain: Cost = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, what matters most first."""
@@ -208,7 +213,7 @@ class SchemaResult(Answer):
     warnings: list[str] | None = None
     next_steps: str
     tool_usage_notes: str
-    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+    explain: Cost = None
 
 
 class SearchHit(Answer):
@@ -242,7 +247,7 @@ class SearchResult(Answer):
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
     degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     warnings: list[str] | None = None
-    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+    explain: Cost = None
 
 
 class Entity(Answer):
@@ -254,12 +259,10 @@ class Entity(Answer):
     entity_type: str
     iri: str
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
-    labels: dict[str, str] | None = Field(
-        default=None, description="Names of the IDs in this answer that have none beside them, where IDs are opaque."
-    )
+    labels: Labels = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
-    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+    explain: Cost = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, the names of what it mentions at the end."""
@@ -284,15 +287,13 @@ class EntitiesResult(Answer):
     complete: bool = Field(description="True: every ID was looked up; false: some are in `failed`.")
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
-    labels: dict[str, str] | None = Field(
-        default=None, description="Names of the IDs in this answer that have none beside them, where IDs are opaque."
-    )
+    labels: Labels = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(
         default=None, description="IDs that did not fit into this answer: ask for them in another call."
     )
-    explain: Explain | None = Field(default=None, description="What the call cost; where asked for.")
+    explain: Cost = None
 
 
 ToolAnswer = SchemaResult | SearchResult | BfsResult | Entity | EntitiesResult | IntersectionResult

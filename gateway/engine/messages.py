@@ -117,24 +117,18 @@ def _counted(degree: Degree) -> str:
 # --- merged nodes ---
 
 
-def merged(node: str, target: str) -> str:
-    """Return the beginning of a sentence: a node was merged into another."""
-    return f"{node} was merged into {target}"
-
-
-def also_merged(node: str, others: str) -> str:
-    """Return a sentence: a node was merged into several."""
+def _merged_too(node: str, others: str) -> str:
     return f"According to this graph, {node} was also merged into {others}. Ask about that too."
 
 
-def seed_merged(sentence: str) -> str:
+def seed_merged(seed: str, target: str) -> str:
     """Return a warning: another node is asked for instead of a seed."""
-    return f"seeds: {sentence}, which was asked for instead."
+    return f"seeds: {seed} was merged into {target}, which was asked for instead."
 
 
-def seed_also_merged(sentence: str) -> str:
+def seed_merged_too(seed: str, others: str) -> str:
     """Return a warning: a seed was merged into several."""
-    return f"seeds: {sentence}"
+    return f"seeds: {_merged_too(seed, others)}"
 
 
 def seed_perhaps_merged(seed: str, fault: str) -> str:
@@ -145,9 +139,9 @@ def seed_perhaps_merged(seed: str, fault: str) -> str:
     )
 
 
-def describe_merged(sentence: str, fork: str) -> str:
-    """Return advice about an entity that was merged into another; `fork` is a sentence about further ones, or empty."""
-    return f"{sentence}; describe that one.{f' {fork}' if fork else ''}"
+def describe_merged(node: str, target: str, others: str) -> str:
+    """Return advice about an entity that was merged into another, and perhaps into others too."""
+    return f"{node} was merged into {target}; describe that one.{f' {_merged_too(node, others)}' if others else ''}"
 
 
 # --- traversals: filters, pages, evidence ---

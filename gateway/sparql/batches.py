@@ -23,6 +23,9 @@ from gateway.terms.iri import is_iri, is_plain_iri
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
 
+BatchReader = Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
+"""Turns the rows of a batch into one answer for each key, under a mark; a KeyError says that a row is about another."""
+
 Splitter = Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]]
 """Takes a batch apart whose answer has too many rows."""
 
@@ -45,8 +48,7 @@ class BatchedQuery(Generic[Key, Answer]):
         template: The template.
         first_size: Keys in one query before anything was learnt.
         parameters: Returns the template's parameters for a batch.
-        read: Turns the rows of a batch into one answer for each key, under a given mark. A KeyError says that a row is
-            about another key.
+        read: Reads the answers.
         split: Takes a batch apart whose answer has too many rows.
     """
 
@@ -54,7 +56,7 @@ class BatchedQuery(Generic[Key, Answer]):
     template: str
     first_size: int
     parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]]
-    read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
+    read: BatchReader[Key, Answer]
     split: Splitter[Key] = in_halves
 
     def run(

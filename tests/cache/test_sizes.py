@@ -15,7 +15,7 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, Hit, Hits, Reach
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.inprocess import InProcess
 
 pytestmark = pytest.mark.large

@@ -14,7 +14,7 @@ from gateway.graph.deadline import Clock, Deadline
 from gateway.settings.endpoint import RequestSettings
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse, TimeoutPolicy, Transport
 from gateway.transport.inprocess import InProcess

@@ -17,7 +17,7 @@ from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from gateway.transport.files.loading import LoadedGraph, load_files

@@ -16,7 +16,7 @@ from gateway.graph.values import Degree, Existence, Mark, NodeFacts
 from gateway.settings.limits import SnapshotSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess

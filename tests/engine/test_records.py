@@ -27,7 +27,7 @@ from gateway.settings.limits import HubSettings, LimitSettings, SizeSettings
 from gateway.settings.profile import Profile, ServerSettings
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import LOGGER, Milliseconds, Record, Sent, line_of
 from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap

@@ -15,7 +15,7 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.http import Http
 from tests.faults.catalogue import CATALOGUE, DETECTABLE, UNDETECTABLE
 from tests.faults.injected import InjectedFault

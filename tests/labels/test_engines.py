@@ -18,7 +18,7 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.iri import is_plain_iri
 from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import read

@@ -19,7 +19,7 @@ from gateway.labels.stored_index import StoredIndex
 from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.inprocess import InProcess
 from tests.cache.fake_store import FakeStore
 from tests.engine.small import PREFIXES, X, engine

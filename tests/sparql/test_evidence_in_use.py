@@ -12,7 +12,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
 from gateway.sparql.evidence.ways import FRESH_SECONDS
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from tests.engine.small import Watched, WatchedElsewhere, X, engine
 
 pytestmark = pytest.mark.anyio

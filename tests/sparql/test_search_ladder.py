@@ -13,7 +13,7 @@ from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile, SearchSettings
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.inprocess import InProcess

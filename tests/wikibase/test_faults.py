@@ -20,7 +20,7 @@ from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestS
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import SearchSettings
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.inprocess import InProcess

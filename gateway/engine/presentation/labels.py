@@ -124,14 +124,9 @@ class Labeller:
         """Return the labels of a topology's types and predicates that the schema does not have, and how many failed."""
         if not self._is_wanted:
             return {}, 0
-        facts: dict[Iri, NodeFacts] = {}
-        with call.tally.stage("facts"):
-            if unknown := sorted(iri for iri in topology.predicates if iri not in known.labels):
-                facts |= await self._store.predicates(unknown, call)
-            if unknown := sorted(iri for iri in topology.types if iri not in known.labels):
-                facts |= await self._store.nodes(unknown, call, names=True)
-        failed = sum(not fact.mark.whole for fact in facts.values())
-        return {iri: fact.name for iri, fact in facts.items() if fact.name}, failed
+        fetched = await self._fetched(topology.predicates, topology.types, known, call)
+        failed = sum(not fact.mark.whole for fact in fetched.values())
+        return {iri: fact.name for iri, fact in fetched.items() if fact.name}, failed
 
     async def labels(self, mentioned: MentionedIds, known: SchemaView, call: Call) -> Labels:
         """Return the names of what is mentioned; those that the schema does not have are fetched."""
@@ -141,15 +136,24 @@ class Labeller:
         # What has its name beside it may have to be named all the same, once that node is cut off the page.
         unnamed = mentioned.nodes - mentioned.named.keys()
         nodes = {self._prefixes.expand(name): name for name in unnamed if ":" in name}
-        facts = {iri: NodeFacts(name=label) for iri, label in known.labels.items() if iri in predicates or iri in nodes}
-        with call.tally.stage("facts"):
-            if unknown := [iri for iri in sorted(predicates) if iri not in facts]:
-                facts |= await self._store.predicates(unknown, call)
-            if unknown := [iri for iri in sorted(nodes) if iri not in facts]:
-                facts |= await self._store.nodes(unknown, call, names=True)
         ids = predicates | nodes
-        found = {ids[iri]: fact.name for iri, fact in facts.items() if fact.name}
+        fetched = await self._fetched(predicates, nodes, known, call)
+        found = {iri: label for iri, label in known.labels.items() if iri in ids}
+        found |= {iri: fact.name for iri, fact in fetched.items() if fact.name}
+        names = mentioned.named | {ids[iri]: name for iri, name in found.items()}
         return Labels(
-            {name: label[:LONGEST_LABEL] for name, label in (mentioned.named | found).items()},
-            frozenset(ids[iri] for iri, fact in facts.items() if not fact.mark.whole),
+            {name: label[:LONGEST_LABEL] for name, label in names.items()},
+            frozenset(ids[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
+
+    async def _fetched(
+        self, predicates: Iterable[Iri], nodes: Iterable[Iri], known: SchemaView, call: Call
+    ) -> dict[Iri, NodeFacts]:
+        """Ask the graph for the names of predicates and nodes that the schema does not have."""
+        fetched: dict[Iri, NodeFacts] = {}
+        with call.tally.stage("facts"):
+            if unknown := sorted(iri for iri in predicates if iri not in known.labels):
+                fetched |= await self._store.predicates(unknown, call)
+            if unknown := sorted(iri for iri in nodes if iri not in known.labels):
+                fetched |= await self._store.nodes(unknown, call, names=True)
+        return fetched

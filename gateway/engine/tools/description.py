@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from gateway.engine import messages
@@ -25,7 +26,7 @@ from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Description, Existence, Iri, NodeFacts, SearchTerms
+from gateway.graph.values import Description, Existence, Hit, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.prefixes import PrefixMap
@@ -36,6 +37,8 @@ _NEAREST = 3
 
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
+
+_EXISTS = Existence(exists=True)
 
 _Found = Mapping[Iri, PageNode | Fault | None]
 
@@ -150,64 +153,63 @@ class EntityDescriber:
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
         """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-            known, facts, described, existing, notes = await self._read(iris, call)
-        found: dict[Iri, PageNode | Fault | None] = {}
-        for iri in call.call_deadline.checking(iris, at_once=1):
-            existence = existing.get(iri)
-            marks = [described[iri].mark, facts[iri].mark, *([existence.mark] if existence else [])]
-            fault = next((mark.fault for mark in marks if mark.fault is not None), None)
-            if fault is not None:
-                found[iri] = fault
-            elif existence is not None and not existence.exists:
-                found[iri] = None
-            else:
-                found[iri] = self._entity(iri, facts[iri], described[iri], known)
-        return found, notes
-
-    async def _read(
-        self, iris: Sequence[Iri], call: Call
-    ) -> tuple[SchemaView, Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], _Notes]:
-        """Return the schema, and what the graph says about each IRI; existence of those about which it says nothing."""
-        known = await self._schema_cache.view(call)
-        with call.tally.stage("facts"):
-            facts = await self._store.nodes(iris, call, names=False)
-        with call.tally.stage("metadata"):
-            described = await self._store.node_metadata(iris, call, blank_nodes=True)
-        silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
-        with call.tally.stage("facts"):
-            existing = await self._store.existing(silent, call) if silent else {}
-            notes = await self._notes([iri for iri in silent if existing[iri].exists], described, call)
-            self._note_absent([iri for iri in silent if existing[iri].mark.whole and not existing[iri].exists], notes)
+            known = await self._schema_cache.view(call)
+            with call.tally.stage("facts"):
+                facts = await self._store.nodes(iris, call, names=False)
+            with call.tally.stage("metadata"):
+                described = await self._store.node_metadata(iris, call, blank_nodes=True)
+            silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
+            with call.tally.stage("facts"):
+                existing = await self._store.existing(silent, call) if silent else {}
+                notes = await self._notes(existing, described, call)
         if names_in_doubt(known, self._profile):
             notes.names_in_doubt = True
             notes.warnings.append(messages.NAME_KEYS_UNKNOWN)
-        return known, facts, described, existing, notes
+        found: dict[Iri, PageNode | Fault | None] = {}
+        for iri in call.call_deadline.checking(iris, at_once=1):
+            existence = existing.get(iri, _EXISTS)
+            faults = (described[iri].mark.fault, facts[iri].mark.fault, existence.mark.fault)
+            fault = next((fault for fault in faults if fault is not None), None)
+            if fault is not None:
+                found[iri] = fault
+            else:
+                found[iri] = self._entity(iri, facts[iri], described[iri], known) if existence.exists else None
+        return found, notes
 
-    async def _notes(self, silent: Sequence[Iri], described: Mapping[Iri, Description], call: Call) -> _Notes:
-        """Return what to note about merged nodes, and those about which another part of a split graph may say more."""
+    async def _notes(
+        self, existing: Mapping[Iri, Existence], described: Mapping[Iri, Description], call: Call
+    ) -> _Notes:
+        """Return what to note about merged nodes, and those about which another part of a split graph may say more.
+
+        Args:
+            existing: The existence of the nodes about which this part says nothing.
+            described: What it says about each node.
+            call: The call that asks.
+        """
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])
+        listed = self._prefixes.listed
         if not self._profile.endpoint.trusted:
             notes.warnings.append(messages.VALUES_MAY_BE_MISSING)
         notes.unrefined = [iri for iri, description in described.items() if not description.refined]
         if notes.unrefined:
-            notes.warnings.append(messages.unrefined(self._prefixes.listed(notes.unrefined)))
-        if silent and (where := self._profile.endpoint.other_graph):
+            notes.warnings.append(messages.unrefined(listed(notes.unrefined)))
+        where = self._profile.endpoint.other_graph
+        silent = [iri for iri, existence in existing.items() if existence.exists]
+        if silent and where:
             subjects = await self._store.subjects(silent, call)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]
-            absent = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
-            notes.elsewhere.update(unsure, absent)
-            if absent:
-                notes.warnings.append(messages.nothing_said(self._prefixes.listed(absent), where))
+            unstated = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
+            notes.elsewhere.update(unsure, unstated)
+            if unstated:
+                notes.warnings.append(messages.nothing_said(listed(unstated), where))
             if unsure:
-                notes.warnings.append(messages.unsure_whether_said(self._prefixes.listed(unsure)))
-        return notes
-
-    def _note_absent(self, absent: Sequence[Iri], notes: _Notes) -> None:
-        """Note nodes that this part of a split graph does not even mention."""
-        if absent and (where := self._profile.endpoint.other_graph):
+                notes.warnings.append(messages.unsure_whether_said(listed(unsure)))
+        absent = [iri for iri, existence in existing.items() if existence.mark.whole and not existence.exists]
+        if absent and where:
             notes.elsewhere.update(absent)
-            notes.warnings.append(messages.not_here(self._prefixes.listed(absent), where))
+            notes.warnings.append(messages.not_here(listed(absent), where))
+        return notes
 
     def _entity(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> PageNode:
         types, named_by = known.chooser.all_of(facts), known.schema.names or ()
@@ -221,19 +223,16 @@ class EntityDescriber:
 
     async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:
         words = words_of(local_name(iri))
-        nearest: list[str] = []
-        if words:
-            try:
-                with call.tally.stage("search"):
-                    hits = await self._store.search(SearchTerms(local_name(iri), tuple(words)), (), call)
-            except Fault:
-                # The entity is absent whatever the search would have said.
-                hits = None
-            if hits is not None:
-                # An API of names may know the very entity that the graph has not.
-                others = [hit for hit in hits.hits if hit.iri != iri and is_sendable(hit.iri)]
-                best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
-                nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
+        hits: Sequence[Hit] = ()
+        # The entity is absent whatever the search would have said.
+        with suppress(Fault), call.tally.stage("search"):
+            hits = (
+                (await self._store.search(SearchTerms(local_name(iri), tuple(words)), (), call)).hits if words else ()
+            )
+        # An API of names may know the very entity that the graph has not.
+        others = [hit for hit in hits if hit.iri != iri and is_sendable(hit.iri)]
+        best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
+        nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
         endpoint = self._profile.endpoint
         return messages.no_such_entity(
             quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted

@@ -64,8 +64,9 @@ class Redirects:
 
     async def followed(self, seeds: Sequence[Iri], call: Call) -> Followed:
         """Return the seeds, merged ones replaced."""
+        in_prose = self._prefixes.in_prose
         chains: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
-        also_merged: dict[str, None] = {}
+        merged_too: dict[str, None] = {}
         unread: dict[Iri, Fault] = {}
         endless: set[Iri] = set()
         unfinished = list(seeds) if self._predicates else []
@@ -79,7 +80,8 @@ class Redirects:
                 targets = self._targets(description.properties)
                 target = targets[0] if targets else None
                 if len(targets) > 1:
-                    also_merged[messages.seed_also_merged(self._also_merged(chain[-1], targets[1:]))] = None
+                    others = self._prefixes.listed(targets[1:])
+                    merged_too[messages.seed_merged_too(in_prose(chain[-1]), others)] = None
                 if target is None and description.mark.fault is not None:
                     unread[chain[-1]] = description.mark.fault
                 elif target in chain or (target is not None and len(chain) > _STEPS):
@@ -89,10 +91,12 @@ class Redirects:
                     moved.append(seed)
             unfinished = moved
         merged = [
-            messages.seed_merged(self._merged(seed, chain[-1])) for seed, chain in chains.items() if len(chain) > 1
+            messages.seed_merged(in_prose(seed), in_prose(chain[-1]))
+            for seed, chain in chains.items()
+            if len(chain) > 1
         ]
         ends = list(dict.fromkeys(chain[-1] for chain in chains.values()))
-        return Followed(ends, [*merged, *also_merged], unread, frozenset(endless))
+        return Followed(ends, [*merged, *merged_too], unread, frozenset(endless))
 
     def doubts(self, followed: Followed, topology: Topology) -> list[str]:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
@@ -113,11 +117,5 @@ class Redirects:
         targets = self._targets(properties)
         if not targets:
             return ""
-        further = self._also_merged(node, targets[1:]) if len(targets) > 1 else ""
-        return messages.describe_merged(self._merged(node, targets[0]), further)
-
-    def _also_merged(self, node: Iri, others: Sequence[Iri]) -> str:
-        return messages.also_merged(self._prefixes.in_prose(node), self._prefixes.listed(others))
-
-    def _merged(self, node: Iri, target: Iri) -> str:
-        return messages.merged(self._prefixes.in_prose(node), self._prefixes.in_prose(target))
+        in_prose = self._prefixes.in_prose
+        return messages.describe_merged(in_prose(node), in_prose(targets[0]), self._prefixes.listed(targets[1:]))

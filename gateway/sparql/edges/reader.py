@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
-from gateway.sparql.batches import BatchedQuery, Splitter, in_halves
+from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.rule import EdgeRule
@@ -142,7 +142,7 @@ class EdgeReader:
         template: str,
         first_size: int,
         given: Mapping[str, Parameter],
-        read_rows: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Neighbourhood]],
+        read_rows: BatchReader[Iri, Neighbourhood],
         split: Splitter[Iri] = in_halves,
     ) -> BatchedQuery[Iri, Neighbourhood]:
         return BatchedQuery(

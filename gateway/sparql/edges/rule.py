@@ -117,10 +117,14 @@ class EdgeRule:
             "namespaces": self.namespaces,
         }
 
-    async def refreshed(self, call: Call) -> dict[str, Parameter]:
-        """Return the rule as template parameters, once the ways of stating evidence in use were detected."""
+    async def refresh(self, call: Call) -> None:
+        """Detect which evidence nodes to exclude, unless that was done recently."""
         if self.evidence_nodes:
             await self.uses.refresh(call)
+
+    async def refreshed(self, call: Call) -> dict[str, Parameter]:
+        """Return the rule as template parameters, as it is after `refresh`."""
+        await self.refresh(call)
         return self.parameters
 
     @property

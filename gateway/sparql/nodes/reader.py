@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from gateway.graph.call import Call
@@ -18,7 +18,7 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.settings.profile import Profile
-from gateway.sparql.batches import Answer, BatchedQuery
+from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.name_predicates import NamePredicates
@@ -88,12 +88,11 @@ class NodeReader:
         if self._profile.names.predicate_entity:
             facts = {**await self._named(types, call), **await self.predicates(predicates, call)}
         else:
-            facts = {**await self._named([*types, *predicates], call)}
-        return {iri: fact.name for iri, fact in facts.items() if fact.name}, all(
-            fact.mark.whole for fact in facts.values()
-        )
+            facts = await self._named([*types, *predicates], call)
+        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
+        return names, all(fact.mark.whole for fact in facts.values())
 
-    async def _named(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+    async def _named(self, ids: Sequence[Iri], call: Call) -> dict[Iri, NodeFacts]:
         names = self._name_predicates.names
         return await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
 
@@ -161,7 +160,7 @@ class NodeReader:
 
     def _facts_by(
         self, types: Collection[Iri], names: Sequence[Iri], descriptions: Sequence[Iri] = ()
-    ) -> Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, NodeFacts]]:
+    ) -> BatchReader[Iri, NodeFacts]:
         """Return what reads facts from rows of ?n, ?p and ?v, by their predicates; of names, the best come first."""
         languages = self._profile.names.languages
 
@@ -194,7 +193,7 @@ class NodeReader:
     def _query(
         self,
         template: str,
-        read: Callable[[Sequence[Iri], Sequence[Row], Mark], dict[Iri, Answer]],
+        read: BatchReader[Iri, Answer],
         **parameters: Parameter,
     ) -> BatchedQuery[Iri, Answer]:
         return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)

@@ -14,7 +14,6 @@ from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.schema.counting import Scan, TermCounter, counts_in
 from gateway.sparql.schema.descriptions import DescriptionReader
@@ -57,7 +56,7 @@ class SchemaReader:
         client: SparqlClient,
         rule: EdgeRule,
         nodes: NodeReader,
-        name_predicates: NamePredicates,
+        name_predicates: NamePredicateFinder,
         profile: Profile,
         wall_clock: Clock,
     ) -> None:
@@ -68,12 +67,12 @@ class SchemaReader:
         self._nodes = nodes
         self._counter = TermCounter(client, rule, profile)
         self._sampler = Sampler(client, rule, profile)
-        self._name_predicates = NamePredicateFinder(client, nodes, name_predicates, profile)
+        self._name_predicates = name_predicates
         self._descriptions = DescriptionReader(client, rule, profile)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one."""
-        await self._rule.refreshed(call)
+        await self._rule.refresh(call)
         if self._client.flow.quota.is_limited:
             return await self._sampled_frugally(call)
         limit = self._quick_limit
@@ -91,7 +90,7 @@ class SchemaReader:
 
     async def read(self, call: Call) -> Schema:
         """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough."""
-        await self._rule.refreshed(call)
+        await self._rule.refresh(call)
         limit = self._profile.limits.scan_rows
         began = self._wall_clock()
         totals = await self._counter.totals(limit, call)
@@ -99,10 +98,6 @@ class SchemaReader:
         if schema.exact and (await self._counter.totals(limit, call)).counts != totals.counts:
             return replace(schema, exact=False, reason="the graph was changed while it was read")
         return schema
-
-    async def names(self, call: Call) -> tuple[Iri, ...] | None:
-        """Find the name predicates, make the store use them, and return them; see `NamePredicateFinder.find`."""
-        return await self._name_predicates.find(call)
 
     @property
     def _quick_limit(self) -> int:

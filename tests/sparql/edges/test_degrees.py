@@ -13,7 +13,7 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.values import Degree
 from gateway.settings.profile import Profile
 from gateway.sparql.edges import degrees
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from tests.engine.small import Watched
 from tests.examples import examples
 

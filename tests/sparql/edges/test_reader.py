@@ -12,7 +12,7 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, Neighbourhood
 from gateway.settings.profile import Profile
 from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 
 NODE = "urn:node"
 IRI = {"type": "uri", "value": NODE}

@@ -15,7 +15,7 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName, QuotaSettings, TimeoutSettings
 from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from tests.checking.pretender import EX, Pretender
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, answering, fake_endpoint
 

@@ -17,7 +17,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.sparql_store import SparqlStore
 from tests.engine.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
 
 VOID = "http://rdfs.org/ns/void#"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
@@ -13,25 +13,26 @@ from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.results.columns import integer, iri, literal, read
 from gateway.sparql.results.rows import Row
+from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.template import Parameter
 
 _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
 
 class SparqlNameReader:
-    """Lists the names of a graph; see `NameReader`. `find` detects the predicates of names and puts them in force."""
+    """Lists the names of a graph; see `gateway.graph.store.NameReader`."""
 
     def __init__(
         self,
         client: SparqlClient,
         nodes: NodeReader,
         name_predicates: NamePredicates,
-        find: Callable[[Call], Awaitable[object]],
+        finder: NamePredicateFinder,
     ) -> None:
         self._client = client
         self._nodes = nodes
         self._name_predicates = name_predicates
-        self._find = find
+        self._finder = finder
 
     @property
     def predicates(self) -> Sequence[Iri]:
@@ -40,7 +41,7 @@ class SparqlNameReader:
 
     async def find_predicates(self, call: Call) -> None:
         """Detect which predicates name nodes."""
-        await self._find(call)
+        await self._finder.find(call)
 
     def use_predicates(self, found: Sequence[Iri]) -> None:
         """Use the name predicates that an earlier run detected, after those of the profile."""

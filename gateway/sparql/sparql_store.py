@@ -26,7 +26,6 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.sparql import sendable
-from gateway.sparql.all_names import SparqlNameReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.reach import ReachReader
@@ -36,9 +35,11 @@ from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.evidence.reader import EvidenceReader
 from gateway.sparql.evidence.ways import WaysInUse
+from gateway.sparql.name_reader import SparqlNameReader
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
+from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.reader import SchemaReader
 from gateway.sparql.search.reader import SearchReader
 from gateway.transport.base import Remote, Transport
@@ -76,9 +77,10 @@ class SparqlStore:
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
         self._nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
         self._evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
-        self._schema = SchemaReader(self._client, rule, self._nodes, self.name_predicates, profile, wall_clock)
+        finder = NamePredicateFinder(self._client, self._nodes, self.name_predicates, profile)
+        self._schema = SchemaReader(self._client, rule, self._nodes, finder, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
-        self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, self._schema.names)
+        self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
     async def edges(
         self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
