@@ -1,1 +1,4 @@
 """A gateway that lets a language model explore any RDF graph through six BFS-QL tools."""
+
+PROGRAM = "bfsql-gateway"
+"""The name of the program, of its distribution, and of its folder in the user's cache."""

@@ -26,6 +26,7 @@ _HIDDEN_IN_JSON = re.compile(f"[{_RANGES.removeprefix(_CONTROLS)}\x7f-\x9f]")
 _HIDDEN_OR_BACKSLASH = re.compile(rf"[\\{_RANGES}]")
 _BREAKS = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
 _ABOVE_BMP = 0x10000
+"""The first code point with more than four hexadecimal digits."""
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

@@ -70,8 +70,8 @@ def blazegraph_files(folder: Path) -> dict[str, list[Path]]:
     for name in (*FIXTURES, "names", "odd", "random"):
         (file,) = files[name]
         lines = file.read_text(encoding="utf-8").rstrip("\n").split("\n")
-        kept = (line for line in lines if not line.endswith(f'"maybe"^^{_BOOLEAN} .'))
-        file.write_text("".join(f"{unicodedata.normalize('NFC', line)}\n" for line in kept), encoding="utf-8")
+        remaining = (line for line in lines if not line.endswith(f'"maybe"^^{_BOOLEAN} .'))
+        file.write_text("".join(f"{unicodedata.normalize('NFC', line)}\n" for line in remaining), encoding="utf-8")
     return files
 
 
@@ -103,7 +103,7 @@ def asserted(path: Path) -> Iterator[str]:
     """
     quads = list(read(path))
     reifiers = {quad.subject for quad in quads if quad.predicate == _REIFIES}
-    kept: dict[_Statement, None] = {
+    remaining: dict[_Statement, None] = {
         (quad.subject, quad.predicate, _without_direction(quad.object)): None
         for quad in quads
         if not isinstance(quad.object, pyoxigraph.Triple)
@@ -112,7 +112,7 @@ def asserted(path: Path) -> Iterator[str]:
     }
     # The parser labels blank nodes at random; a file that is another each time would be loaded into servers each time.
     numbers: dict[object, str] = {}
-    for statement in kept:
+    for statement in remaining:
         yield " ".join(
             numbers.setdefault(term, f"_:b{len(numbers)}") if isinstance(term, pyoxigraph.BlankNode) else str(term)
             for term in statement

@@ -98,7 +98,7 @@ class EdgeRule:
         excepted: Predicates that are no edges; not asked where there is an allow-list.
         allowed_namespaces: The allow-list; when not empty, only predicates that begin with one of
             these, minus the type predicates, are edges.
-        evidence: Whether the triples of evidence nodes are kept out of the edges.
+        evidence: Whether the triples of evidence nodes are excluded from the edges.
     """
 
     type_predicates: frozenset[str] = frozenset({RDF_TYPE})

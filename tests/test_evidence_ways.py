@@ -1,6 +1,6 @@
 """Every way in which a graph states something about an edge, on every engine that can hold it.
 
-What is told: docs/contract.md, "Evidence". The fixtures number their cases; `fixtures/README.md` lists them.
+What is returned: docs/contract.md, "Evidence". The fixtures number their cases; `fixtures/README.md` lists them.
 """
 
 from collections import Counter
@@ -59,10 +59,10 @@ ASSOCIATIONS = Profile(
     },
 )
 
-Told = Mapping[tuple[str, str, str], Any]
+EdgeMetadata = Mapping[tuple[str, str, str], Any]
 
 
-def told(answer: BfsResult) -> Told:
+def metadata_of(answer: BfsResult) -> EdgeMetadata:
     """Return the metadata of each edge."""
     return {(edge.subject, edge.predicate, edge.object): edge.metadata for edge in answer.edges}
 
@@ -85,7 +85,7 @@ async def test_statements_of_a_wikibase_tell_rank_qualifiers_and_references(engi
     answer = await around(engine, "wikibase", WIKIBASE, "wd:Q1")
     reference = {"pr:P2": "2001-01-01T00:00:00Z", "pr:P3": "wd:Q6"}
     url = "https://choir.example.org/members"
-    assert told(answer) == {
+    assert metadata_of(answer) == {
         ("wd:Q1", "wdt:P1", "wd:Q2"): {
             "source_documents": [url, "wd:Q6"],
             "pq:P1": ["wd:Q3", "wd:Q4"],
@@ -134,7 +134,7 @@ async def test_a_slice_of_wikidata_returns_its_statements_under_the_profile_that
 ) -> None:
     profile = load_profile("wikidata-local").model_copy(update={"size": ROOM})
     answer = await around(engine, "wikidata-slice", profile, "wd:Q42", "wd:Q7251")
-    edges = told(answer)
+    edges = metadata_of(answer)
     normal = {"wikibase:rank": "wikibase:NormalRank"}
     book = {"pr:P248": "wd:Q36578", "pr:P813": "2024-01-15T00:00:00Z"}
     page = "https://example.org/a-page-about-douglas-adams"
@@ -194,7 +194,7 @@ async def test_qualified_edges_tell_all_their_qualifiers_one_entry_a_statement(e
     profile = load_profile("wikidata-local").model_copy(update={"size": ROOM})
     seeds = [subject for (subject, _, _), _ in QUALIFIED]
     answer = await around(engine, graph, profile, *seeds)
-    edges = told(answer)
+    edges = metadata_of(answer)
     assert {edge: edges[edge] for edge, _ in QUALIFIED} == dict(QUALIFIED)
     assert unreadable(answer.as_json(), labelled(shared_data("wd50k.nt.gz"))) == set()
     assert answer.complete
@@ -206,7 +206,7 @@ async def test_qualified_edges_tell_all_their_qualifiers_one_entry_a_statement(e
 
 async def test_singleton_properties_tell_what_is_said_of_each_use_of_a_property(engine: Column) -> None:
     answer = await around(engine, "singletons", MARRIAGES, ":Bob_Dylan", ":Sara_Lownds")
-    assert told(answer) == {
+    assert metadata_of(answer) == {
         (":Bob_Dylan", "v:marriedTo", ":Carolyn_Dennis"): {
             "source_documents": [":biography"],
             "assertions": [{"source_documents": [":biography"]}, {"source_documents": [":biography"]}],
@@ -227,7 +227,7 @@ async def test_singleton_properties_tell_what_is_said_of_each_use_of_a_property(
 
 async def test_associations_tell_what_they_say_of_the_triple_that_they_name(engine: Column) -> None:
     answer = await around(engine, "associations", ASSOCIATIONS, ":metformin", ":TCF7L2")
-    assert told(answer) == {
+    assert metadata_of(answer) == {
         (":TCF7L2", "v:associatedWith", ":diabetes"): {"confidence": 0.8, "source_documents": [":paper1"]},
         (":TCF7L2", "v:associatedWith", ":obesity"): {"source_documents": [":paper2"]},
         (":metformin", "biolink:affects", ":AMPK"): {"source_documents": [":paper2"], "biolink:negated": False},

@@ -70,7 +70,7 @@ async def test_the_schema_of_the_medical_literature_is_comprehensive_and_injecte
     assert all(name in tools["bfs_query"] for name in (*answer["entity_types"], *answer["predicates"]))
 
 
-async def test_an_edge_tells_its_confidence_and_source(engine: Column) -> None:
+async def test_an_edge_has_its_confidence_and_source(engine: Column) -> None:
     async with connected(engine.open("medlit", with_prefixes_of("medlit.ttl.gz"))) as client:
         answer = await asked(client, "bfs_query", seeds=[DESMOPRESSIN], max_hops=1)
     edge = next(

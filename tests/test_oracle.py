@@ -151,7 +151,7 @@ def test_reifiers_are_evidence(reifier: str) -> None:
 
 
 def test_without_the_evidence_rule_a_statement_is_a_node_like_others() -> None:
-    # Only the four predicates of reification are still kept out.
+    # Only the four predicates of reification are still excluded.
     named = ":s rdf:subject :a ; rdf:predicate :p ; rdf:object :b ; :source :paper ."
     assert graph(named).edges == set()
     assert graph(named, EdgeRule(evidence=False)).edges == edges("s source paper")

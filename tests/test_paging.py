@@ -62,7 +62,7 @@ def assert_one_answer(pages: Sequence[BfsResult], whole: BfsResult) -> None:
     on_one_page = [edge for edge in whole.edges if position[edge.subject] == position[edge.object]]
     on_pages = [edge for page in pages for edge in page.edges]
     assert sorted(on_pages, key=_triple) == sorted(on_one_page, key=_triple)
-    # An edge between two pages is told by both (docs/contract.md, "Pages"), so half of their sum is its number.
+    # An edge between two pages is counted by both (docs/contract.md, "Pages"), so half of their sum is its number.
     across = sum(page.edges_across_pages or 0 for page in pages)
     assert len(on_pages) + across / 2 == whole.edge_count
     assert {(page.node_count, page.edge_count) for page in pages} == {(whole.node_count, whole.edge_count)}
@@ -205,10 +205,10 @@ async def test_a_stored_answer_expires_after_its_time_to_live() -> None:
     async with Gateway(store, profile, PrefixMap({}), clock=lambda: now) as gateway:
         before = await gateway.bfs_query(["urn:x:hub"], 1)
         engine.load(b"<urn:x:hub> <urn:x:knows> <urn:x:a> .", pyoxigraph.RdfFormat.N_TRIPLES)
-        kept = await gateway.bfs_query(["urn:x:hub"], 1)
+        cached = await gateway.bfs_query(["urn:x:hub"], 1)
         now = 61.0
         fresh = await gateway.bfs_query(["urn:x:hub"], 1)
-    assert (before.node_count, kept.node_count, fresh.node_count) == (2, 2, 3)
+    assert (before.node_count, cached.node_count, fresh.node_count) == (2, 2, 3)
 
 
 @pytest.mark.anyio

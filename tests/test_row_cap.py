@@ -62,7 +62,7 @@ def rows_of_the_second_hop(graph: OracleGraph, node: str) -> int:
 
 
 async def asked(engine: Column, nodes: Sequence[str], profile: Profile) -> list[Exploration]:
-    """Search two hops as a tool call does, with nothing kept between two nodes; two at a time.
+    """Search two hops as a tool call does, with nothing stored between two nodes; two at a time.
 
     It is not the tool that is called, because that goes on to the types of 8,000 nodes, which takes twice as long.
     What is left is Virtuoso's: it writes 9,000 rows as JSON in a second, ten times as long as it takes for XML.

@@ -154,8 +154,8 @@ async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, st
         if sent.template in {"search/every_word", "search/any_word"}:
             assert set(texts(sent)) == set(words_of(query))
         elif sent.template == "search/folded":
-            sought = {text.replace("\\\\", "\\") for text in texts(sent)} - {""}
-            assert sought in (set(patterns(words_of(query))), {"|".join(patterns(words_of(query)))})
+            searched_for = {text.replace("\\\\", "\\") for text in texts(sent)} - {""}
+            assert searched_for in (set(patterns(words_of(query))), {"|".join(patterns(words_of(query)))})
         elif sent.template != "search/exact":
             (asked, *_) = texts(sent)
             operators = {"AND", "OR"}

@@ -84,11 +84,11 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
         get=not_determined(f"{_HERE}: nothing is sent"),
         row_cap=await determined(probes.row_cap(prober, profile.limits.query_rows)),
         time_limit=Claim("none", f"{_HERE}, and a query ends with its call"),
-        deadline=Claim("kept here", "the engine's output is stopped when the time of a call is up"),
+        deadline=Claim("enforced by this gateway", "the query is stopped when the time of a call is up"),
         lateral=await determined(probes.lateral(prober)),
         rdf_1_2=await determined(probes.rdf_1_2(prober)),
         text_search=await determined(text_search(prober, "oxigraph", profile.roles.name)),
-        named_graphs=replace(graphs, why=f"{graphs.why}; names of graphs are folded away when files are loaded"),
+        named_graphs=replace(graphs, why=f"{graphs.why}; loading files merges their named graphs"),
         union_default_graph=await determined(probes.union_default_graph(prober, graphs)),
         triples=await determined(probes.triples(prober, several=False)),
     )
@@ -135,7 +135,7 @@ async def _version(prober: Prober, description: SelfDescription) -> Claim:
         return Claim(recognised.version, recognised.version_evidence)
     if recognised.engine == "fuseki":
         return await determined(probes.version_of_jena(prober))
-    return not_determined("it does not tell")
+    return not_determined("the server does not publish it")
 
 
 async def _takes(http: Http, prober: Prober, method: str) -> Claim:
@@ -161,13 +161,13 @@ def _deadline(http: Http, endpoint: EndpointSettings, description: SelfDescripti
         said = endpoint.timeout.parameter or endpoint.timeout.header
         return Claim(
             f"{way}, in {policy.timeout_unit}",
-            "the profile says so" if said else f"what {traits.name} is known to take; not tried",
+            "the profile says so" if said else f"what {traits.name} is known to accept; not tried",
         )
     if traits.cuts_at_deadline:
         return Claim("none is sent", f"{traits.name} would answer it with a part of the rows")
     if engine == "unknown":
         return Claim("none is sent", "the engine is not recognised, and the profile names no parameter")
-    return Claim("none is sent", f"no way to tell {traits.name} is known here, and the profile names none")
+    return Claim("none is sent", f"no way to send it to {traits.name} is known here, and the profile names none")
 
 
 def _with_described_union(union: Claim, description: SelfDescription) -> Claim:
@@ -235,15 +235,15 @@ def _warnings(profile: Profile, description: SelfDescription, claims: Claims) ->
     if cap.value is not None and not cap.at_least and rows >= int(cap.value):
         yield f"limits.query_rows = {rows} is not below the row cap of {cap.value}."
     if profile.endpoint.lateral is True and claims.lateral.value is False:
-        yield "The profile says that the engine takes LATERAL, and it does not."
+        yield "The profile says that the engine supports LATERAL, but it does not."
     if TRAITS[recognised].cuts_silently and profile.endpoint.trusted:
-        yield f"A time-out of {TRAITS[recognised].name} cuts answers without a sign, unless it is set otherwise."
+        yield f"A time-out of {TRAITS[recognised].name} cuts answers without a sign, unless it is configured otherwise."
     if _is_elsewhere(profile, claims):
-        yield "The graph that is asked is empty; the triples are in named graphs."
+        yield "The queried graph is empty; the triples are in named graphs."
     else:
         yield from _empty(claims.triples)
 
 
 def _empty(triples: Claim) -> Iterator[str]:
     if triples.value == 0 and not triples.at_least:
-        yield "The graph that is asked is empty."
+        yield "The queried graph is empty."

@@ -60,7 +60,7 @@ class Comparer:
             nodes = await self._nodes()
         except Fault as fault:
             nodes = []
-            results.append(Comparison("edges and types", not_compared=f"no node could be had: {fault.wrong}"))
+            results.append(Comparison("edges and types", not_compared=f"no node could be read: {fault.wrong}"))
         else:
             if not nodes:
                 results.append(Comparison("edges and types", not_compared="no node with a few edges was found"))
@@ -111,7 +111,7 @@ class Comparer:
     async def _counts(self, triples: Claim, name: str) -> Comparison:
         about = "the number of triples"
         if triples.value is None or triples.at_least:
-            return Comparison(about, not_compared="this gateway did not count them all")
+            return Comparison(about, not_compared="this gateway did not count all of them")
         try:
             theirs = await self._their_count(name)
             if theirs != triples.value:

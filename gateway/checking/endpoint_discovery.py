@@ -32,6 +32,7 @@ _REPOSITORY = re.compile(r"(.*?)(?:/rest)?/repositories/([^/]+)/.*")
 """A page or a service of a repository, in GraphDB and RDF4J."""
 
 _BLAZEGRAPH = ("/blazegraph/sparql", "/blazegraph/namespace/kb/sparql")
+"""The paths of its default namespace."""
 
 
 def likely_urls(url: str) -> list[str]:

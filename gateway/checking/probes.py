@@ -64,7 +64,7 @@ async def alive(prober: Prober) -> None:
     """
     rows = await prober.rows("alive", 1)
     if number_of(rows, "alive") != 1:
-        raise EndpointFault("What answers is no SPARQL endpoint: it gets the simplest query wrong.")
+        raise EndpointFault("What answers is not a SPARQL endpoint: its answer to the simplest query is wrong.")
 
 
 async def takes(prober: Prober, method: str) -> Claim:
@@ -87,14 +87,16 @@ async def row_cap(prober: Prober, query_rows: int) -> Claim:
         except Fault as fault:
             if not proven:
                 raise
-            return Claim(proven, f"{proven:,} rows came; {asked:,} were asked for next: {fault.wrong}", at_least=True)
+            return Claim(
+                proven, f"{proven:,} rows arrived; {asked:,} were requested next: {fault.wrong}", at_least=True
+            )
         if came < asked:
             again = len(await prober.rows("check/rows", asked))
             if came != again:
-                return not_determined(f"of {asked:,} rows {came:,} came, and {again:,} when asked again")
-            return Claim(came, f"of {asked:,} rows that exist only {came:,} came, twice, and without a sign")
+                return not_determined(f"of {asked:,} rows {came:,} arrived, and {again:,} when requested again")
+            return Claim(came, f"of {asked:,} rows that exist only {came:,} arrived, twice, without a sign")
         proven = asked
-    return Claim(proven, f"{proven:,} rows were asked for, and came", at_least=True)
+    return Claim(proven, f"{proven:,} rows were requested and arrived", at_least=True)
 
 
 def _announced_cap(cut: AnswerCut) -> Claim:
@@ -122,7 +124,7 @@ async def rdf_1_2(prober: Prober) -> Claim:
         return Claim(False, "a query with a triple term is refused")
     if len(rows) == 1 and isinstance(rows[0].get("term"), TripleTerm):
         return Claim(True, "a triple term came back as one")
-    return Claim(False, "a query with a triple term is taken, but does not give it back")
+    return Claim(False, "a query with a triple term is accepted, but does not return it")
 
 
 async def named_graphs(prober: Prober) -> Claim:
@@ -152,12 +154,12 @@ async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
         return not_determined("there are no named graphs" if graphs.is_known else "no named graph was found")
     sample = set(edge(await prober.rows("check/in_named_graphs", _SAMPLED)))
     if not sample:
-        return not_determined("no triple of a named graph could be had")
+        return not_determined("no triple of a named graph could be read")
     present = edge(await prober.rows("check/present", len(sample) + 1, triples=list(sample)))
     absent = len(sample.difference(present))
     if absent:
         return Claim(False, f"of {len(sample)} triples of named graphs, the default graph lacks {absent}")
-    return Claim(True, f"the default graph has each of {len(sample)} triples of named graphs that were looked for")
+    return Claim(True, f"the default graph has all of {len(sample)} triples of named graphs that were checked")
 
 
 async def triples(prober: Prober, *, several: bool) -> Claim:
@@ -181,7 +183,7 @@ async def version_of_jena(prober: Prober) -> Claim:
     rows = await prober.rows("check/version_of_jena", 1)
     if len(rows) == 1 and "version" in rows[0]:
         return Claim(rows[0]["version"].value, "Jena's own function for it")
-    return not_determined("it does not tell")
+    return not_determined("the server does not publish it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,7 @@ _INDEXES: Mapping[EngineName, _Index] = {
     "virtuoso": _Index("bif:contains", "check/text_virtuoso", '"{}"'.format),
     "blazegraph": _Index("bds:search", "check/text_blazegraph", str),
 }
+"""The text indexes that are known here; other engines have none, or none that was tried."""
 
 
 async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:
@@ -219,7 +222,7 @@ async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[I
             return Claim(index.name, f"{index.name} found a node by the word {word}")
         if rows:
             return Claim(False, f"{index.name} binds nothing: there is no index")
-    return not_determined(f"{index.name} is taken, but found nothing for {len(words)} words that names have")
+    return not_determined(f"{index.name} is accepted, but found nothing for {len(words)} words that names have")
 
 
 def _words(names: Iterable[tuple[Iri, Literal]]) -> list[tuple[Iri, str]]:

@@ -71,7 +71,7 @@ class SecondClient:
                     raise
                 request.answered(failed=False)
         except TimeoutError:
-            raise NotAnsweredError(f"SPARQLWrapper had no answer within {seconds:.0f} s") from None
+            raise NotAnsweredError(f"SPARQLWrapper got no answer within {seconds:.0f} s") from None
         except Fault as fault:
             raise NotAnsweredError(fault.wrong) from None
         except NotAnsweredError as error:
@@ -160,4 +160,4 @@ def _rows(answer: Any) -> Sequence[Mapping[str, str]]:
             for row in answer["results"]["bindings"]
         ]
     except (KeyError, TypeError, AttributeError):
-        raise NotAnsweredError("SPARQLWrapper got something that is no answer") from None
+        raise NotAnsweredError("SPARQLWrapper got something that is not an answer") from None

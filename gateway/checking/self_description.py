@@ -19,10 +19,13 @@ _ANYTHING = "*/*"
 _JSON = "application/json"
 _BLAZEGRAPH = re.compile(r"(?P<base>.*?)(/namespace/[^/]+)?/sparql/?")
 _REPOSITORY = re.compile(r"(?P<base>.*)/repositories/[^/]+/?")
+"""Paths of the query endpoint, below which or beside which the other pages of the server are."""
+
 _PROTOCOL_VERSION = re.compile(r"[0-9]{1,3}\s*")
 _QLEVER_TIME = re.compile(r"(?P<seconds>[0-9]{1,6})s")
+"""Forms of what two of these pages say: the version of RDF4J's protocol, and a time-out in seconds."""
 
-_NOT_PUBLISHED = not_determined("the engine does not tell it, and to find out would take a query that runs into it")
+_NOT_PUBLISHED = not_determined("the engine does not publish it, and only a query that exceeds it would show it")
 
 
 @dataclass(frozen=True, slots=True)

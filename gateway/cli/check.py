@@ -24,6 +24,8 @@ from gateway.transport.base import Transport
 
 _FAINT = "dim"
 _VALUE_CELLS = 24
+"""Minimum width of a value."""
+
 _TITLES: Mapping[str, str] = {
     "engine": "Engine",
     "version": "Version",

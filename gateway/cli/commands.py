@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gateway import PROGRAM
 from gateway.cli.log import lower_level
 from gateway.cli.options import CommonOptions, common, not_empty, optional_arguments, with_options
 from gateway.engine.arguments import (
@@ -21,8 +22,6 @@ from gateway.engine.arguments import (
     TraversalBase,
 )
 from gateway.errors import ConfigurationError
-
-PROGRAM = "bfsql-gateway"
 
 app = typer.Typer(
     add_completion=False,

@@ -16,6 +16,7 @@ from rich.text import Text
 ID = "cyan"
 TYPE = "dim"
 STRONG = "bold"
+"""Styles of rich."""
 
 _UNBROKEN = frozenset({ID, TYPE})
 """Styles of columns that hold IDs."""
@@ -34,6 +35,7 @@ _UNLIMITED_WIDTH = 1_000_000
 """More cells than any line has: rich wants a width."""
 
 _WORD = re.compile(r"\S+\s*|^\s+")
+"""A word and the blanks behind it, or the indent of a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from gateway.cli.commands import PROGRAM, Request, app
+from gateway import PROGRAM
+from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, print_error
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str], log: StderrLog) -> int:
     for argument in arguments:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
-            raise typer.BadParameter(f"{argument!a} is no text in this terminal's encoding.")
+            raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, Request):

@@ -117,6 +117,7 @@ class CommonOptions:
 Result = TypeVar("Result")
 
 _METAVARS: Mapping[Any, str] = {int: "N", str: "TEXT", list[str]: "TEXT"}
+"""The placeholder of a value in the help, by its type."""
 
 
 @dataclass(frozen=True, slots=True)

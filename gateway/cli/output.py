@@ -72,6 +72,7 @@ def discard_stdout() -> None:
 
 
 _BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
+"""Line breaks and tabs, with the blanks around them."""
 
 
 def clean(value: str) -> str:

@@ -33,6 +33,7 @@ _STEPS: Mapping[str, tuple[str, str]] = {
     ),
     "metadata_failed": ("The details of {} could not be read: try again.", "item"),
 }
+"""For each step in `degraded`: a sentence, and the noun that is counted in it."""
 
 
 def schema(answer: SchemaResult) -> RenderableType:

@@ -1,4 +1,4 @@
-"""The arguments of the six tools: one strict model a tool, and the error for an argument that is wrong.
+"""The arguments of the six tools: one model a tool, and the error for an argument that is wrong.
 
 The input schemas of the tools, the keyword arguments of `Gateway` and the options of the command line follow from these
 models.
@@ -7,11 +7,13 @@ models.
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar, TypedDict, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gateway.errors import InputError, quoted
 from gateway.terms.iri import MAX_IRI
@@ -27,33 +29,53 @@ MAX_ID = MAX_IRI + 2
 """Characters of an ID in an argument; it may be written as `<IRI>`."""
 
 EXPLAIN = "explain"
+_PLACEHOLDER = "random_string"
+"""What some clients send to a tool without arguments: their models want every tool to have one."""
+
 _LONGEST_MISSPELT = 64
 """Characters of an unknown name that is compared with the known ones."""
 
 
-def _whole_number(value: object) -> object:
-    """Return 2 for 2.0, as JSON Schema does; any other value unchanged."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _no_truth_value(value: object) -> object:
+    """Refuse true and false, which Python takes for 1 and 0."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "it must be a whole number")
+    return value
 
 
-_Whole = BeforeValidator(_whole_number)
+def _listed(value: object) -> object:
+    """Return a list for a text: the list that it is as JSON, else one with the text in it."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        # No ID begins so. A text that is nested too deeply is no list of IDs either.
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return [value] if value else []
+
+
+_Whole = BeforeValidator(_no_truth_value)
+_List = BeforeValidator(_listed)
 Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole]
 Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole]
 Hits = Annotated[int, Field(ge=1, le=MAX_HITS), _Whole]
 Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
 Tokens = Annotated[int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole]
 Id = Annotated[str, Field(max_length=MAX_ID)]
-Names = Annotated[list[Id], Field(max_length=200)]
+Names = Annotated[list[Id], Field(max_length=200), _List]
 
 
 class Arguments(BaseModel):
     """The base of all tool arguments.
 
+    Models write arguments in many ways: "1" for 1, "true", a number for a text, a text for a list. Each is accepted for
+    what it means.
+
     Attributes:
         tool: The name of the tool.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
     tool: ClassVar[str]
 
     explain: Annotated[bool, Field(description="Add `explain`: what the call cost, and the SPARQL that was sent.")] = (
@@ -144,6 +166,7 @@ class BfsQuery(TraversalBase):
     seeds: Annotated[
         list[Id],
         Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; names are not IDs."),
+        _List,
     ]
     max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5; begin with 1.")]
 
@@ -156,6 +179,7 @@ class IntersectSubgraphs(TraversalBase):
     seeds: Annotated[
         list[Id],
         Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result must be near to, 2 to 50."),
+        _List,
     ]
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
     via: Annotated[bool, Field(description="Give each node one shortest path to each seed, as IDs.")] = False
@@ -175,7 +199,9 @@ class DescribeEntities(Arguments):
 
     tool = "describe_entities"
 
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200.")]
+    ids: Annotated[
+        list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200."), _List
+    ]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
 
 
@@ -213,21 +239,20 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
     # A misspelt name explains a missing one, so it is reported first.
     known = argument_names(model, explain=explain)
     for name in given:
-        if name not in known:
+        if name not in known and not (name == _PLACEHOLDER and set(known) <= {EXPLAIN}):
             raise _unknown_name(model, name, known)
     try:
-        return model.model_validate(_normalised(model, given))
+        return model.model_validate(_without_empty(model, given))
     except ValidationError as error:
         raise _wrong_value(model, error.errors(include_url=False)[0]) from error
 
 
-def _normalised(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return tuples as lists, without optional arguments that are null or empty: many clients send all they know."""
-    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+def _without_empty(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments without optional ones that are null or empty: many clients send all they know."""
     return {
         name: value
-        for name, value in lists.items()
-        if value not in (None, []) or model.model_fields[name].is_required()
+        for name, value in given.items()
+        if name in model.model_fields and (value not in (None, [], "") or model.model_fields[name].is_required())
     }
 
 
@@ -257,7 +282,12 @@ _REASONS: Mapping[str, str] = {
     "greater_than_equal": "it must be at least {ge}",
     "less_than_equal": "it must be at most {le}",
     "int_type": "it must be a whole number",
+    "int_parsing": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "int_parsing_size": "it must be a smaller number",
+    "finite_number": "it must be a whole number",
     "bool_type": "it must be true or false",
+    "bool_parsing": "it must be true or false",
     "string_type": "it must be text",
     "list_type": "it must be a list of texts",
 }

@@ -30,6 +30,7 @@ from mcp_types import (
     Tool,
 )
 
+from gateway import PROGRAM
 from gateway.engine.answers import ToolAnswer
 from gateway.engine.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-NAME = "bfsql-gateway"
 _UNEXPECTED = (
     "This gateway has a defect; the details are in its log. Try once more. If it fails again, tell the operator of the "
     "gateway."
@@ -82,7 +82,7 @@ def mcp_server(opener: GatewayOpener, calls: Calls | None = None) -> Server[dict
         return await _call_tool(opener, limited, context, params)
 
     server = _Server(
-        NAME,
+        PROGRAM,
         version=_version(),
         title="BFS-QL gateway",
         instructions=tool_texts.instructions(opener.known_schema(), opener.profile.description),
@@ -171,7 +171,7 @@ def _error(text: str) -> CallToolResult:
 
 def _version() -> str:
     try:
-        return version(NAME)
+        return version(PROGRAM)
     except PackageNotFoundError:
         return "0"
 

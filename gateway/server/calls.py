@@ -66,7 +66,7 @@ class Calls:
                 await self._slots.acquire()
         except TimeoutError:
             raise DeadlinePassed(
-                "The server is busy: this call waited too long for others to end.",
+                "The server is busy: this call waited too long for others to finish.",
                 next_step="Call again in a few seconds, and send fewer calls at once.",
             ) from None
         try:
@@ -86,4 +86,4 @@ class Calls:
 
 
 def _stopping() -> GatewayError:
-    return GatewayError("The server is stopping.", next_step="Call again when it has been started again.")
+    return GatewayError("The server is stopping.", next_step="Call again after it has been restarted.")

@@ -100,7 +100,7 @@ class GatewayOpener:
                 await progress(share, 1, f"The graph is {self._stage()}.")
             left = until - time.monotonic()
             if left <= 0:
-                raise DeadlinePassed(f"The graph is still {self._stage()}.", next_step="Call again in a while.")
+                raise DeadlinePassed(f"The graph is still {self._stage()}.", next_step="Call again later.")
             await asyncio.wait([self._settled], timeout=min(left, _PROGRESS_SECONDS))
         if self._gateway is None:
             raise self._error()
@@ -136,7 +136,7 @@ class GatewayOpener:
         except GatewayError as error:
             result = error
         except _StoppedError:
-            result = GatewayError("The server is ending.")
+            result = GatewayError("The server is stopping.")
         except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and calls wait for the result
             _log.exception("the graph cannot be opened")
             result = GatewayError("This gateway has a defect; the details are in its log.")
@@ -181,9 +181,9 @@ class GatewayOpener:
     def _error(self) -> GatewayError:
         """Return a new error that says why there is no gateway."""
         if self._failure is None:
-            return GatewayError("The server is ending.")
+            return GatewayError("The server is stopping.")
         return GatewayError(
             f"The graph cannot be opened: {self._failure.wrong}",
             valid=self._failure.valid,
-            next_step=self._failure.next_step or "Tell whoever runs this gateway.",
+            next_step=self._failure.next_step or "Tell the operator of this gateway.",
         )

@@ -18,7 +18,7 @@ _BODY_SECONDS = 30.0
 _DIGITS = 20
 """A declared length with as many digits is ignored: Python refuses to parse very long numbers."""
 
-_TOO_LONG = f"A message has {MAX_BYTES:,} bytes at most."
+_TOO_LONG = f"A message may have at most {MAX_BYTES:,} bytes."
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

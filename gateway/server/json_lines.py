@@ -69,12 +69,12 @@ def message_of(line: bytes, dropped: int) -> SessionMessage | JSONRPCError | Non
         return _refusal(
             line,
             INVALID_REQUEST,
-            f"The message has {len(line) + dropped:,} bytes; a message has {MAX_BYTES:,} at most.",
+            f"The message has {len(line) + dropped:,} bytes; the maximum is {MAX_BYTES:,}.",
         )
     try:
         message: JSONRPCMessage = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
     except ValidationError:
-        return _refusal(line, PARSE_ERROR, "The message is no JSON-RPC message.")
+        return _refusal(line, PARSE_ERROR, "The message is not a JSON-RPC message.")
     return SessionMessage(message)
 
 

@@ -31,6 +31,7 @@ _ANSWERS: Mapping[str, type[answers.Answer]] = {
 }
 
 _EXPLANATION = (answers.Explain.__name__, answers.SentQuery.__name__)
+"""Definitions that only `explain` needs."""
 
 
 def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Tool]:

@@ -41,10 +41,10 @@ def contact_for(host: str, given: str) -> str:
     contact = given or (checked_contact(variable, VARIABLE) if variable else "")
     if not contact and is_of_wikimedia(host):
         raise ConfigurationError(
-            "Wikimedia's servers ask for a way to reach whoever runs this gateway, and none is given, so nothing was "
+            "Wikimedia's servers require a way to contact the operator of this gateway, and none is given. Nothing was "
             "sent.",
-            valid=f"Give an e-mail address or a URL of yours: --contact you@example.org, or {VARIABLE}=you@example.org "
-            'in the environment, or in a profile [endpoint] contact = "you@example.org".',
+            valid=f"Give your e-mail address or a URL: --contact you@example.org, {VARIABLE}=you@example.org in the "
+            'environment, or contact = "you@example.org" in [endpoint] of a profile.',
         )
     return contact
 
@@ -63,7 +63,7 @@ def checked_contact(contact: str, given_by: str) -> str:
     """
     if not is_contact(contact):
         raise ConfigurationError(
-            f"{given_by} {quoted(contact)} is none.",
-            valid=f"It is an e-mail address or a URL, in ASCII, without brackets, of {_LONGEST} characters at most.",
+            f"{given_by} {quoted(contact)} is not a contact.",
+            valid=f"A contact is an e-mail address or a URL: ASCII, without brackets, at most {_LONGEST} characters.",
         )
     return contact

@@ -118,9 +118,9 @@ class QuotaSettings(Section):
         for name in ("query_seconds", "errors"):
             per_minute, burst = getattr(self, f"{name}_per_minute"), getattr(self, f"{name}_burst")
             if bool(per_minute) != bool(burst):
-                raise ValueError(f"{name}_per_minute and {name}_burst go together")
+                raise ValueError(f"{name}_per_minute and {name}_burst must be given together")
             if per_minute and burst < per_minute + 1:
-                raise ValueError(f"{name}_burst is at least 1 more than {name}_per_minute")
+                raise ValueError(f"{name}_burst must be at least 1 more than {name}_per_minute")
         return self
 
 
@@ -169,16 +169,17 @@ class AccessSettings(Section):
     def _no_secret_proxy(cls, value: str) -> str:
         if value and not is_reference(value) and url_problem(value):
             raise ValueError(
-                "it is a URL without user and password; with them, write `env:NAME` or `file:/path` and put it there"
+                "write a URL without user and password; a URL with them belongs in a variable or a file: `env:NAME` or "
+                "`file:/path`"
             )
         return value
 
     @model_validator(mode="after")
     def _one_kind_of_credentials(self) -> Self:
         if bool(self.user) != bool(self.password):
-            raise ValueError("user and password go together")
+            raise ValueError("user and password must be given together")
         if self.user and self.token:
-            raise ValueError("it has both a user and a token; give one of them")
+            raise ValueError("both user and token are given; give one of them")
         names = [name.lower() for name in (*self.headers, *self.secret_headers)]
         for name in names:
             if name in _OWN_HEADERS or (name == "authorization" and (self.user or self.token)):
@@ -260,7 +261,7 @@ class EndpointSettings(Section):
     @classmethod
     def _can_be_sent(cls, value: str) -> str:
         if value and not is_contact(value):
-            raise ValueError("it is an e-mail address or a URL, in ASCII and without brackets")
+            raise ValueError("it must be an e-mail address or a URL, in ASCII and without brackets")
         return value
 
     @property

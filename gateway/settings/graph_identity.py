@@ -12,11 +12,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import platformdirs
 
+from gateway import PROGRAM
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.profile import Profile
 from gateway.settings.urls import is_secret_name
-
-_PROGRAM = "bfsql-gateway"
 
 _DIGITS = 16
 """Of the hash that names a folder: nobody has so many graphs that two would have the same."""
@@ -79,7 +78,12 @@ def graph_folder(identity: GraphIdentity, store: Path | None = None) -> Path:
 
 def default_store() -> Path:
     """Return the user's cache directory for this program; it need not exist."""
-    return Path(platformdirs.user_cache_dir(_PROGRAM, appauthor=False))
+    return Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))
+
+
+def profile_digest(profile: Profile) -> str:
+    """Return a hash of the settings under which a graph is read; the limits of parsing do not matter."""
+    return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:_DIGITS]
 
 
 def _access(access: AccessSettings) -> str:

@@ -55,6 +55,7 @@ MOVED: Mapping[str, str] = {
 """New names of settings, by their old ones, for the error about a profile that has an old one."""
 
 _REMOVED = frozenset({"endpoint.failures_before_rest", "endpoint.rest_seconds"})
+"""Settings that are constants now."""
 
 
 def load_profile(name_or_path: str) -> Profile:
@@ -70,7 +71,7 @@ def load_profile(name_or_path: str) -> Profile:
         # Strict JSON takes lists for tuples and whole numbers for seconds, and nothing else it was not given.
         profile = Profile.model_validate_json(json.dumps(table))
     except TypeError as error:
-        raise ConfigurationError(f"The profile {path} is wrong: it has a date, which no setting takes.") from error
+        raise ConfigurationError(f"The profile {path} is wrong: it contains a date, which no setting takes.") from error
     except ValidationError as error:
         raise ConfigurationError(f"The profile {path} is wrong: {_explain(error)}") from error
     return with_whole_iris(profile, path)
@@ -120,7 +121,7 @@ def _table_of(path: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"The profile {path} cannot be read: {error}.") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"The profile {path} is no valid TOML: {error}.") from error
+        raise ConfigurationError(f"The profile {path} is not valid TOML: {error}.") from error
     if _is_deeper(table, _DEEPEST):
         raise ConfigurationError(f"The profile {path} is wrong: its tables are nested more than {_DEEPEST} deep.")
     extended = table.get(_EXTENDS, "")

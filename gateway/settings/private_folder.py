@@ -42,20 +42,20 @@ def check_private(folder: Path, *further: Path) -> None:
 def _check_private(folder: Path) -> None:
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
-        raise ConfigurationError(f"{folder} is a symbolic link; this program creates none.", next_step=_ANOTHER)
+        raise ConfigurationError(f"{folder} is a symbolic link, which this program never creates.", next_step=_ANOTHER)
     _check_owner(folder, found)
     if found.st_mode & _OTHERS_WRITE:
         mode = f"{stat.S_IMODE(found.st_mode):04o}"
         raise ConfigurationError(
-            f"Other users may write to {folder} (mode {mode}), so what it holds is not used.",
-            next_step=f"If you trust what it holds: chmod go-w {folder}. Otherwise give another folder with --store.",
+            f"Other users may write to {folder} (mode {mode}), so its content is not used.",
+            next_step=f"If you trust its content: chmod go-w {folder}. Otherwise give another folder with --store.",
         )
 
 
 def _check_owner(folder: Path, found: os.stat_result) -> None:
     if sys.platform != "win32" and found.st_uid != os.geteuid():
         raise ConfigurationError(
-            f"{folder} belongs to another user (uid {found.st_uid}), so what it holds is not used.",
+            f"{folder} belongs to another user (uid {found.st_uid}), so its content is not used.",
             next_step=_ANOTHER,
         )
 
@@ -81,7 +81,7 @@ def make_folder(place: Path) -> None:
         make_private(place)
     except OSError as error:
         raise ConfigurationError(
-            f"The folder {place} cannot be made: {error.strerror or error}.",
+            f"The folder {place} cannot be created: {error.strerror or error}.",
             next_step="Give another one with --store.",
         ) from error
 

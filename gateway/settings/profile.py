@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Annotated, Literal
 
@@ -34,6 +33,7 @@ from gateway.settings.vocabulary import (
 )
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12})*")
+"""A language code of a Wikibase, such as `pt-br` or `zh-min-nan`."""
 
 
 class SearchSettings(Section):
@@ -76,21 +76,19 @@ class SearchSettings(Section):
         if value and (problem := url_problem(value)):
             raise ValueError(problem)
         if "?" in value or "#" in value:
-            raise ValueError("it is the URL of api.php alone, without anything after it")
+            raise ValueError("it must be the URL of api.php, without anything after it")
         return value
 
     @field_validator("api_language")
     @classmethod
     def _is_a_code(cls, value: str) -> str:
         if value and not _LANGUAGE.fullmatch(value):
-            raise ValueError("it is a language code of the wiki, in lower case: `en`, `pt-br`")
+            raise ValueError("it must be a language code of the wiki in lower case, such as `en` or `pt-br`")
         return value
 
 
 _COUNTED_AT_ONCE = 1_000_000
 """Triples up to which a graph in this process is counted at the first look, which takes a second or two."""
-
-_DIGITS = 16
 
 
 class ServerSettings(Section):
@@ -163,11 +161,6 @@ def profile_in_process(profile: Profile) -> Profile:
 def without_search_api(profile: Profile) -> Profile:
     """Return a profile under which names are found in the graph itself."""
     return _changed(profile, "search", api="")
-
-
-def profile_digest(profile: Profile) -> str:
-    """Return a hash of the settings under which a graph is read; the limits of parsing do not matter."""
-    return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:_DIGITS]
 
 
 def _changed(profile: Profile, section: str, **settings: object) -> Profile:

@@ -81,8 +81,8 @@ class _Iris:
             return self.iri(entry.removesuffix(NAMESPACE_MARK), key)
         if entry.endswith(NAMESPACE_MARK) or (is_prefix and key.startswith("edges.")):
             raise ConfigurationError(
-                f"The profile {self._path} is wrong: {key} names {entry!r}, a namespace, which matches nothing there.",
-                valid="Name each IRI. Only edges.allowed and edges.objects take all IRIs that begin alike.",
+                f"The profile {self._path} is wrong: {key} names {entry!r}, a namespace, which matches nothing.",
+                valid="Name each IRI. Only edges.allowed and edges.objects accept namespaces.",
             )
         return self.iri(entry, key)
 
@@ -99,5 +99,5 @@ class _Iris:
         except InputError as error:
             raise ConfigurationError(
                 f"The profile {self._path} is wrong: {key}: {error.wrong}",
-                valid="It is an IRI, or a name of [prefixes] and a local name.",
+                valid="Write an IRI, or a prefix of [prefixes] and a local name.",
             ) from error

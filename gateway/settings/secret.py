@@ -23,7 +23,7 @@ def is_reference(text: str) -> bool:
 
 def _checked(text: str) -> str:
     if text and not is_reference(text):
-        raise ValueError("a secret must not stand here; write `env:NAME` (a variable) or `file:/path` (a file)")
+        raise ValueError("do not write a secret here; write `env:NAME` (a variable) or `file:/path` (a file)")
     return text
 
 

@@ -17,14 +17,16 @@ _WORD = re.compile(r"<?[^\x00-\x20<>\"{}|^`\\]+>?")
 def _words(entries: Sequence[str]) -> tuple[str, ...]:
     for entry in entries:
         if not _WORD.fullmatch(entry):
-            raise ValueError(f"{quoted(entry)} is no IRI and no name; an entry is not empty and has no blank")
+            raise ValueError(
+                f"{quoted(entry)} is neither an IRI nor a name; an entry must not be empty or contain blanks"
+            )
     return tuple(entries)
 
 
 def _iris(entries: Sequence[str]) -> tuple[str, ...]:
     for entry in _words(entries):
         if ":" not in entry:
-            raise ValueError(f"{quoted(entry)} is no IRI and no CURIE")
+            raise ValueError(f"{quoted(entry)} is neither an IRI nor a CURIE")
     return tuple(entries)
 
 
@@ -46,13 +48,13 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 
 def _header_name(text: str) -> str:
     if not _HEADER_NAME.fullmatch(text):
-        raise ValueError("it is no name of an HTTP header")
+        raise ValueError("it is not a name of an HTTP header")
     return text
 
 
 def _header_value(text: str) -> str:
     if not _HEADER_VALUE.fullmatch(text):
-        raise ValueError("a header holds printable ASCII characters only")
+        raise ValueError("a header may contain only printable ASCII characters")
     return text
 
 

@@ -12,6 +12,7 @@ _SECRET_NAME = re.compile(
     r"(^|[-_])(api[-_]?key|access[-_]?key|key|token|auth|pwd)$|secret|passw|credential|authorization|cookie|apikey",
     re.IGNORECASE,
 )
+"""Names of headers and parameters whose values are usually secret."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -27,15 +28,15 @@ def url_problem(url: str) -> str:
     except ValueError:
         parts, known_port = urlsplit(""), False
     if parts.scheme not in {"http", "https"} or not parts.hostname or not known_port or not is_iri(url):
-        return "it is no URL that begins with http:// or https:// and names a host"
+        return "it is not a URL that begins with http:// or https:// and names a host"
     if "@" in parts.netloc:
         return (
-            "a user or a password stands in the URL; give them as endpoint.access.user and endpoint.access.password in "
+            "the URL contains a user or a password; give them as endpoint.access.user and endpoint.access.password in "
             "a profile, the password written as `env:NAME` or `file:/path`"
         )
     if any(is_secret_name(name) for name, _ in parse_qsl(parts.query, keep_blank_values=True)):
         return (
-            "a key or token stands in the URL; give it as a header in endpoint.access.secret_headers in a profile, "
+            "the URL contains a key or a token; give it as a header in endpoint.access.secret_headers in a profile, "
             "written as `env:NAME` or `file:/path`"
         )
     return ""

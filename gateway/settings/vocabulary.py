@@ -78,7 +78,7 @@ def _known(ways: Any) -> Any:
         return ways
     known = get_args(EvidenceWay)
     if not isinstance(ways, list | tuple) or not set(map(str, ways)) <= set(known):
-        raise ValueError(f'it is "auto" or a list of {", ".join(known)}')
+        raise ValueError(f'it must be "auto" or a list of {", ".join(known)}')
     return tuple(ways)
 
 
@@ -151,14 +151,14 @@ class RoleSettings(Section):
     def _whole_iris(cls, value: Words) -> Words:
         for entry in value:
             if ":" not in entry:
-                raise ValueError(f"{entry!r} is no IRI and no CURIE; this role takes no bare local names")
+                raise ValueError(f"{entry!r} is neither an IRI nor a CURIE; this role takes no bare local names")
         return value
 
     @field_validator("source_id")
     @classmethod
     def _has_place(cls, value: str) -> str:
         if value and "{value}" not in value:
-            raise ValueError("it needs {value} where the literal goes")
+            raise ValueError("it must contain {value} where the literal goes")
         return value
 
 

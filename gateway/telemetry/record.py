@@ -111,6 +111,7 @@ LOGGER = "gateway.calls"
 _log = logging.getLogger(LOGGER)
 
 _COUNTS = ("queries", "retries", "rows", "bytes", "cache_hits", "cache_misses", "overflows", "splits")
+"""The counts of a record, in the order of its line."""
 
 
 def log_record(record: Record) -> None:

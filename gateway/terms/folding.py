@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
+"""The combining diacritical marks of Latin, Greek and Cyrillic letters."""
 
 _VOWEL_SIGNS = 9
 """The highest combining class of marks that are part of a word, as in Indic scripts; accents have higher ones."""

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
+"""What a query can contain: no character of it ends `<...>`."""
 
 _PLAIN = r"[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2}"
 _PLAIN_IRI = re.compile(
@@ -19,6 +20,7 @@ _PLAIN_IRI = re.compile(
     rf"(?://(?:{_PLAIN})*(?::[0-9]*)?(?:/(?:{_PLAIN}|[:@/])*)?|(?!//)(?:{_PLAIN}|[:@/])*)"
     rf"(?:\?(?:{_PLAIN}|[:@/?])*)?(?:#(?:{_PLAIN}|[:@/?])*)?"
 )
+"""An IRI of RFC 3986 in which each percent sign begins an escape, without IPv6 hosts in brackets."""
 
 _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:[/?#]|$)")
 
@@ -26,6 +28,7 @@ _ORDINARY = re.compile(r"https?://[^/A-Z]+(?:/|$)")
 """The beginning of almost all IRIs; engines rewrite none of these, unless a segment starts with a dot."""
 
 _HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
+"""Schemes whose IRIs have an authority."""
 
 _LOCAL_NAME = re.compile(r"[#/:]([^#/:]+)[#/]?$")
 
@@ -34,6 +37,7 @@ MAX_IRI = 998
 """Characters of an IRI in an answer; as `<IRI>` it is an argument of 1,000 characters."""
 
 _SKOLEM = "/.well-known/genid/"
+"""In the path of every IRI that replaces a blank node."""
 
 
 def is_skolem(iri: str) -> bool:

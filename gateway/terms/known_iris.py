@@ -83,6 +83,7 @@ DESCRIPTION_PREDICATES = (
     f"{SKOS}definition",
     *(f"{namespace}description" for namespace in SCHEMA),
 )
+"""The default roles of predicates, the strongest first."""
 
 NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
 """The predicates that are no edges by default; the profile adds the type predicate.

@@ -32,6 +32,7 @@ _REAL_FORM = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]
 _WHOLE_FORM = re.compile(r"[+-]?[0-9]+(?:\.0*)?")
 _ZERO_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)(?:\.0+|(\.\d*?[1-9])0+)(?=$|Z|[+-])")
 _UTC_OFFSET = re.compile(r"(\d)[+-]00:00$")
+"""Lexical forms of XML Schema, and the parts of dates and times that engines write in different ways."""
 
 _FLOAT = f"{XSD}float"
 _DECIMAL = f"{XSD}decimal"

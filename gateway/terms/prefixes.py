@@ -28,6 +28,7 @@ _LONGEST_COMPARED = 20
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
 _NAME = re.compile(r"[^\s:]{0,80}")
+"""A prefix that can be written in an ID: short, and without blanks and colons."""
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
@@ -59,7 +60,7 @@ class PrefixConflict:
         """Return the warning."""
         return (
             f"The prefix {quoted(self.name)} of {self.source} would mean <{in_prose(self.ignored)}>, "
-            f"but it already means <{in_prose(self.namespace)}>, which stands."
+            f"but it already means <{in_prose(self.namespace)}>, which is used."
         )
 
 
@@ -168,7 +169,7 @@ class PrefixMap:
             iri = text if namespace is None else namespace + local
         if len(iri) > MAX_IRI:
             raise InputError(
-                f"{quoted(text)} is longer than an ID can be.",
+                f"{quoted(text)} is too long for an ID.",
                 valid=f"An ID means an IRI of {MAX_IRI} characters at most.",
             )
         if not is_iri(iri):

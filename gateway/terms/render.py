@@ -18,6 +18,7 @@ _ESCAPES = str.maketrans(
         "\f": "\\f",
     }
 )
+"""SPARQL 1.1, section 19.7, ECHAR."""
 
 _CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
 """The u of a text that looks like a code point escape: rdflib decodes these before it unescapes.
@@ -50,7 +51,7 @@ def string(value: str) -> str:
     """
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise InputError(
-            f"{quoted(value)} has a character that no query can carry.",
+            f"{quoted(value)} contains a character that no query can contain.",
             valid="Text without NUL and unpaired surrogates.",
         )
     return f'"{_CODE_POINT_LIKE.sub(_as_code_point, value.translate(_ESCAPES))}"'

@@ -132,7 +132,7 @@ async def test_a_cap_that_changes_is_not_claimed() -> None:
 
     claim = (await checked(Pretender(twist={"": cut}))).claims.row_cap
     assert not claim.is_known
-    assert "500 came, and 501 when asked again" in claim.why
+    assert "500 arrived, and 501 when requested again" in claim.why
 
 
 async def test_an_engine_that_takes_words_and_not_their_meaning_is_not_believed() -> None:
@@ -173,7 +173,7 @@ async def test_a_pin_against_the_evidence_is_warned_of() -> None:
     report = await checked(Pretender({"Fuseki-Request-Id": "1"}, refused=("LATERAL",)), profile)
     assert report.claims.engine.value == "fuseki"
     assert report.warnings[0].startswith("The profile says blazegraph; the evidence: fuseki")
-    assert "The profile says that the engine takes LATERAL, and it does not." in report.warnings
+    assert "The profile says that the engine supports LATERAL, but it does not." in report.warnings
 
 
 async def test_an_endpoint_that_takes_only_get_is_said_to() -> None:
@@ -258,7 +258,7 @@ async def test_an_empty_graph_is_warned_of() -> None:
     pretender.store.clear()
     report = await checked(pretender)
     assert report.claims.triples == Claim(0, "counted")
-    assert report.warnings == ("The graph that is asked is empty.",)
+    assert report.warnings == ("The queried graph is empty.",)
     assert report.comparisons[0].not_compared
 
 

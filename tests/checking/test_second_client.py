@@ -50,7 +50,7 @@ async def test_digest_authentication_is_answered_without_the_password(tmp_path: 
 
 
 async def test_an_endpoint_that_hangs_is_given_up() -> None:
-    with pytest.raises(NotAnsweredError, match="had no answer within 1 s"):
+    with pytest.raises(NotAnsweredError, match="got no answer within 1 s"):
         await rows(Hanging(), 1)
 
 

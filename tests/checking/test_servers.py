@@ -42,7 +42,7 @@ GRAPH = [*LINES, *MANY]
 _PATIENCE = 60.0
 """Seconds for one probe: what is slow on a machine that runs other tests is no fault of a server."""
 
-UNTOLD = "the engine does not tell it, and to find out would take a query that runs into it"
+UNTOLD = "the engine does not publish it, and only a query that exceeds it would show it"
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ async def test_fuseki_without_a_text_index_and_with_all_triples_in_named_graphs(
     assert (values["named_graphs"], values["union_default_graph"], values["triples"]) == (2, False, 0)
     # Without a name in the graph that is asked there is no word to search for.
     assert values["text_search"] is None
-    assert "The graph that is asked is empty; the triples are in named graphs." in found.report.warnings
+    assert "The queried graph is empty; the triples are in named graphs." in found.report.warnings
     assert snippet(found.report).endpoint.graphs == "union"
     assert union.values()["triples"] == len(LINES)
     assert union.values()["text_search"] is False
@@ -212,7 +212,7 @@ async def test_the_named_graphs_of_an_oxigraph_whose_default_graph_is_empty_are_
                 there = await gateway.describe_entity(f"{EX}a")
     except ServerUnavailable as error:
         skip_or_fail(error)
-    assert "The graph that is asked is empty; the triples are in named graphs." in found.report.warnings
+    assert "The queried graph is empty; the triples are in named graphs." in found.report.warnings
     assert snippet(found.report).endpoint.graphs == (f"{EX}graph/0", f"{EX}graph/1")
     assert schema.comprehensive is False
     assert "the endpoint has triples in named graphs" in (schema.warnings or [""])[0]
@@ -247,7 +247,7 @@ async def test_a_graph_in_this_process() -> None:
         "get": None,
         "row_cap": "at least 50001",
         "time_limit": "none",
-        "deadline": "kept here",
+        "deadline": "enforced by this gateway",
         "lateral": True,
         "rdf_1_2": True,
         "text_search": None,

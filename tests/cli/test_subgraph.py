@@ -65,7 +65,7 @@ def test_every_node_and_edge_is_shown_once(run: Run) -> None:
     assert steps + len(edges) == 119
 
 
-def test_a_node_hangs_under_the_first_that_reached_it() -> None:
+def test_a_node_is_below_the_first_that_reached_it() -> None:
     out = drawn("a p c, a p b, b q d, d r c, d p e", [1, 2, 1, 1])
     assert out[2:7] == [
         "e:a  [T]",

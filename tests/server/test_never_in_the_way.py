@@ -164,7 +164,7 @@ async def test_a_call_does_not_wait_longer_than_a_call_may_take(era: ConnectMode
             early = await client.call_tool("describe_schema", {})
             gate.open()
     assert early.is_error
-    assert text_of(early) == "The graph is still loading: 43% of it is read. Call again in a while."
+    assert text_of(early) == "The graph is still loading: 43% of it is read. Call again later."
 
 
 async def test_a_failed_load_is_reported_by_every_tool_and_at_once_in_the_log(

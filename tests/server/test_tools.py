@@ -144,8 +144,11 @@ WRONG: Sequence[tuple[dict[str, Any], str]] = [
     ({"max_hops": 1}, "needs the argument seeds"),
     ({"seeds": [], "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
     ({"seeds": ["drug:x"] * 51, "max_hops": 1}, "seeds has 51 entries, but it takes 50 at most"),
-    ({"seeds": "drug:warfarin", "max_hops": 1}, "must be a list"),
-    ({"seeds": [7], "max_hops": 1}, "seeds[0] is 7, but it must be text"),
+    ({"seeds": "", "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
+    ({"seeds": {"id": "drug:warfarin"}, "max_hops": 1}, "it must be a list of texts"),
+    ({"seeds": [["drug:warfarin"]], "max_hops": 1}, "seeds[0] has 1 entry, but it must be text"),
+    ({"seeds": "[" * 20_000, "max_hops": 1}, "characters at most"),
+    ({"seeds": [7], "max_hops": 1}, "seeds[0]: '7' is not an ID"),
     ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
     ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
@@ -155,6 +158,14 @@ WRONG: Sequence[tuple[dict[str, Any], str]] = [
     ({"seeds": ["drug:warfarin"], "max_hops": 6}, "max_hops is 6, but it must be at most 5"),
     ({"seeds": ["drug:warfarin"], "max_hops": "two"}, "max_hops is 'two', but it must be a whole number"),
     ({"seeds": ["drug:warfarin"], "max_hops": True}, "max_hops is True, but it must be a whole number"),
+    ({"seeds": ["drug:warfarin"], "max_hops": "1.5"}, "max_hops is '1.5', but it must be a whole number"),
+    ({"seeds": ["drug:warfarin"], "max_hops": 1.5}, "max_hops is 1.5, but it must be a whole number"),
+    ({"seeds": ["drug:warfarin"], "max_hops": ""}, "max_hops is '', but it must be a whole number"),
+    ({"seeds": ["drug:warfarin"], "max_hops": "9" * 5_000}, "but it must be a smaller number"),
+    (
+        {"seeds": ["drug:warfarin"], "max_hops": 1, "topology_only": "perhaps"},
+        "'perhaps', but it must be true or false",
+    ),
     ({"seeds": ["drug:warfarin"], "max_hops": 1, "limit": -1}, "limit is -1, but it must be at least 1"),
     ({"seeds": ["drug:warfarin"], "max_hops": 1, "offset": -1}, "offset is -1, but it must be at least 0"),
     ({"seeds": ["drug:warfarin"], "max_hops": 1, "node_types": ["drugz"]}, "no type of this graph is called"),
@@ -193,12 +204,47 @@ async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:
     assert "takes no arguments" in no_arguments
 
 
-async def test_arguments_that_are_null_count_as_not_given(gateway: Gateway) -> None:
+MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"node_types": None, "min_mentions": None, "limit": "", "predicates": [], "snapshot": ""}, {}),
+    ({"seeds": "drug:warfarin"}, {}),
+    ({"seeds": '["drug:warfarin"]'}, {}),
+    ({"seeds": ' ["drug:warfarin", "drug:aspirin"]'}, {"seeds": ["drug:warfarin", "drug:aspirin"]}),
+    ({"max_hops": "1"}, {}),
+    ({"max_hops": 1.0}, {}),
+    ({"max_hops": "1.0", "limit": " 3 "}, {"limit": 3}),
+    ({"topology_only": "true"}, {"topology_only": True}),
+    ({"topology_only": "False"}, {}),
+    ({"exclude_node_types": "Paper"}, {"exclude_node_types": ["Paper"]}),
+]
+"""Arguments as models write them, and what they mean; what is in neither is as in the first call."""
+
+
+async def test_arguments_are_accepted_for_what_they_mean(gateway: Gateway, era: ConnectMode) -> None:
+    usual = {"seeds": ["drug:warfarin"], "max_hops": 1}
+    async with Client(await build(gateway), mode=era) as client:
+
+        async def check(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
+            given, meant = case
+            results = [await client.call_tool("bfs_query", {**usual, **arguments}) for arguments in (given, meant)]
+            assert not results[0].is_error, results[0].content
+            assert results[0].content == results[1].content
+
+        await await_each(MEANT, check)
+
+
+async def test_a_number_is_accepted_as_text(gateway: Gateway) -> None:
     async with Client(await build(gateway)) as client:
-        result = await client.call_tool(
-            "bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1, "node_types": None, "min_mentions": None}
-        )
+        results = [await client.call_tool("search_entities", {"query": query}) for query in (2, "2")]
+    assert not results[0].is_error
+    assert results[0].content == results[1].content
+
+
+async def test_a_tool_without_arguments_ignores_what_clients_put_in_their_place(gateway: Gateway) -> None:
+    async with Client(await build(gateway)) as client:
+        result = await client.call_tool("describe_schema", {"random_string": "x"})
+        refused = await error_of(client, "search_entities", query="warfarin", random_string="x")
     assert not result.is_error
+    assert "no argument 'random_string'" in refused
 
 
 async def test_an_unexpected_failure_is_a_plain_sentence(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
+from gateway.settings.graph_identity import profile_digest
 from gateway.settings.limits import FileSettings, LimitSettings, OrientationSettings
-from gateway.settings.profile import Profile, SearchSettings, profile_digest, profile_for_endpoint, profile_in_process
+from gateway.settings.profile import Profile, SearchSettings, profile_for_endpoint, profile_in_process
 
 OWN, FOREIGN = "http://10.0.0.1/sparql", "https://query.example.org/sparql"
 

@@ -78,24 +78,24 @@ def test_a_profile_may_extend_one_that_extends_another(tmp_path: Path) -> None:
     assert (mine.limits.batch, mine.limits.requests, mine.names.on_stubs) == (20, 50, True)
 
 
-def test_a_circle_of_profiles_is_told_with_its_files(tmp_path: Path) -> None:
+def test_a_circle_of_profiles_is_reported_with_its_files(tmp_path: Path) -> None:
     written(tmp_path, "one.toml", 'extends = "two.toml"')
-    told = refused(written(tmp_path, "two.toml", 'extends = "one.toml"'))
-    assert "two.toml extends one.toml extends two.toml" in told
+    error = refused(written(tmp_path, "two.toml", 'extends = "one.toml"'))
+    assert "two.toml extends one.toml extends two.toml" in error
 
 
-def test_a_misspelt_name_is_told_with_the_nearest_one(tmp_path: Path) -> None:
-    told = refused(written(tmp_path, "mine.toml", 'extends = "wikidata-locl"'))
-    assert "mine.toml extends 'wikidata-locl'" in told
-    assert "Did you mean 'wikidata-local'?" in told
+def test_a_misspelt_name_is_reported_with_the_nearest_one(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, "mine.toml", 'extends = "wikidata-locl"'))
+    assert "mine.toml extends 'wikidata-locl'" in error
+    assert "Did you mean 'wikidata-local'?" in error
 
 
 @pytest.mark.parametrize("value", ["3", "true", '["wikidata"]'])
-def test_a_value_that_is_no_name_is_told(tmp_path: Path, value: str) -> None:
+def test_a_value_that_is_no_name_is_reported(tmp_path: Path, value: str) -> None:
     assert "extends" in refused(written(tmp_path, "mine.toml", f"extends = {value}"))
 
 
-def test_a_mistake_below_is_told(tmp_path: Path) -> None:
+def test_a_mistake_below_is_reported(tmp_path: Path) -> None:
     written(tmp_path, "base.toml", "[limits]\nbatsh = 20")
     assert "'batch'" in refused(written(tmp_path, "mine.toml", 'extends = "base.toml"'))
 

@@ -44,7 +44,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def refused(path: Path) -> str:
-    """Load a wrong profile and return what the operator is told, which always names the file."""
+    """Load a wrong profile and return the error, which always names the file."""
     with pytest.raises(ConfigurationError) as caught:
         load_profile(str(path))
     assert str(path) in str(caught.value)
@@ -150,23 +150,23 @@ def test_a_prefix_named_like_a_scheme_leaves_the_defaults_alone(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_misspelt_table_is_told_with_the_nearest_one(tmp_path: Path, section: str) -> None:
-    told = refused(written(tmp_path, f"[{section[:-1]}x]\n"))
-    assert f"'{section[:-1]}x'" in told
-    assert f"did you mean {section.rpartition('.')[2]!r}?" in told
+def test_a_misspelt_table_is_reported_with_the_nearest_one(tmp_path: Path, section: str) -> None:
+    error = refused(written(tmp_path, f"[{section[:-1]}x]\n"))
+    assert f"'{section[:-1]}x'" in error
+    assert f"did you mean {section.rpartition('.')[2]!r}?" in error
 
 
 @pytest.mark.parametrize(("section", "key"), KEYS)
-def test_a_misspelt_key_is_told_with_its_table_and_the_nearest_one(tmp_path: Path, section: str, key: str) -> None:
-    told = refused(written(tmp_path, f"[{section}]\n{key}_ = 1\n"))
-    assert f"'{section}.{key}_'" in told
-    assert f"did you mean {key!r}?" in told
+def test_a_misspelt_key_is_reported_with_its_table_and_the_nearest_one(tmp_path: Path, section: str, key: str) -> None:
+    error = refused(written(tmp_path, f"[{section}]\n{key}_ = 1\n"))
+    assert f"'{section}.{key}_'" in error
+    assert f"did you mean {key!r}?" in error
 
 
-def test_a_key_like_no_other_is_told_with_all_that_there_are(tmp_path: Path) -> None:
-    told = refused(written(tmp_path, "[snapshots]\nzzz = 1\n"))
-    assert "'snapshots.zzz'" in told
-    assert "megabytes, ttl_seconds" in told
+def test_a_key_like_no_other_is_reported_with_all_that_there_are(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, "[snapshots]\nzzz = 1\n"))
+    assert "'snapshots.zzz'" in error
+    assert "megabytes, ttl_seconds" in error
 
 
 @pytest.mark.parametrize(
@@ -200,11 +200,11 @@ def test_a_setting_that_is_now_a_constant_is_refused_as_such(tmp_path: Path, key
 
 
 @pytest.mark.parametrize(("section", "key"), KEYS)
-def test_a_value_of_the_wrong_type_is_told_with_its_key(tmp_path: Path, section: str, key: str) -> None:
-    told = refused(written(tmp_path, f"[{section}]\n{key} = {{ inner = 1 }}\n"))
-    assert f"{section}.{key}" in told
+def test_a_value_of_the_wrong_type_is_reported_with_its_key(tmp_path: Path, section: str, key: str) -> None:
+    error = refused(written(tmp_path, f"[{section}]\n{key} = {{ inner = 1 }}\n"))
+    assert f"{section}.{key}" in error
     # Where a secret may have been written by mistake, it is not repeated.
-    assert ("{'inner': 1}" in told) == ((section, key) not in UNQUOTED)
+    assert ("{'inner': 1}" in error) == ((section, key) not in UNQUOTED)
 
 
 @pytest.mark.parametrize(
@@ -222,10 +222,13 @@ def test_a_value_of_the_wrong_type_is_told_with_its_key(tmp_path: Path, section:
         ('[names]\nlanguages = "en"', "names.languages = 'en'"),
         ("[names]\nlanguages = [1]", "names.languages.0 = 1"),
         ("[prefixes]\ne = 1", "prefixes.e = 1"),
-        ('[evidence]\nways = ["wikibse"]', "evidence.ways = ['wikibse']: it is \"auto\" or a list of annotations, "),
+        (
+            '[evidence]\nways = ["wikibse"]',
+            "evidence.ways = ['wikibse']: it must be \"auto\" or a list of annotations, ",
+        ),
         ("[evidence]\nways = [1]", "evidence.ways = [1]"),
         ('[evidence]\nways = "wikibase"', "evidence.ways = 'wikibase'"),
-        ('[roles]\nname = ["label"]', "'label' is no IRI"),
+        ('[roles]\nname = ["label"]', "'label' is neither an IRI"),
         ('[roles]\nsource_id = "paper:"', "{value}"),
         ("edges = 5", "edges = 5"),
         ("[[edges]]", "edges = "),
@@ -247,9 +250,9 @@ def test_ways_of_stating_evidence_are_found_out_or_listed(tmp_path: Path) -> Non
     assert load_profile(str(written(tmp_path, "[evidence]\nways = []\n"))).evidence.ways == ()
 
 
-def test_every_mistake_in_a_profile_is_told_at_once(tmp_path: Path) -> None:
-    told = refused(written(tmp_path, '[limits]\nbacth = 5\nrows = "many"\n[edgse]\n'))
-    assert all(part in told for part in ("'limits.bacth'", "limits.rows = 'many'", "'edgse'"))
+def test_every_mistake_in_a_profile_is_reported_at_once(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, '[limits]\nbacth = 5\nrows = "many"\n[edgse]\n'))
+    assert all(part in error for part in ("'limits.bacth'", "limits.rows = 'many'", "'edgse'"))
 
 
 def test_a_long_wrong_value_is_cut(tmp_path: Path) -> None:
@@ -257,10 +260,10 @@ def test_a_long_wrong_value_is_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[edges", "edges = ", "a = 1\na = 2", '"unclosed = 1', "a = \x01"])
-def test_what_is_no_toml_is_told_with_its_place(tmp_path: Path, text: str) -> None:
-    told = refused(written(tmp_path, text))
-    assert "no valid TOML" in told
-    assert "line" in told or "end of document" in told
+def test_what_is_no_toml_is_reported_with_its_place(tmp_path: Path, text: str) -> None:
+    error = refused(written(tmp_path, text))
+    assert "not valid TOML" in error
+    assert "line" in error or "end of document" in error
 
 
 @pytest.mark.parametrize("text", [f"[limits]\nrows = {'9' * 5000}", f"x = {'[' * 5000}"], ids=["digits", "brackets"])
@@ -268,13 +271,13 @@ def test_toml_that_python_cannot_hold_is_the_operators_error_too(tmp_path: Path,
     refused(written(tmp_path, text))
 
 
-def test_a_file_that_is_not_utf_8_is_told_as_unreadable(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf_8_is_reported_as_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b'description = "caf\xe9"\n')
     assert "cannot be read" in refused(path)
 
 
-def test_a_file_that_may_not_be_read_is_told_as_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_reported_as_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "")
 
     def forbidden(*_: object, **__: object) -> str:
@@ -288,17 +291,17 @@ def test_a_file_that_may_not_be_read_is_told_as_unreadable(tmp_path: Path, monke
 @pytest.mark.parametrize(
     ("name", "near"), [("wikidata_local", "wikidata-local"), ("fuseky", "fuseki"), ("Local", "local")]
 )
-def test_a_misspelt_profile_is_told_with_the_nearest_one(name: str, near: str) -> None:
+def test_a_misspelt_profile_is_reported_with_the_nearest_one(name: str, near: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         load_profile(name)
     assert f"Did you mean {near!r}?" in caught.value.wrong
     assert all(known in caught.value.valid for known in built_in())
 
 
-def test_a_missing_file_is_told_with_the_profiles_there_are(tmp_path: Path) -> None:
-    told = refused(tmp_path / "missing.toml")
-    assert "no profile" in told
-    assert all(known in told for known in built_in())
+def test_a_missing_file_is_reported_with_the_profiles_there_are(tmp_path: Path) -> None:
+    error = refused(tmp_path / "missing.toml")
+    assert "no profile" in error
+    assert all(known in error for known in built_in())
 
 
 def test_a_folder_is_no_profile(tmp_path: Path) -> None:
@@ -306,12 +309,14 @@ def test_a_folder_is_no_profile(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("section", ["edges", "types", "roles"])
-def test_an_undeclared_prefix_in_a_namespace_entry_is_told_with_the_declared_ones(tmp_path: Path, section: str) -> None:
+def test_an_undeclared_prefix_in_a_namespace_entry_is_reported_with_the_declared_ones(
+    tmp_path: Path, section: str
+) -> None:
     key = {"edges": "allowed", "types": "preferred", "roles": "source"}[section]
-    told = refused(written(tmp_path, f'[prefixes]\nwd = "http://example.org/"\n[{section}]\n{key} = ["wdt:"]\n'))
-    assert f"{section}.{key}" in told
-    assert "'wdt'" in told
-    assert "Declared: wd." in told
+    error = refused(written(tmp_path, f'[prefixes]\nwd = "http://example.org/"\n[{section}]\n{key} = ["wdt:"]\n'))
+    assert f"{section}.{key}" in error
+    assert "'wdt'" in error
+    assert "Declared: wd." in error
 
 
 def test_an_undeclared_prefix_where_nothing_is_declared_says_so(tmp_path: Path) -> None:
@@ -319,10 +324,10 @@ def test_an_undeclared_prefix_where_nothing_is_declared_says_so(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("entry", ["e:a b", "e:a>b", "<e:a", "1:x", "<a:b c>"])
-def test_an_entry_that_is_no_iri_is_told_with_its_key(tmp_path: Path, entry: str) -> None:
-    told = refused(written(tmp_path, f'[prefixes]\ne = "http://example.org/"\n[edges]\nexcepted = ["{entry}"]\n'))
-    assert "edges.excepted" in told
-    assert entry in told
+def test_an_entry_that_is_no_iri_is_reported_with_its_key(tmp_path: Path, entry: str) -> None:
+    error = refused(written(tmp_path, f'[prefixes]\ne = "http://example.org/"\n[edges]\nexcepted = ["{entry}"]\n'))
+    assert "edges.excepted" in error
+    assert entry in error
 
 
 @pytest.mark.parametrize(
@@ -336,8 +341,8 @@ def test_an_entry_that_is_no_iri_is_told_with_its_key(tmp_path: Path, entry: str
     ],
 )
 def test_a_bare_name_is_refused_where_only_an_iri_can_stand_in_a_query(tmp_path: Path, section: str, key: str) -> None:
-    told = refused(written(tmp_path, f'[{section}]\n{key} = ["type"]\n'))
-    assert f"{section}.{key}" in told
+    error = refused(written(tmp_path, f'[{section}]\n{key} = ["type"]\n'))
+    assert f"{section}.{key}" in error
 
 
 def test_a_bare_predicate_entity_is_refused(tmp_path: Path) -> None:
@@ -397,7 +402,7 @@ def test_which_endpoints_are_of_the_operators_own_network(url: str, own: bool) -
 
 
 @pytest.mark.parametrize(
-    ("url", "given", "kept"),
+    ("url", "given", "expected"),
     [
         ("https://dbpedia.org/sparql", None, 0.0),
         ("https://dbpedia.org/sparql", 5.0, 5.0),
@@ -405,29 +410,29 @@ def test_which_endpoints_are_of_the_operators_own_network(url: str, own: bool) -
     ],
 )
 def test_the_endpoint_of_somebody_else_is_not_read_in_full_unless_the_profile_says_so(
-    url: str, given: float | None, kept: float | None
+    url: str, given: float | None, expected: float | None
 ) -> None:
     profile = Profile(orientation=OrientationSettings(enumeration_seconds=given))
-    assert open_gateway(endpoint=url, profile=profile).profile.orientation.enumeration_seconds == kept
+    assert open_gateway(endpoint=url, profile=profile).profile.orientation.enumeration_seconds == expected
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "expected"),
     [
-        ('api = "www.wikidata.org/w/api.php"', "no URL"),
-        ('api = "ftp://www.wikidata.org/w/api.php"', "no URL"),
+        ('api = "www.wikidata.org/w/api.php"', "not a URL"),
+        ('api = "ftp://www.wikidata.org/w/api.php"', "not a URL"),
         ('api = "https://me:s3cret@wiki.example.org/api.php"', "password"),
         ('api = "https://wiki.example.org/api.php?token=s3cret"', "token"),
-        ('api = "https://wiki.example.org/api.php?action=query"', "alone"),
-        ('api = "https://wiki.example.org/api.php#x"', "alone"),
+        ('api = "https://wiki.example.org/api.php?action=query"', "without anything after it"),
+        ('api = "https://wiki.example.org/api.php#x"', "without anything after it"),
         ('api_language = "English"', "language code"),
         ('api_language = "en|de"', "language code"),
         ('api_language = "en&action=x"', "language code"),
     ],
 )
-def test_the_api_for_names_is_checked_like_an_endpoint(tmp_path: Path, setting: str, told: str) -> None:
+def test_the_api_for_names_is_checked_like_an_endpoint(tmp_path: Path, setting: str, expected: str) -> None:
     refusal = refused(written(tmp_path, f"[search]\n{setting}\n"))
-    assert told in refusal
+    assert expected in refusal
     assert "s3cret" not in refusal
 
 
@@ -447,9 +452,9 @@ def test_the_api_of_wikidata_is_the_profiles_own() -> None:
     ],
 )
 def test_a_namespace_where_only_iris_mean_something_is_refused(tmp_path: Path, text: str) -> None:
-    told = refused(written(tmp_path, f'{text}\n[prefixes]\nex = "http://example.org/"\n'))
-    assert "a namespace, which matches nothing there" in told
-    assert "edges.allowed" in told
+    error = refused(written(tmp_path, f'{text}\n[prefixes]\nex = "http://example.org/"\n'))
+    assert "a namespace, which matches nothing" in error
+    assert "edges.allowed" in error
 
 
 @pytest.mark.parametrize("entry", ["ex:Q*", "ex:Q", "http://example.org/Q*"])
@@ -492,9 +497,9 @@ def test_a_list_of_no_graph_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_profile_in_python_is_checked_likewise() -> None:
-    with pytest.raises(ValueError, match="no IRI and no name"):
+    with pytest.raises(ValueError, match="neither an IRI nor a name"):
         EdgeSettings(allowed=("",))
-    with pytest.raises(ValueError, match="no IRI and no CURIE"):
+    with pytest.raises(ValueError, match="neither an IRI nor a CURIE"):
         EdgeSettings(allowed=("knows",))
 
 
@@ -502,9 +507,9 @@ def test_a_profile_in_python_is_checked_likewise() -> None:
     ("text", "wrong"),
     [
         ("#" * 250_001, "more than 250,000 bytes"),
-        (".".join(["a"] * 2_000) + " = 1", "nested more than 20 deep|no valid TOML"),
+        (".".join(["a"] * 2_000) + " = 1", "nested more than 20 deep|not valid TOML"),
         ("a = " + "[" * 30 + "]" * 30, "nested more than 20 deep"),
-        ("a = " + "[" * 100_000, "no valid TOML"),
+        ("a = " + "[" * 100_000, "not valid TOML"),
     ],
     ids=["large", "dotted", "lists", "deep"],
 )

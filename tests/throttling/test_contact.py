@@ -45,7 +45,7 @@ async def test_wikidata_is_sent_nothing_without_a_contact_and_asked_with_one() -
         profile = through(proxy.url())
         with pytest.raises(ConfigurationError) as caught:
             open_gateway(profile=profile)
-        for way in ("--contact", VARIABLE, "[endpoint] contact"):
+        for way in ("--contact", VARIABLE, "contact = "):
             assert way in str(caught.value)
         with pytest.raises(ConfigurationError, match="--contact"):
             await make_label_index(WIKIDATA, profile)
@@ -65,7 +65,7 @@ def test_every_command_says_so_in_one_line(run: Run, command: str) -> None:
     ran = run(*command.split(), *asked)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
-    assert ran.err.startswith("error: Wikimedia's servers ask for a way to reach whoever runs this gateway")
+    assert ran.err.startswith("error: Wikimedia's servers require a way to contact the operator of this gateway")
     assert "--contact you@example.org" in ran.err
 
 
