@@ -116,7 +116,7 @@ def test_a_web_page_is_one_error_with_status_2(run: Run) -> None:
     ("argv", "said"),
     [
         (["check", "ftp://example.org/"], "begins with http:// or https://"),
-        (["check", "http://someone:secret@127.0.0.1/"], "a user or a password stands in the URL"),
+        (["check", "http://someone:secret@127.0.0.1/"], "the URL contains a user or a password"),
         (["check", "http://127.0.0.1/", "-e", "http://127.0.0.1/"], "given twice"),
         (["check", "http://127.0.0.1/", "-g", "films.ttl"], "Both a graph and an endpoint"),
         (["check", "-g", "nothing.ttl"], "nothing.ttl"),
