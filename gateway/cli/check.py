@@ -88,7 +88,7 @@ def rendered(report: Report) -> RenderableType:
         # Not wrapped, however long: the lines are there to be copied.
         settings = [Text("For the profile:", STRONG), Text(), Unwrapped(Text(report.settings.rstrip()))]
     return sections(
-        [Text.assemble((clean(report.place), STRONG), " answers SPARQL queries.")],
+        [Text.assemble("Checked ", (clean(report.place), STRONG), ": it answers SPARQL queries.")],
         [table],
         [*map(_compared, report.comparisons)],
         [*map(warned, report.warnings)],
