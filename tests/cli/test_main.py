@@ -322,10 +322,12 @@ def test_a_terminal_without_the_characters_gets_question_marks() -> None:
     assert b"TREATS ? disease:deep_vein_thrombosis" in out
 
 
-def test_help_does_without_the_heavy_libraries() -> None:
+def test_help_and_a_graph_file_do_without_the_heavy_libraries() -> None:
     program = (
         "import sys; from gateway.cli.main import main; status = main(['bfs', '--help']);"
         "heavy = {'rdflib', 'mcp', 'pyoxigraph', 'aiohttp', 'uvicorn'} & set(sys.modules);"
+        "status = status or main(['search', 'insulin']);"
+        "heavy |= {'rdflib', 'mcp', 'aiohttp', 'uvicorn'} & set(sys.modules);"
         "sys.exit(status or ' '.join(heavy) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603

@@ -55,7 +55,7 @@ def serve(graphs: Sequence[Path], *, port: int, name: str) -> int:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="fuseki-") as folder,
-            running_fuseki({name: graphs}, port=port, workdir=Path(folder)) as server,
+            running_fuseki({name: graphs}, port=port, workdir=Path(folder), java_options=()) as server,
         ):
             endpoint = server.endpoint(name)
             _say(f"Query endpoint: {endpoint}")

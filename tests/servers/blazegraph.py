@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.servers.cache import copy_sparsely, fingerprint, kept
-from tests.servers.java import find_java
+from tests.servers.java import SHORT_RUN, find_java
 from tests.servers.loaded import LoadError, check_loaded, graph_format
 from tests.servers.loopback import HOST, free_port, send
 from tests.servers.maven import BLAZEGRAPH, runnable_jar
@@ -109,7 +109,7 @@ def _find_blazegraph() -> list[str | Path]:
     java = find_java(BLAZEGRAPH.java)
     jar = runnable_jar(BLAZEGRAPH)
     pages = kept(f"blazegraph-war-{BLAZEGRAPH.sha256[:24]}", lambda target: _unpack(jar, target))
-    return [java.path, "-Xmx1g", *java.quiet_options, f"-Djetty.home={pages / 'war'}", "-cp", jar]
+    return [java.path, "-Xmx1g", *SHORT_RUN, *java.quiet_options, f"-Djetty.home={pages / 'war'}", "-cp", jar]
 
 
 @contextmanager

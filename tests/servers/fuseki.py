@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.servers.command import fuseki_command
 from tests.servers.database import configuration, place_databases
+from tests.servers.java import SHORT_RUN
 from tests.servers.loopback import HOST, free_port
 from tests.servers.process import Running, running
 
@@ -32,6 +33,7 @@ def running_fuseki(
     version: str = "6.2.0",
     port: int | None = None,
     workdir: Path,
+    java_options: Sequence[str] = SHORT_RUN,
 ) -> Iterator[FusekiServer]:
     """Serve graph files, each list of them as one dataset, configured by deploy/fuseki.
 
@@ -44,6 +46,7 @@ def running_fuseki(
         version: 6.2.0 (Java 21) or 5.6.0 (Java 17).
         port: on loopback; a free one when absent.
         workdir: a folder for the server's own files.
+        java_options: how Java compiles and collects; none for a server that runs for long, or is measured.
 
     Raises:
         ServerUnavailable: this machine has no Java new enough, or cannot get the jar.
@@ -54,7 +57,7 @@ def running_fuseki(
     port = free_port() if port is None else port
     config = workdir / f"fuseki-{port}.ttl"
     folder = workdir / f"fuseki-{port}"
-    command = fuseki_command(version, port=port, config=config)
+    command = fuseki_command(version, port=port, config=config, java_options=java_options)
     try:
         placed = place_databases(datasets, version=version, folder=folder)
         config.write_text(configuration(placed), encoding="utf-8")

@@ -25,6 +25,13 @@ _USUAL_PLACES: Final = (
 _VERSION: Final = re.compile(r'^\S+ version "(?:1\.)?(\d+)', re.MULTILINE)
 _FOREIGN_ACCESS_WARNS: Final = 22
 
+SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options for a server that lives for some minutes and shares two cores with its tests.
+
+The optimizing compiler and the concurrent collector cost such a Blazegraph as much CPU as its answers do
+(docs/notes/blazegraph.md, "Running it").
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Java:

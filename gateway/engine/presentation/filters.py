@@ -9,6 +9,7 @@ from functools import cached_property
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
+from gateway.engine.presentation.labels import Labeller
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.schema.term_lookup import Subclasses
 from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView
@@ -16,6 +17,7 @@ from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
+from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
 _NO_LABELS: Mapping[Iri, str] = {}
@@ -91,6 +93,7 @@ class FilteredTopology:
     warnings: list[str]
     undecided: dict[str, int]
     topology: Topology
+    filters: Filters
 
     @cached_property
     def content(self) -> str:
@@ -100,34 +103,48 @@ class FilteredTopology:
         return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
 
 
-async def with_subclasses(filters: Filters, subclasses: Subclasses, call: Call) -> Filters:
-    """Return filters that mean the subclasses of their types too, where the profile says so."""
-    node_types, warnings = filters.node_types, list(filters.warnings)
-    if node_types is not None:
-        node_types, more = await subclasses.widened("node_types", node_types, call)
-        warnings += more
-    excluded, more = await subclasses.widened("exclude_node_types", filters.excluded, call)
-    return replace(
-        filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
-    )
+class TopologyFilter:
+    """Applies the filters of a call to a topology."""
 
-
-class NodeFilter:
-    """Applies the filters that remove nodes."""
-
-    def __init__(self, store: GraphStore, prefixes: PrefixMap, metadata_builder: MetadataBuilder) -> None:
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, labeller: Labeller) -> None:
         self._store = store
         self._prefixes = prefixes
-        self._metadata_builder = metadata_builder
+        self._labeller = labeller
+        self._subclasses = Subclasses(store, profile, prefixes)
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
 
-    async def apply(
-        self, topology: Topology, filters: Filters, min_mentions: int, known: SchemaView, call: Call
+    async def filtered(
+        self, topology: Topology, arguments: TraversalArguments, known: SchemaView, call: Call
     ) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 
         Raises:
+            InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough.
         """
+        named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
+        filters = await self._with_subclasses(resolve(arguments, known, topology, named), call)
+        if unread:
+            filters = replace(filters, excludes_all=False)
+        left = await self._applied(filters, topology, arguments.min_mentions, known, call)
+        if unread:
+            left.warnings.append(messages.labels_unread(unread))
+        return left
+
+    async def _with_subclasses(self, filters: Filters, call: Call) -> Filters:
+        """Return filters that mean the subclasses of their types too, where the profile says so."""
+        node_types, warnings = filters.node_types, list(filters.warnings)
+        if node_types is not None:
+            node_types, more = await self._subclasses.widened("node_types", node_types, call)
+            warnings += more
+        excluded, more = await self._subclasses.widened("exclude_node_types", filters.excluded, call)
+        return replace(
+            filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
+        )
+
+    async def _applied(
+        self, filters: Filters, topology: Topology, min_mentions: int, known: SchemaView, call: Call
+    ) -> FilteredTopology:
         deadline = call.call_deadline
         warnings = list(filters.warnings)
         removed: dict[Iri, str] = {}
@@ -157,7 +174,7 @@ class NodeFilter:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
-        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, undecided, topology)
+        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, undecided, topology, filters)
 
     async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return the nodes that are mentioned too rarely, and those that could not be looked up."""

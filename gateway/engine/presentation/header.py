@@ -10,6 +10,7 @@ from gateway.engine.arguments import BfsQuery
 from gateway.engine.presentation.filters import FilteredTopology, TraversalArguments
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
 from gateway.engine.presentation.reference_shape import size_of_counts, size_of_part
+from gateway.engine.presentation.size_limit import limit_header
 from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.topology import Topology
@@ -39,11 +40,14 @@ class HeaderBuilder:
         filtered: FilteredTopology,
         arguments: TraversalArguments,
         seeds: Sequence[Iri],
+        known: SchemaView,
         warnings: Sequence[str],
+        limit: int,
+        deadline: Deadline,
     ) -> Header:
-        """Return a header without its summary."""
+        """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
         topology, shorten = filtered.topology, self._prefixes.shorten
-        return Header(
+        header = Header(
             seeds=IdList([shorten(seed) for seed in seeds]),
             hops=arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k,
             node_count=len(filtered.nodes),
@@ -56,14 +60,7 @@ class HeaderBuilder:
             warnings=list(warnings),
             summary=TermSummary((), ()),
         )
-
-    def add_summary(
-        self, header: Header, topology: Topology, known: SchemaView, limit: int, deadline: Deadline
-    ) -> None:
-        """Add the types and predicates, of which, with their labels, a third of the room that is left is the limit.
-
-        Where there are more than that, the most frequent are listed, and the totals.
-        """
+        # Types and predicates take a third of the room at most, with their labels.
         room = (limit - size_of_counts(header)) // 3
         types = _types(topology, known, deadline)
         predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
@@ -72,6 +69,8 @@ class HeaderBuilder:
             listed = len(header.summary.types) + len(header.summary.predicates)
             if size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
                 break
+        limit_header(header, limit * 3 // 4)
+        return header
 
     def _summary(self, types: Counter[str], predicates: Counter[Iri], count: int) -> TermSummary:
         return TermSummary(

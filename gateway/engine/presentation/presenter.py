@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gateway.engine import messages
-from gateway.engine.presentation.filters import (
-    FilteredTopology,
-    Filters,
-    NodeFilter,
-    TraversalArguments,
-    resolve,
-    with_subclasses,
-)
+from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, TraversalArguments
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
 from gateway.engine.presentation.reference_shape import size_of_part
-from gateway.engine.presentation.size_limit import limit_header, limit_subgraph_page, max_bytes
+from gateway.engine.presentation.size_limit import limit_subgraph_page, max_bytes
 from gateway.engine.presentation.window import Window, edges_across, edges_within
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.term_lookup import Subclasses
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import DeadlinePassed
@@ -58,7 +50,6 @@ class _Filtered:
 
     traversal: Traversal
     topology: FilteredTopology
-    filters: Filters
     known: SchemaView
     limit: int
     warnings: Sequence[str]
@@ -73,11 +64,10 @@ class Presenter:
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
-        self._subclasses = Subclasses(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
-        self._node_filter = NodeFilter(store, prefixes, self._metadata_builder)
+        self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
 
     async def present(self, traversal: Traversal, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
@@ -106,28 +96,26 @@ class Presenter:
         topology, arguments = traversal.topology, traversal.arguments
         self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
         known = await self._schema_cache.view(call)
-        named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
-        filters = await with_subclasses(resolve(arguments, known, topology, named), self._subclasses, call)
-        if unread:
-            filters = replace(filters, excludes_all=False)
-        left = await self._node_filter.apply(topology, filters, arguments.min_mentions, known, call)
+        left = await self._filter.filtered(topology, arguments, known, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        if unread:
-            warnings.append(messages.labels_unread(unread))
         if arguments.offset >= len(left.nodes) > 0:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
-        return _Filtered(traversal, left, filters, known, limit, [*left.warnings, *warnings], call)
+        return _Filtered(traversal, left, known, limit, [*left.warnings, *warnings], call)
 
     def _header(self, filtered: _Filtered) -> Header:
-        traversal, limit = filtered.traversal, filtered.limit
+        traversal = filtered.traversal
         warnings = [*traversal.warnings, *filtered.warnings]
-        header = self._header_builder.header(filtered.topology, traversal.arguments, traversal.seeds, warnings)
-        self._header_builder.add_summary(header, traversal.topology, filtered.known, limit, filtered.call.call_deadline)
-        # Of a small answer, what is said about it leaves a quarter to nodes and edges.
-        limit_header(header, limit * 3 // 4)
-        return header
+        return self._header_builder.header(
+            filtered.topology,
+            traversal.arguments,
+            traversal.seeds,
+            filtered.known,
+            warnings,
+            filtered.limit,
+            filtered.call.call_deadline,
+        )
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
         """Return nodes and edges without metadata: no more of them than could fit."""
@@ -160,7 +148,8 @@ class Presenter:
 
     async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
         """Add the metadata that is asked for, unless even the bare topology does not fit."""
-        facts, chooser, filters = filtered.traversal.topology.facts, filtered.known.chooser, filtered.filters
+        topology, chooser = filtered.topology, filtered.known.chooser
+        facts, filters = topology.topology.facts, topology.filters
         nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if window.size > room:
