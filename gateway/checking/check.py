@@ -34,7 +34,7 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     A probe may take `seconds_each`; the claim of one that takes longer is not determined.
 
     Raises:
-        Fault: The endpoint cannot be reached, or it is no SPARQL endpoint.
+        Fault: The endpoint cannot be reached, or it is not a SPARQL endpoint.
     """
     prober = Prober.of(http, profile.endpoint, seconds_each)
     await _check_reachable(http, prober)

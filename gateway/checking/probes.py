@@ -244,7 +244,7 @@ async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[I
 
 
 def _words(names: Iterable[tuple[Iri, Literal]]) -> list[tuple[Iri, str]]:
-    """Return the longest words of names, each with its predicate: long words are no stop words."""
+    """Return the longest words of names, each with its predicate: long words are not stop words."""
     found = {word: predicate for predicate, name in names for word in _WORD.findall(name.value)}
     longest = sorted(found, key=lambda word: (-len(word), word))[:_TRIED]
     return [(found[word], word) for word in longest]

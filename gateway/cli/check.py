@@ -48,7 +48,7 @@ def check(options: CommonOptions) -> int:
 
     Raises:
         ConfigurationError: An option is wrong.
-        Fault: The endpoint cannot be reached, or it is no SPARQL endpoint.
+        Fault: The endpoint cannot be reached, or it is not a SPARQL endpoint.
     """
     report = _checked(options)
     if options.as_json:

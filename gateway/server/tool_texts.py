@@ -1,7 +1,7 @@
 """The texts that a model reads before its first call: titles and descriptions of tools, and the instructions.
 
 Clients cut descriptions and instructions at about 2,000 characters (docs/notes/mcp.md, "What clients cut"), so
-each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is no
+each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is not an
 instruction: of it, only plain CURIEs stand here.
 """
 
