@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-import rdflib
+from typing_extensions import TypeIs
 
 from gateway import resources
 from gateway.cache.store import CachedStore
@@ -50,17 +52,16 @@ from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
-from gateway.transport.credentials import access_to, access_without_credentials
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
-from gateway.transport.files.rdflib_graphs import load_rdflib
 from gateway.transport.files.stored_graph import open_stored
-from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.wikibase_api import WikibaseApi
-from gateway.wikibase.client import ApiClient, api_flow
-from gateway.wikibase.requests import ApiRequests
-from gateway.wikibase.search import WikibaseStore
+
+# A graph in this process needs neither aiohttp nor rdflib, which take half as long to import as all the rest.
+if TYPE_CHECKING:
+    import rdflib
+
+    from gateway.transport.http import Http
 
 __all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
 
@@ -72,7 +73,7 @@ _CACHE_MEGABYTES = 64
 _PAGE_SECONDS = 600.0
 """Time for reading a page of names of a graph in this process; no call waits for it."""
 
-Source = str | Path | Sequence[str | Path] | rdflib.Graph
+Source: TypeAlias = "str | Path | Sequence[str | Path] | rdflib.Graph"
 
 
 def open_gateway(
@@ -271,6 +272,12 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
     search, endpoint = profile.search, profile.endpoint
     if not search.api:
         return store
+    from gateway.transport.credentials import access_without_credentials  # noqa: PLC0415 - with aiohttp
+    from gateway.transport.wikibase_api import WikibaseApi  # noqa: PLC0415
+    from gateway.wikibase.client import ApiClient, api_flow  # noqa: PLC0415
+    from gateway.wikibase.requests import ApiRequests  # noqa: PLC0415
+    from gateway.wikibase.search import WikibaseStore  # noqa: PLC0415
+
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_bytes, access=access)
     language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
@@ -281,7 +288,9 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
 def _loaded(
     source: Source | None, progress: Progress | None, store: str | Path | None, limits: FileSettings
 ) -> LoadedGraph:
-    if isinstance(source, rdflib.Graph):
+    if _is_rdflib(source):
+        from gateway.transport.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
+
         return load_rdflib(source)
     if source is None:
         return load_files([resources.demo_graph()], progress, limits)
@@ -289,6 +298,12 @@ def _loaded(
     if store is None or not paths:
         return load_files(paths, progress, limits)
     return open_stored(paths, Path(store), progress, limits)
+
+
+def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:
+    """Return whether a source is an rdflib graph; who has one has imported rdflib."""
+    library = sys.modules.get("rdflib")
+    return library is not None and isinstance(source, library.Graph)
 
 
 def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
@@ -303,6 +318,9 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
     Raises:
         ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
     """
+    from gateway.transport.credentials import access_to  # noqa: PLC0415 - with aiohttp
+    from gateway.transport.http import Http  # noqa: PLC0415
+
     endpoint = profile.endpoint
     access = access_to(url, endpoint)
     storage = shared_storage(url, access.headers.get("User-Agent", "")) if endpoint.quota.is_limited else MemoryStorage
