@@ -4,7 +4,7 @@
     ├── InputError            the caller of a tool: an argument is wrong
     ├── ConfigurationError    the operator: a profile, a graph file, a port, an option
     └── Fault                 asking the graph failed
-        ├── QueryRefused      the query: the engine will not run it, so asking again is no use
+        ├── QueryRefused      the query: the engine will not run it, so asking again is of no use
         │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may do
         ├── EndpointFault     the endpoint: it answered, but not with a whole answer
         │   ├── AnswerCut        it says that it sent only a part
@@ -91,7 +91,7 @@ class QueryTooLong(QueryRefused):
 
 
 class EndpointFault(Fault):
-    """The endpoint answered, but what it sent is no whole SPARQL JSON answer."""
+    """The endpoint answered, but what it sent is not a whole SPARQL JSON answer."""
 
 
 class AnswerCut(EndpointFault):

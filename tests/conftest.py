@@ -11,10 +11,20 @@ import pytest
 
 from tests.columns import BEHIND_HTTP, Column, ColumnName
 from tests.examples import register_profiles
+from tests.order import for_workers
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_column
 
 register_profiles()
+
+
+# Last, because pytest itself orders tests by their fixtures.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put slow tests first in the part of each worker; one process keeps the order."""
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = for_workers(items, workers)
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """The cache in memory: answers by primitive and key, bounded in bytes, each for one time to live.
 
 Every object in an answer counts once. Stores share equal texts within one answer; what two answers share counts twice,
-so the sum is never too small. `tests/cache/test_sizes.py` compares it with what Python allocates.
+so the sum is never too small. `tests/cache/test_memory.py` compares it with what Python allocates.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ _MOST = 8
 
 _QUERY_NAMES = ("sparql", "query")
 _OTHER_SERVICES = frozenset({"data", "get", "patch", "shacl", "statements", "update", "upload"})
-"""What stands beside the query endpoint of a dataset, in Fuseki and in RDF4J."""
+"""What is beside the query endpoint of a dataset, in Fuseki and in RDF4J."""
 
 _DATASET_PAGE = re.compile(r"/?dataset/([^/?]+)")
-"""Fuseki's page of a dataset, as it stands in the fragment."""
+"""Fuseki's page of a dataset, as it is in the fragment."""
 
 _REPOSITORY = re.compile(r"(.*?)(?:/rest)?/repositories/([^/]+)/.*")
 """A page or a service of a repository, in GraphDB and RDF4J."""

@@ -6,8 +6,10 @@ Only a bound row proves a text index: without one many engines return no error.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec
 
 from gateway.checking.prober import Prober, number_of
 from gateway.checking.report import Claim, not_determined
@@ -20,6 +22,8 @@ from gateway.sparql.results.columns import edge, iri, literal, read, term
 from gateway.sparql.results.rows import TripleTerm
 from gateway.terms.iri import is_iri
 from gateway.terms.literals import Literal
+
+P = ParamSpec("P")
 
 _USUAL_CAP = 10_000
 """The row cap of DBpedia, and of other public endpoints on Virtuoso (docs/notes/endpoints.md)."""
@@ -48,12 +52,17 @@ _HITS = 5
 """Names that are read, words of them that are searched for, and rows of each search."""
 
 
-async def determined(probe: Awaitable[Claim]) -> Claim:
-    """Return the claim of a probe, undetermined if the probe fails."""
-    try:
-        return await probe
-    except Fault as fault:
-        return not_determined(fault.wrong)
+def _claim(probe: Callable[P, Awaitable[Claim]]) -> Callable[P, Coroutine[Any, Any, Claim]]:
+    """Leave the claim of a probe undetermined if the probe fails."""
+
+    @wraps(probe)
+    async def determined(*args: P.args, **named: P.kwargs) -> Claim:
+        try:
+            return await probe(*args, **named)
+        except Fault as fault:
+            return not_determined(fault.wrong)
+
+    return determined
 
 
 async def alive(prober: Prober) -> None:
@@ -67,6 +76,7 @@ async def alive(prober: Prober) -> None:
         raise EndpointFault("What answers is not a SPARQL endpoint: its answer to the simplest query is wrong.")
 
 
+@_claim
 async def takes(prober: Prober, method: str) -> Claim:
     """Return whether the endpoint accepts queries by a method, with which the transport of the prober sends them."""
     try:
@@ -76,6 +86,7 @@ async def takes(prober: Prober, method: str) -> Claim:
     return Claim(True, f"a query sent by {method} was answered")
 
 
+@_claim
 async def row_cap(prober: Prober, query_rows: int) -> Claim:
     """Return the number of rows that the endpoint sends at most, found without reading many."""
     proven = 0
@@ -105,6 +116,7 @@ def _announced_cap(cut: AnswerCut) -> Claim:
     return Claim(cut.row_cap, "the endpoint said so when it cut an answer")
 
 
+@_claim
 async def lateral(prober: Prober) -> Claim:
     """Return whether LATERAL is accepted, and has the right result."""
     try:
@@ -116,6 +128,7 @@ async def lateral(prober: Prober) -> Claim:
     return Claim(False, f"a query with it has {len(rows)} rows where {BOUND_ROWS} are right")
 
 
+@_claim
 async def rdf_1_2(prober: Prober) -> Claim:
     """Return whether triple terms of RDF 1.2 are accepted, and returned."""
     try:
@@ -127,6 +140,7 @@ async def rdf_1_2(prober: Prober) -> Claim:
     return Claim(False, "a query with a triple term is accepted, but does not return it")
 
 
+@_claim
 async def named_graphs(prober: Prober) -> Claim:
     """Return the number of named graphs, up to a limit."""
     try:
@@ -148,6 +162,7 @@ async def names_of_graphs(prober: Prober) -> tuple[str, ...]:
     return tuple(names) if len(names) <= _GRAPHS else ()
 
 
+@_claim
 async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
     """Return whether the default graph contains the named graphs, by a sample of their triples."""
     if not graphs.value:
@@ -162,6 +177,7 @@ async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
     return Claim(True, f"the default graph has all of {len(sample)} triples of named graphs that were checked")
 
 
+@_claim
 async def triples(prober: Prober, *, several: bool) -> Claim:
     """Return the number of triples, up to a limit; triples that several graphs share count once."""
     faults: list[Fault] = []
@@ -178,6 +194,7 @@ async def triples(prober: Prober, *, several: bool) -> Claim:
     raise faults[-1]
 
 
+@_claim
 async def version_of_jena(prober: Prober) -> Claim:
     """Return the version of Jena."""
     rows = await prober.rows("check/version_of_jena", 1)
@@ -203,6 +220,7 @@ _INDEXES: Mapping[EngineName, _Index] = {
 """The text indexes that are known here; other engines have none, or none that was tried."""
 
 
+@_claim
 async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:
     """Return whether the text index of the engine finds words of names, which `predicates` give."""
     index = _INDEXES.get(engine)
@@ -226,7 +244,7 @@ async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[I
 
 
 def _words(names: Iterable[tuple[Iri, Literal]]) -> list[tuple[Iri, str]]:
-    """Return the longest words of names, each with its predicate: long words are no stop words."""
+    """Return the longest words of names, each with its predicate: long words are not stop words."""
     found = {word: predicate for predicate, name in names for word in _WORD.findall(name.value)}
     longest = sorted(found, key=lambda word: (-len(word), word))[:_TRIED]
     return [(found[word], word) for word in longest]

@@ -48,7 +48,7 @@ def check(options: CommonOptions) -> int:
 
     Raises:
         ConfigurationError: An option is wrong.
-        Fault: The endpoint cannot be reached, or it is no SPARQL endpoint.
+        Fault: The endpoint cannot be reached, or it is not a SPARQL endpoint.
     """
     report = _checked(options)
     if options.as_json:
@@ -88,7 +88,7 @@ def rendered(report: Report) -> RenderableType:
         # Not wrapped, however long: the lines are there to be copied.
         settings = [Text("For the profile:", STRONG), Text(), Unwrapped(Text(report.settings.rstrip()))]
     return sections(
-        [Text.assemble((clean(report.place), STRONG), " answers SPARQL queries.")],
+        [Text.assemble("Checked ", (clean(report.place), STRONG), ": it answers SPARQL queries.")],
         [table],
         [*map(_compared, report.comparisons)],
         [*map(warned, report.warnings)],
@@ -97,28 +97,20 @@ def rendered(report: Report) -> RenderableType:
 
 
 def _value(name: str, claim: Claim) -> Text:
-    if claim.value is None:
-        return Text("not determined", WARNING)
-    return Text(clean(_words(name, claim)))
-
-
-def _words(name: str, claim: Claim) -> str:
-    value = claim.value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return _number(name, value, at_least=claim.at_least)
-    if name == "engine":
-        return next((traits.name for engine, traits in TRAITS.items() if engine == value), str(value))
-    return str(value)
-
-
-def _number(name: str, value: int, *, at_least: bool) -> str:
-    if name == "row_cap":
-        return f"none up to {value:,} rows" if at_least else f"{value:,} rows"
-    if name == "time_limit":
-        return f"{value:,} s"
-    return f"at least {value:,}" if at_least else f"{value:,}"
+    at_least = "at least " if claim.at_least else ""
+    match claim.value:
+        case None:
+            return Text("not determined", WARNING)
+        case bool(value):
+            return Text("yes" if value else "no")
+        case int(value) if name == "row_cap":
+            return Text(f"none up to {value:,} rows" if claim.at_least else f"{value:,} rows")
+        case int(value):
+            return Text(f"{at_least}{value:,}{' s' if name == 'time_limit' else ''}")
+        case value if name == "engine":
+            return Text(next((traits.name for engine, traits in TRAITS.items() if engine == value), clean(value)))
+        case value:
+            return Text(clean(value))
 
 
 def _compared(comparison: Comparison) -> RenderableType:

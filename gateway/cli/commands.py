@@ -110,8 +110,8 @@ def _program(
     """Let a language model explore an RDF graph, or explore it yourself.
 
     `serve` offers the graph to a model, as six tools over MCP. The other commands ask the same questions from a
-    terminal. Each takes a graph (--graph FILE, --endpoint URL, or a --profile that has an endpoint); without one, it
-    uses the demo graph.
+    terminal. Each command takes a graph (--graph FILE, --endpoint URL, or a --profile that has an endpoint); without
+    one, it uses the demo graph.
     """
     lower_level(options.verbose)
     if context.invoked_subcommand is None:
@@ -184,7 +184,7 @@ def describe(
     arguments: Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)],
     options: _Common,
 ) -> Request:
-    """Show everything that is known about entities, except their edges.
+    """Show all that is known about entities, except edges.
 
     ID is as `search` prints it. With --json, one ID gives the answer of describe_entity, several IDs give that of
     describe_entities.
@@ -275,11 +275,11 @@ def check(
         ),
     ],
 ) -> Request:
-    """Find out what an endpoint supports, and compare its answers to two clients.
+    """Find out what an endpoint supports, with evidence.
 
-    URL is a SPARQL query endpoint. Without it, the profile's endpoint, a file or the demo graph is checked. A few dozen
-    harmless queries are sent, to this endpoint only. The exit status is 0, 1 if the two clients get different answers,
-    or 2 for an error.
+    Some of its answers are compared with those that another client gets. URL is a SPARQL query endpoint. Without it,
+    the profile's endpoint, a file or the demo graph is checked. A few dozen harmless queries are sent, to this endpoint
+    only. The exit status is 0, 1 if the two clients get different answers, or 2 for an error.
     """
     if url is not None and options.endpoint is not None:
         raise ConfigurationError("The endpoint was given twice.", valid="Give only the URL.")
@@ -298,18 +298,18 @@ _IndexOptions = Annotated[CommonOptions, common("endpoint", "contact", "profile"
 
 @_command("index -e http://127.0.0.1:3030/ds/sparql", "index -p films.toml")
 def index(*, options: _IndexOptions) -> Request:
-    """Read all names of an endpoint into a label index on this machine.
+    """Build a local label index of the names of an endpoint.
 
-    Searches then use the index, which also finds misspelled names, and no longer query the endpoint. Reading may take
-    long; if it is interrupted, the next call continues where it stopped. Graphs in files need no call: their index is
-    built automatically.
+    Searches then use the index, which also finds misspelled names, and no longer query the endpoint. Reading all names
+    may take long; if it is interrupted, the next call continues where it stopped. Graphs in files need no call: their
+    index is built automatically.
     """
     return _index(options, rebuild=False)
 
 
 @_command("refresh -e http://127.0.0.1:3030/ds/sparql")
 def refresh(*, options: _IndexOptions) -> Request:
-    """Rebuild what is stored for an endpoint: its label index and its schema.
+    """Rebuild the stored label index and schema of an endpoint.
 
     The old ones stay in use until the new ones are complete.
     """
@@ -327,9 +327,9 @@ def _index(options: CommonOptions, *, rebuild: bool) -> Request:
 
 @_command("demo")
 def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> Request:
-    """Run a scripted session of a model on the demo graph: six tools over MCP.
+    """Run a scripted session of a model on the demo graph.
 
-    This starts a server over standard input and output, and a client that asks what a model would ask.
+    This starts an MCP server over standard input and output, and a client that calls its tools as a model would.
     """
 
     def run() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from mcp import Client, StdioServerParameters
@@ -17,14 +16,7 @@ from rich.text import Text
 from gateway.cli.layout import Unwrapped
 from gateway.cli.screen import Screen
 from gateway.cli.tool_call import rendered
-from gateway.engine.answers import (
-    Answer,
-    BfsResult,
-    EntitiesResult,
-    IntersectionResult,
-    SchemaResult,
-    SearchResult,
-)
+from gateway.engine.answers import Answer, BfsResult, EntitiesResult, IntersectionResult, SchemaResult, SearchResult
 from gateway.errors import GatewayError
 from gateway.escaping import json_text
 
@@ -40,21 +32,16 @@ class Session:
         self._client = client
         self._screen = screen
 
-    async def call(
-        self,
-        model: type[AnyAnswer],
-        why: str,
-        tool: str,
-        **arguments: Any,
-    ) -> AnyAnswer:
+    async def call(self, model: type[AnyAnswer], title: str, tool: str, **arguments: Any) -> AnyAnswer:
         """Print a call of a tool and its answer, and return the answer.
 
         Raises:
             GatewayError: The tool answered with an error.
         """
+        written = ", ".join(f"{name}={json_text(value)}" for name, value in arguments.items())
         self._screen.show()
-        self._screen.show(Text(f"{why} {_RULE}"[: len(_RULE)], style="dim"))
-        self._screen.show(Unwrapped(Text(f"{tool}({_written(arguments)})", style="bold")))
+        self._screen.show(Text(f"{title} {_RULE}"[: len(_RULE)], style="dim"))
+        self._screen.show(Unwrapped(Text(f"{tool}({written})", style="bold")))
         self._screen.show()
         result = await self._client.call_tool(tool, arguments)
         if result.is_error:
@@ -90,45 +77,16 @@ async def _run(screen: Screen) -> None:
 async def _steps(session: Session) -> None:
     await session.call(SchemaResult, "1. Orient: what is in this graph?", "describe_schema")
     found = await session.call(
-        SearchResult,
-        "2. Resolve: which entity is warfarin?",
-        "search_entities",
-        query="warfarin",
-        node_types=["Drug"],
+        SearchResult, "2. Resolve: which entity is warfarin?", "search_entities", query="warfarin", node_types=["Drug"]
     )
     seed = found.result[0].id
-    around = await session.call(
-        BfsResult,
-        "3. Survey: what is around it? Only IDs, types and triples",
-        "bfs_query",
-        seeds=[seed],
-        max_hops=1,
-        topology_only=True,
-    )
+    title = "3. Survey: what is around it? Only IDs, types and triples"
+    around = await session.call(BfsResult, title, "bfs_query", seeds=[seed], max_hops=1, topology_only=True)
     genes = [node.id for node in around.nodes if node.entity_type in {"m:Gene", "m:Protein"}]
-    await session.call(
-        EntitiesResult,
-        "4. Expand: what are the genes and proteins among them?",
-        "describe_entities",
-        ids=genes,
-    )
-    await session.call(
-        BfsResult,
-        "5. Ask again: the drugs it interacts with, with evidence; other nodes as stubs",
-        "bfs_query",
-        seeds=[seed],
-        max_hops=1,
-        node_types=["Drug"],
-        predicates=["INTERACTS_WITH"],
-    )
-    await session.call(
-        IntersectionResult,
-        "6. Intersect: what do warfarin and aspirin have in common?",
-        "intersect_subgraphs",
-        seeds=[seed, "drug:aspirin"],
-        k=1,
-    )
-
-
-def _written(arguments: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={json_text(value)}" for name, value in arguments.items())
+    title = "4. Expand: what are the genes and proteins among them?"
+    await session.call(EntitiesResult, title, "describe_entities", ids=genes)
+    title = "5. Ask again: the drugs it interacts with, with evidence; other nodes as stubs"
+    filters = {"node_types": ["Drug"], "predicates": ["INTERACTS_WITH"]}
+    await session.call(BfsResult, title, "bfs_query", seeds=[seed], max_hops=1, **filters)
+    title = "6. Intersect: what do warfarin and aspirin have in common?"
+    await session.call(IntersectionResult, title, "intersect_subgraphs", seeds=[seed, "drug:aspirin"], k=1)

@@ -55,7 +55,7 @@ class CommonOptions:
             "--contact",
             callback=not_empty,
             metavar="ADDRESS",
-            help="Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: BFSQL_CONTACT.",
+            help="Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: $BFSQL_CONTACT.",
         ),
     ] = None
     store: Annotated[

@@ -153,7 +153,7 @@ def warned(text: str) -> Text:
 
 
 def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:
-    """Return what was left out to keep the answer small, by step."""
+    """Return what was omitted to limit the size of the answer, by step."""
     return [warned(_step(step, count)) for step, count in (steps or {}).items()]
 
 

@@ -137,7 +137,7 @@ class GatewayOpener:
             result = error
         except _StoppedError:
             result = GatewayError("The server is stopping.")
-        except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and calls wait for the result
+        except BaseException:  # noqa: BLE001 - a panic in the engine is not an Exception, and calls wait for the result
             _log.exception("the graph cannot be opened")
             result = GatewayError("This gateway has a defect; the details are in its log.")
         try:

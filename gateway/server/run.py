@@ -102,7 +102,8 @@ def _guarded(opener: GatewayOpener, calls: Calls, host: str) -> HttpGuard:
 
 def _security(host: str) -> TransportSecuritySettings:
     """Return the hosts and origins that are served: this machine, with any port or without one."""
-    names = _names(host)
+    given = f"[{host}]" if ":" in host else host
+    names = list(dict.fromkeys(["127.0.0.1", "localhost", "[::1]", given]))
     origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -168,8 +169,3 @@ def listen(host: str, port: int) -> socket.socket:
             f"Port {port} cannot be used: {error.strerror or error}.", next_step="Choose another one with --port."
         ) from error
     return listening
-
-
-def _names(host: str) -> list[str]:
-    given = f"[{host}]" if ":" in host else host
-    return list(dict.fromkeys(["127.0.0.1", "localhost", "[::1]", given]))

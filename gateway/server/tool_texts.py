@@ -1,7 +1,7 @@
 """The texts that a model reads before its first call: titles and descriptions of tools, and the instructions.
 
 Clients cut descriptions and instructions at about 2,000 characters (docs/notes/mcp.md, "What clients cut"), so
-each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is no
+each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is not an
 instruction: of it, only plain CURIEs stand here.
 """
 
@@ -48,8 +48,8 @@ TOOLS: Mapping[str, Text] = {
         "Find entities by name",
         "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Always call it before "
         "bfs_query when you have no ID: never make one up. Names are ambiguous: look at entity_type, name, description "
-        "and match before you choose a seed: label and alias are the very name, some words and similar are guesses. "
-        "Use node_types to keep out types that flood the result, such as papers. searched says how it was searched; "
+        "and match before you choose a seed: label and alias mean the exact name, some words and similar are guesses. "
+        "Use node_types to exclude types that flood the result, such as papers. searched says how it was searched; "
         "exhaustive=false: an entity that is not found may still be there, so try other words or the exact name.",
     ),
     "bfs_query": Text(
@@ -78,8 +78,8 @@ TOOLS: Mapping[str, Text] = {
         "Find what entities share",
         "Intersect: only the nodes within k hops of every seed, and all edges among them. Use it for what several "
         "entities have in common instead of comparing bfs_query results yourself. Begin with k=1; k=2 finds what is "
-        "connected through a shared neighbor; via=true says how each node hangs together with the seeds. Filters "
-        "and pages work as in bfs_query.",
+        "connected through a shared neighbor; via=true shows a path from each node to each seed. Filters and "
+        "pages work as in bfs_query.",
     ),
 }
 

@@ -27,7 +27,7 @@ _LONGEST = 500
 
 
 def is_contact(text: str) -> bool:
-    """Tell whether a text can be sent as a contact: as a comment of `User-Agent` (RFC 9110, 10.1.5)."""
+    """Return whether a text can be sent as a contact: as a comment of `User-Agent` (RFC 9110, 10.1.5)."""
     return len(text) <= _LONGEST and _CONTACT.fullmatch(text) is not None
 
 
@@ -50,7 +50,7 @@ def contact_for(host: str, given: str) -> str:
 
 
 def is_of_wikimedia(host: str) -> bool:
-    """Tell whether a host is one of Wikimedia's."""
+    """Return whether a host is one of Wikimedia's."""
     name = host.lower().rstrip(".")
     return any(name == domain or name.endswith(f".{domain}") for domain in _WIKIMEDIA)
 

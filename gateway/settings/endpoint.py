@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from gateway.settings.contact import is_contact
 from gateway.settings.secret import Reference, Unquoted, is_reference
-from gateway.settings.section import HeaderName, HeaderValue, Iris, Seconds, Section
+from gateway.settings.section import HeaderName, HeaderValue, Iris, Seconds, Section, Url
 from gateway.settings.urls import is_secret_name, url_problem
 
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
@@ -197,7 +197,7 @@ class AccessSettings(Section):
 class EndpointSettings(Section):
     """Where the graph is, how requests are sent there, and what the endpoint grants."""
 
-    url: Annotated[str, Unquoted()] = Field(
+    url: Url = Field(
         default="",
         description="The SPARQL query endpoint. `--endpoint` overrides it. Ignored if a graph file is given.",
     )
@@ -249,13 +249,6 @@ class EndpointSettings(Section):
     timeout: TimeoutSettings = TimeoutSettings()
     quota: QuotaSettings = QuotaSettings()
     access: AccessSettings = AccessSettings()
-
-    @field_validator("url")
-    @classmethod
-    def _no_secret_url(cls, value: str) -> str:
-        if value and (problem := url_problem(value)):
-            raise ValueError(problem)
-        return value
 
     @field_validator("contact")
     @classmethod

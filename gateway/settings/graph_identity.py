@@ -30,7 +30,7 @@ class GraphIdentity:
         graphs: The named graphs that together are the graph; empty for the default graph.
         edges: The profile's edge rule.
         names: The predicates of names and of synonyms.
-        ways: The evidence models in use; nodes of evidence are no nodes of the graph.
+        ways: The evidence models in use; nodes of evidence are not nodes of the graph.
         labels: What else decides on names: predicates of descriptions, languages, and entities of predicates.
         access: A hash of the user, without secrets: another user may see another graph.
     """

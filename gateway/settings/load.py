@@ -62,7 +62,7 @@ def load_profile(name_or_path: str) -> Profile:
     """Load a built-in profile by its name, or a TOML file by its path.
 
     Raises:
-        ConfigurationError: There is no such profile, it is no TOML, or a key or value in it is wrong; the text
+        ConfigurationError: There is no such profile, it is not TOML, or a key or value in it is wrong; the text
             names the file, the key and the nearest valid key.
     """
     path = _path_of(name_or_path)

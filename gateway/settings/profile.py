@@ -20,9 +20,8 @@ from gateway.settings.limits import (
     SizeSettings,
     SnapshotSettings,
 )
-from gateway.settings.secret import Unquoted
-from gateway.settings.section import Section
-from gateway.settings.urls import is_of_own_network, url_problem
+from gateway.settings.section import Section, Url
+from gateway.settings.urls import is_of_own_network
 from gateway.settings.vocabulary import (
     EdgeSettings,
     EvidenceSettings,
@@ -54,7 +53,7 @@ class SearchSettings(Section):
             "compared in full."
         ),
     )
-    api: Annotated[str, Unquoted()] = Field(
+    api: Url = Field(
         default="",
         description=(
             "The `api.php` of the Wikibase whose entities the endpoint has (`https://www.wikidata.org/w/api.php`). "
@@ -72,9 +71,7 @@ class SearchSettings(Section):
 
     @field_validator("api")
     @classmethod
-    def _no_secret_url(cls, value: str) -> str:
-        if value and (problem := url_problem(value)):
-            raise ValueError(problem)
+    def _is_bare(cls, value: str) -> str:
         if "?" in value or "#" in value:
             raise ValueError("it must be the URL of api.php, without anything after it")
         return value

@@ -17,7 +17,7 @@ _LONGEST = 1 << 13
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether a text says where a secret is."""
+    """Return whether a text says where a secret is."""
     return _REFERENCE.fullmatch(text) is not None
 
 
@@ -66,7 +66,7 @@ def read(reference: str, setting: str) -> SecretStr:
 
 
 def _text_of(path: Path) -> str | None:
-    """Return what a file holds, without the line's end; the error of one that is no text would show its bytes."""
+    """Return what a file holds, without the line's end; the error of one that is not text would show its bytes."""
     try:
         # Another kind of file may have no end, or wait for somebody who writes.
         if not path.is_file():

@@ -9,6 +9,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.errors import quoted
+from gateway.settings.secret import Unquoted
+from gateway.settings.urls import url_problem
 
 _WORD = re.compile(r"<?[^\x00-\x20<>\"{}|^`\\]+>?")
 """What may stand in an IRI, in a CURIE or in a local name (SPARQL 1.1, 19.8)."""
@@ -57,6 +59,15 @@ def _header_value(text: str) -> str:
         raise ValueError("a header may contain only printable ASCII characters")
     return text
 
+
+def _url(value: str) -> str:
+    if value and (problem := url_problem(value)):
+        raise ValueError(problem)
+    return value
+
+
+Url = Annotated[str, AfterValidator(_url), Unquoted()]
+"""A URL without a secret in it, or an empty text for none."""
 
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 HeaderValue = Annotated[str, AfterValidator(_header_value)]

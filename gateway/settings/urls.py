@@ -1,4 +1,4 @@
-"""What a URL in a setting may be: no secret stands in it, and who can read what is sent there."""
+"""What a URL in a setting may be: no secret is part of it, and who can read what is sent there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECRET_NAME = re.compile(
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether the value of a header or a parameter of this name is meant to be secret."""
+    """Return whether the value of a header or a parameter of this name is meant to be secret."""
     return _SECRET_NAME.search(name) is not None
 
 
@@ -43,7 +43,7 @@ def url_problem(url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine."""
+    """Return whether a host is this machine."""
     if host == "localhost":
         return True
     try:
@@ -53,7 +53,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_of_own_network(url: str) -> bool:
-    """Tell whether a URL names a host of the operator's own network: a private address, or a name without a domain."""
+    """Return whether the host of a URL is on the operator's network: a private address, or a name without a domain."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private

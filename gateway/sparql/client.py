@@ -229,7 +229,7 @@ class SparqlClient:
             faults |= await self._echo(new[start : start + size], is_unchanged, call)
         for iri in new:
             if iri in is_unchanged:
-                self._is_unchanged.keep(iri, is_unchanged[iri], getsizeof(iri))
+                self._is_unchanged.add(iri, is_unchanged[iri], getsizeof(iri))
         return faults | {iri: _rewritten(iri) for iri, unchanged in is_unchanged.items() if not unchanged}
 
     async def _echo(self, iris: Sequence[str], is_unchanged: dict[str, bool], call: Call) -> dict[str, Fault]:

@@ -12,7 +12,6 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.name_predicates import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.results.columns import integer, iri, literal, read
-from gateway.sparql.results.rows import Row
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.template import Parameter
 
@@ -57,7 +56,8 @@ class SparqlNameReader:
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
-        rows, more = await self._rows("names_page", {"predicate": predicate, "after": [after] * bool(after)}, call)
+        given: dict[str, Parameter] = {"predicate": predicate, "after": [after] * bool(after)}
+        rows, more = (await self._client.rows("names_page", call, given)).part()
         found = [(entity, (text.value, text.language)) for entity, text in read(rows, _ENTITY, _NAME)]
         if any(entity == after for entity, _ in found):
             raise EndpointFault("The endpoint's pages of names do not go on where they should.")
@@ -89,7 +89,7 @@ class SparqlNameReader:
         after: list[str] = []
         more = True
         while more:
-            rows, more = await self._rows("names_of", {**about, "after": after}, call)
+            rows, more = (await self._client.rows("names_of", call, {**about, "after": after})).part()
             page = {(text.value, text.language): None for text in _NAME(rows)}
             if more and page.keys() <= texts.keys():
                 raise EndpointFault("A page of the names of one entity brought none that was not known.")
@@ -98,10 +98,6 @@ class SparqlNameReader:
         different = {text for text, _ in texts}
         # An engine whose order is not its comparison would skip names between two pages; the number shows it.
         return list(texts), abs(await self._counted("names_of_count", about, call) - len(different))
-
-    async def _rows(self, template: str, parameters: dict[str, Parameter], call: Call) -> tuple[Sequence[Row], bool]:
-        """Return the rows of a page, and whether there are more."""
-        return (await self._client.rows(template, call, parameters)).part()
 
     async def _counted(self, template: str, parameters: dict[str, Parameter], call: Call) -> int:
         rows = (await self._client.rows(template, call, parameters)).whole()

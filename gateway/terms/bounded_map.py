@@ -30,7 +30,7 @@ class BoundedMap(Generic[Key, Value]):
         """Return the number of values."""
         return len(self.known)
 
-    def keep(self, key: Key, value: Value, size: int) -> None:
+    def add(self, key: Key, value: Value, size: int) -> None:
         """Add a value of a new key, unless both together, `size` bytes, take more than a tenth of the memory."""
         size += _ENTRY
         if size > self._bytes // 10:

@@ -26,7 +26,7 @@ def compact(name: str) -> str:
 def fold_accents(name: str) -> str:
     """Return the folded form without the accents of Latin, Greek and Cyrillic letters.
 
-    The vowel signs of other scripts stay, because they are no accents.
+    The vowel signs of other scripts stay, because they are not accents.
     """
     folded = fold(name)
     if folded.isascii():

@@ -30,7 +30,7 @@ REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 """The predicates from an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""
 
 EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
-"""Predicates that only an evidence node has; its triples are no edges (docs/contract.md, "Nodes and edges")."""
+"""Predicates that only an evidence node has; its triples are not edges (docs/contract.md, "Nodes and edges")."""
 
 SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
 """From a singleton property to its general property (Nguyen, Bodenreider, Sheth, WWW 2014)."""
@@ -55,11 +55,11 @@ SCHEMA_TERM_CLASSES = frozenset(
         "SymmetricProperty", "TransitiveProperty",
     )]
 )  # fmt: skip
-"""Classes of schema terms, which are no entity types (docs/contract.md, "Entity types")."""
+"""Classes of schema terms, which are not entity types (docs/contract.md, "Entity types")."""
 
 
 def is_entity_type(iri: str) -> bool:
-    """Return whether a class is a type of entities: it is no class of schema terms, and no blank node."""
+    """Return whether a class is a type of entities: it is neither a class of schema terms nor a blank node."""
     return iri not in SCHEMA_TERM_CLASSES and not is_skolem(iri)
 
 
@@ -86,7 +86,7 @@ DESCRIPTION_PREDICATES = (
 """The default roles of predicates, the strongest first."""
 
 NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
-"""The predicates that are no edges by default; the profile adds the type predicate.
+"""The predicates that are not edges by default; the profile adds the type predicate.
 
 Listed in docs/profiles.md, "edges: which triples are edges". Other predicates of names are edges where their object is
 a node.

@@ -132,7 +132,7 @@ def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:
 
 
 def in_best_language(literals: Iterable[Literal], preferred: Sequence[str]) -> list[Literal]:
-    """Return the texts in the best language that occurs, and all literals that are no text."""
+    """Return the texts in the best language that occurs, and all literals that are not text."""
     given = list(literals)
     texts = [literal for literal in given if literal.language or not literal.datatype]
     if not texts:

@@ -34,7 +34,7 @@ _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
     | {"news", "ni", "oid", "tag", "tel", "urn", "ws", "wss"}
 )
-"""Schemes of IRIs without `//`, which are no undeclared prefixes."""
+"""Schemes of IRIs without `//`, which are not undeclared prefixes."""
 
 _REMEMBERED_BYTES = 32 << 20
 """Memory for some 100,000 short forms of ordinary length: a traversal shortens each IRI once."""
@@ -120,7 +120,7 @@ class PrefixMap:
         short = self._short.known.get(iri)
         if short is None:
             short = self._shorten(iri)
-            self._short.keep(iri, short, getsizeof(iri) + getsizeof(short))
+            self._short.add(iri, short, getsizeof(iri) + getsizeof(short))
         return short
 
     def _shorten(self, iri: str) -> str:
@@ -159,7 +159,7 @@ class PrefixMap:
         """Return the IRI of an ID, of an IRI, or of ``<IRI>``.
 
         Raises:
-            InputError: The result is no legal IRI, or is too long.
+            InputError: The result is not a legal IRI, or is too long.
         """
         if text.startswith("<") and text.endswith(">"):
             iri = text[1:-1]

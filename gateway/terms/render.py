@@ -33,7 +33,7 @@ def iri(value: str) -> str:
     """Render an IRI as ``<...>``.
 
     Raises:
-        InputError: The text is no legal IRI (SPARQL 1.1 section 19.8, IRIREF).
+        InputError: The text is not a legal IRI (SPARQL 1.1 section 19.8, IRIREF).
     """
     if not is_iri(value):
         raise InputError(

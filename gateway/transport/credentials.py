@@ -10,7 +10,7 @@ import base64
 import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -90,11 +90,7 @@ def access_to(url: str, settings: EndpointSettings) -> Access:
         ConfigurationError: The URL is wrong or holds a secret, a contact is demanded and not given, a secret or
             certificate cannot be read, or a secret would go unencrypted over a network. The text holds no secret.
     """
-    if problem := url_problem(url):
-        raise ConfigurationError(f"The endpoint is wrong: {problem}.")
-    parts = urlsplit(url)
-    contact = contact_for(parts.hostname or "", settings.contact)
-    proxy, proxy_headers = _proxy(settings.access)
+    access = access_without_credentials(url, settings, "The endpoint")
     authorization, login = _credentials(settings.access)
     secret = {
         **authorization,
@@ -103,20 +99,13 @@ def access_to(url: str, settings: EndpointSettings) -> Access:
             for name, reference in settings.access.secret_headers.items()
         },
     }
+    parts = urlsplit(url)
     hidden = parts.scheme == "https" or settings.access.credentials_over_http
-    if (secret or login) and not hidden and (proxy or not is_loopback(parts.hostname or "")):
+    if (secret or login) and not hidden and (access.proxy or not is_loopback(parts.hostname or "")):
         raise ConfigurationError("The endpoint's credentials would go unencrypted over a network.", valid=_FIX_HTTP)
-    # Towards a plain endpoint there is no CONNECT: the proxy reads the request itself.
-    plain = proxy_headers if parts.scheme == "http" else {}
-    return Access(
-        headers={"User-Agent": user_agent(contact), **settings.access.headers, **secret, **plain},
-        proxy=proxy,
-        proxy_headers=proxy_headers,
-        tls=_trust(settings.access.ca_bundle),
-        login=login,
-        connect_seconds=settings.requests.connect_seconds,
-        contact=contact,
-    )
+    # A header of the profile replaces ours, but for the proxy's.
+    headers = {**access.headers, **settings.access.headers, **secret, **_for_proxy(parts.scheme, access.proxy_headers)}
+    return replace(access, headers=headers, login=login)
 
 
 def access_without_credentials(url: str, settings: EndpointSettings, setting: str) -> Access:
@@ -136,15 +125,19 @@ def access_without_credentials(url: str, settings: EndpointSettings, setting: st
     parts = urlsplit(url)
     contact = contact_for(parts.hostname or "", settings.contact)
     proxy, proxy_headers = _proxy(settings.access)
-    plain = proxy_headers if parts.scheme == "http" else {}
     return Access(
-        headers={"User-Agent": user_agent(contact), **plain},
+        headers={"User-Agent": user_agent(contact), **_for_proxy(parts.scheme, proxy_headers)},
         proxy=proxy,
         proxy_headers=proxy_headers,
         tls=_trust(settings.access.ca_bundle),
         connect_seconds=settings.requests.connect_seconds,
         contact=contact,
     )
+
+
+def _for_proxy(scheme: str, proxy_headers: dict[str, str]) -> dict[str, str]:
+    """Return the proxy's headers where it reads the request itself: towards a plain endpoint there is no CONNECT."""
+    return proxy_headers if scheme == "http" else {}
 
 
 def user_agent(contact: str, library: str = "aiohttp") -> str:

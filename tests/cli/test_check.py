@@ -56,7 +56,7 @@ def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_pa
     with serving(Pretender(FUSEKI)) as url:
         ran = run("check", url, "--profile", quick(tmp_path))
     assert (ran.status, ran.err) == (0, "")
-    assert f"{url} answers SPARQL queries." in ran.out
+    assert f"Checked {url}: it answers SPARQL queries." in ran.out
     assert "Engine            Apache Jena Fuseki" in ran.out
     assert "Time-out          not determined" in ran.out
     assert "the number of triples: 10, the same as SPARQLWrapper" in ran.out
@@ -116,7 +116,7 @@ def test_a_web_page_is_one_error_with_status_2(run: Run) -> None:
     ("argv", "said"),
     [
         (["check", "ftp://example.org/"], "begins with http:// or https://"),
-        (["check", "http://someone:secret@127.0.0.1/"], "a user or a password stands in the URL"),
+        (["check", "http://someone:secret@127.0.0.1/"], "the URL contains a user or a password"),
         (["check", "http://127.0.0.1/", "-e", "http://127.0.0.1/"], "given twice"),
         (["check", "http://127.0.0.1/", "-g", "films.ttl"], "Both a graph and an endpoint"),
         (["check", "-g", "nothing.ttl"], "nothing.ttl"),
@@ -132,7 +132,7 @@ def test_a_wrong_command_line_is_one_error_with_status_2(run: Run, argv: list[st
 def test_a_graph_file_is_checked_too_as_far_as_that_goes(run: Run, films: Path) -> None:
     ran = run("check", "--graph", films)
     assert (ran.status, ran.err) == (0, "")
-    assert "films.ttl answers SPARQL queries." in ran.out
+    assert "Checked films.ttl: it answers SPARQL queries." in ran.out
     assert "POST              not determined" in ran.out
     assert "For the profile" not in ran.out
 

@@ -40,10 +40,10 @@ def in_process() -> InProcess:
 def test_what_is_remembered_is_bounded_and_what_is_known_stays_right() -> None:
     remembered: BoundedMap[str, int] = BoundedMap(10_000)
     for number in range(10_000):
-        remembered.keep(str(number), number, 100)
+        remembered.add(str(number), number, 100)
         assert remembered.known[str(number)] == number
         assert len(remembered) <= 10_000 // 220
-    remembered.keep("large", 1, 2_000)
+    remembered.add("large", 1, 2_000)
     assert "large" not in remembered.known
 
 

@@ -66,7 +66,7 @@ async def test_a_request_that_is_too_long_is_refused_and_not_read_to_its_end(chu
     endless = (part(bytes(size), more=True) for _ in range(chunks))
     start, body = await asked(app, endless)
     assert start["status"] == 413
-    assert b"1,048,576 bytes at most" in body["body"]
+    assert b"at most 1,048,576 bytes" in body["body"]
     assert app.asked == []
 
 

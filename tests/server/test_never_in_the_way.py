@@ -221,7 +221,7 @@ async def test_a_load_stops_when_the_server_ends(era: ConnectMode) -> None:
         await closing
         assert gate.has_ended.is_set()
         late = await asyncio.gather(opener.gateway(_ignore), return_exceptions=True)
-    assert "ending" in str(late[0])
+    assert "stopping" in str(late[0])
 
 
 async def _ignore(done: float, total: float, message: str) -> None:
@@ -260,7 +260,7 @@ async def test_a_client_is_answered_although_the_endpoint_hangs(wire: Wire, era:
         instructions = client.instructions or ""
         described_as = await described(client)
         early = await client.call_tool("describe_entity", {"id": "http://example.org/a"})
-        while "Call again in a while" in text_of(early):
+        while "Call again later" in text_of(early):
             early = await client.call_tool("describe_entity", {"id": "http://example.org/a"})
     assert instructions.endswith("The graph: Pills.")
     assert "entity types:" not in described_as

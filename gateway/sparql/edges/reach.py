@@ -73,7 +73,7 @@ class ReachReader:
                 distances.setdefault(reached, hop + 1)
             if not neighbours.mark.whole:
                 if isinstance(neighbours.mark.fault, _BlankNodesError):
-                    self._near_blanks.keep((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
+                    self._near_blanks.add((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
                 return Reach(distances, neighbours.mark)
         return Reach(distances)
 

@@ -51,7 +51,6 @@ _AS_TYPED = (
     "index of the names with `bfsql-gateway index`."
 )
 
-_log = logging.getLogger(__name__)
 _ROOM = 4_000
 """Characters of all variants together; the least likely ones come last."""
 
@@ -202,17 +201,13 @@ class NameCount:
             self._counted_for, self._known = self._name_predicates.all, {}
         if bound not in self._known:
             try:
-                self._known[bound] = await self._count(bound, call) <= bound
+                given: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": bound + 1}
+                answer = await self._client.rows("search/name_count", call, given)
+                self._known[bound] = sum(integer("count")(answer.whole())) <= bound
             except Fault as fault:
                 _log.info("the names of the graph could not be counted: %s", fault)
                 return False
         return self._known[bound]
-
-    async def _count(self, bound: int, call: Call) -> int:
-        answer = await self._client.rows(
-            "search/name_count", call, {"predicates": list(self._name_predicates.all), "most": bound + 1}
-        )
-        return sum(integer("count")(answer.whole()))
 
 
 def variants(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
