@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from gateway.cache.store import CachedStore
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
+from gateway.errors import InputError
 from gateway.settings.limits import SizeSettings, SnapshotSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NameSettings
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
@@ -43,7 +45,7 @@ class Paged:
         while pages[-1].next_offset is not None:
             if forgetting:
                 self.gateway.forget_snapshots()
-            pages.append(self.ask(question, limit=limit, offset=pages[-1].next_offset, snapshot=pages[-1].snapshot))
+            pages.append(self.ask(question, limit=limit, **further(pages[-1])))
         return pages
 
 
@@ -55,16 +57,21 @@ def paged(embedded: Column) -> Iterator[Paged]:
         runner.run(gateway.close())
 
 
+def further(page: BfsResult) -> dict[str, Any]:
+    """Return the arguments of the page after a page."""
+    return {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
+
+
 def assert_one_answer(pages: Sequence[BfsResult], whole: BfsResult) -> None:
-    """Check that pages put together are the unpaged result, and account for every edge once."""
+    """Check that pages put together are the unpaged result, each edge on the page of its later end."""
     assert [node for page in pages for node in page.nodes] == whole.nodes
     position = {node.id: number for number, page in enumerate(pages) for node in page.nodes}
-    on_one_page = [edge for edge in whole.edges if position[edge.subject] == position[edge.object]]
-    on_pages = [edge for page in pages for edge in page.edges]
-    assert sorted(on_pages, key=_triple) == sorted(on_one_page, key=_triple)
-    # An edge between two pages is counted by both (docs/contract.md, "Pages"), so half of their sum is its number.
-    across = sum(page.edges_across_pages or 0 for page in pages)
-    assert len(on_pages) + across / 2 == whole.edge_count
+    for number, page in enumerate(pages):
+        later = {_triple(edge): max(position[edge.subject], position[edge.object]) for edge in whole.edges}
+        assert [edge for edge in whole.edges if later[_triple(edge)] == number] == page.edges
+        ends = [{position[edge.subject], position[edge.object]} for edge in whole.edges]
+        assert sum(min(each) == number < max(each) for each in ends) == (page.edges_on_later_pages or 0)
+    assert sum(len(page.edges) for page in pages) == whole.edge_count
     assert {(page.node_count, page.edge_count) for page in pages} == {(whole.node_count, whole.edge_count)}
     assert all(page.schema_summary == whole.schema_summary for page in pages)
     assert not any(page.result_changed for page in pages)
@@ -224,3 +231,55 @@ async def test_an_answer_that_does_not_fit_is_paged_and_says_how_to_go_on(embedd
             assert len(answer.model_dump_json(exclude_none=True).encode()) <= 4_000
             nodes += answer.nodes
     assert len(nodes) == len({node.id for node in nodes}) == answer.node_count
+
+
+def _star_of_neighbours(count: int) -> pyoxigraph.Store:
+    """Return a graph in which the last neighbour of a hub has an edge to and from every other one."""
+    names = [f"n{number:03}" for number in range(count)]
+    engine = _triples(*names, "z")
+    text = "\n".join(f"<urn:x:z> <urn:x:p> <urn:x:{name}> . <urn:x:{name}> <urn:x:q> <urn:x:z> ." for name in names)
+    engine.load(text.encode(), pyoxigraph.RdfFormat.TURTLE)
+    return engine
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("topology_only", [True, False])
+@pytest.mark.parametrize("limit", [None, 1, 60, 81, 82])
+async def test_the_edges_of_one_node_go_on_over_pages_that_they_fill(limit: int | None, topology_only: bool) -> None:
+    async with _over(_star_of_neighbours(80)) as gateway:
+        whole = await gateway.bfs_query(["urn:x:hub"], 2, topology_only=True)
+        pages = [await gateway.bfs_query(["urn:x:hub"], 2, limit=limit, max_tokens=700, topology_only=topology_only)]
+        while pages[-1].next_offset is not None:
+            pages.append(
+                await gateway.bfs_query(
+                    ["urn:x:hub"], 2, limit=limit, max_tokens=700, topology_only=topology_only, **further(pages[-1])
+                )
+            )
+    assert all(len(page.model_dump_json(exclude_none=True).encode()) <= 2_800 for page in pages)
+    assert [node.id for page in pages for node in page.nodes] == [node.id for node in whole.nodes]
+    on_pages = [_triple(edge) for page in pages for edge in page.edges]
+    assert sorted(on_pages) == [_triple(edge) for edge in whole.edges]
+    assert len(on_pages) == whole.edge_count == 80 + 1 + 160
+    continued = [page for page in pages if page.next_edge]
+    assert continued
+    assert {page.next_offset for page in continued} == {82}
+    assert all((page.edges_on_later_pages or 0) > 0 for page in continued)
+
+
+@pytest.mark.anyio
+async def test_an_edge_to_an_earlier_page_has_names_at_both_ends_where_ids_are_opaque() -> None:
+    engine = _triples("b", "c", "d")
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    engine.load(f'<urn:x:hub> {label} "The hub" .'.encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    async with _over(engine, names=NameSettings(on_stubs=True)) as gateway:
+        first = await gateway.bfs_query(["urn:x:hub"], 1, limit=3, topology_only=True)
+        second = await gateway.bfs_query(["urn:x:hub"], 1, limit=3, topology_only=True, **further(first))
+    assert [(edge.subject, edge.object) for edge in second.edges] == [("urn:x:hub", "urn:x:d")]
+    assert (second.labels or {})["urn:x:hub"] == "The hub"
+
+
+@pytest.mark.anyio
+async def test_an_edge_offset_without_an_offset_is_an_error(embedded: Column) -> None:
+    async with embedded.open("medical") as gateway:
+        with pytest.raises(InputError, match="edge_offset is given without offset"):
+            await gateway.bfs_query(["drug:warfarin"], 1, edge_offset=3)

@@ -60,6 +60,7 @@ _TRAVERSAL: _Texts = {
     "min_mentions": ("N", "Remove nodes with fewer mentions."),
     "limit": ("N", "Maximum number of nodes on a page."),
     "offset": ("N", "Skip the first N nodes."),
+    "edge_offset": ("N", "With --offset: go on after N edges of the node before, as the previous page says."),
     "max_degree": ("N", "Do not expand nodes with more edges, unless they are seeds: keeps hubs out."),
     "max_edges_per_node": ("N", "Maximum number of edges shown per node."),
     "snapshot": ("HASH", "The snapshot of the previous page: a warning says if the answer has changed since."),

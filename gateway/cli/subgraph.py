@@ -19,6 +19,7 @@ from gateway.terms.iri import local_name
 
 _PREDICATE = "green"
 _FAINT = "dim"
+_EARLIER = "on an earlier page"
 
 
 def bfs(answer: BfsResult, offset: int) -> RenderableType:
@@ -78,7 +79,7 @@ class _Names:
     def __init__(self, answer: Subgraph) -> None:
         summary = answer.schema_summary
         self.types = short_names(
-            {*summary.entity_types_found, *(node.entity_type for node in answer.nodes)}, answer.labels
+            {*summary.entity_types_found, *(node.entity_type for node in answer.nodes), _EARLIER}, answer.labels
         )
         self.predicates = short_names(
             {*summary.predicates_found, *(edge.predicate for edge in answer.edges)}, answer.labels
@@ -114,7 +115,7 @@ class _Forest:
     """The nodes of a page as trees.
 
     Attributes:
-        roots: The seeds on the page.
+        roots: The seeds on the page, and those on earlier pages from which nodes on the page were reached.
         detached: By distance, the nodes that were reached from nodes on other pages.
         children: For each node, the nodes first reached from it, with the edges between the two.
         other_edges: The edges in no tree.
@@ -138,12 +139,14 @@ def _forest_of(answer: BfsResult, offset: int) -> _Forest:
         linked.setdefault(edge.subject, []).append(edge.object)
         linked.setdefault(edge.object, []).append(edge.subject)
     place = {node.id: position for position, node in enumerate(answer.nodes)}
-    distance = dict(zip(place, _distances(answer.levels, offset), strict=False))
+    # Of nodes on earlier pages, to which edges may lead, only the distance of the seeds is known here.
+    earlier = [seed for seed in answer.seeds if seed not in place]
+    distance = dict.fromkeys(earlier, 0) | dict(zip(place, _distances(answer.levels, offset), strict=False))
     forest = _Forest()
     for node in answer.nodes:
-        nearer = [other for other in linked.get(node.id, ()) if distance[other] == distance[node.id] - 1]
+        nearer = [other for other in linked.get(node.id, ()) if distance.get(other) == distance[node.id] - 1]
         if nearer:
-            first = min(nearer, key=place.__getitem__)
+            first = min(nearer, key=lambda other: place.get(other, -1))
             edges = between.pop(frozenset((node.id, first)))
             forest.children.setdefault(first, []).append((edges, node))
             forest.tree_edges += len(edges)
@@ -151,9 +154,15 @@ def _forest_of(answer: BfsResult, offset: int) -> _Forest:
             forest.roots.append(node)
         else:
             forest.detached.setdefault(distance[node.id], []).append(node)
+    forest.roots[:0] = [_on_earlier_page(seed, answer) for seed in earlier if seed in forest.children]
     left = {id(edge) for edges in between.values() for edge in edges}
     forest.other_edges = [edge for edge in answer.edges if id(edge) in left]
     return forest
+
+
+def _on_earlier_page(seed: str, answer: BfsResult) -> Node:
+    """Return a seed whose type is not on this page."""
+    return Node(id=seed, entity_type=_EARLIER, name=(answer.labels or {}).get(seed))
 
 
 def _distances(levels: Sequence[int], offset: int) -> Iterator[int]:
@@ -223,7 +232,10 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
         end = offset + len(answer.nodes)
         if answer.nodes:
             edges = counted(len(answer.edges), "edge")
-            parts.append(Text(f"This page: nodes {offset + 1:,} to {end:,}, and the {edges} among them."))
+            earlier = " and to nodes of earlier pages" if offset else ""
+            parts.append(Text(f"This page: nodes {offset + 1:,} to {end:,}, and the {edges} among them{earlier}."))
+        elif answer.edges:
+            parts.append(Text("This page: more edges of the last node of the previous page."))
         else:
             parts.append(warned(f"This page is empty: --offset {offset} is beyond the last node."))
     return parts
@@ -249,13 +261,14 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
         parts.append(warned(f"Omitted from the evidence, as long quotes: {omitted}."))
-    if answer.edges_across_pages:
-        across = counted(answer.edges_across_pages, "edge")
-        parts.append(warned(f"{across} between this page and others, which no page shows."))
     if answer.next_offset is not None:
         more = counted(answer.node_count - answer.next_offset, "more node")
-        snapshot = f" --snapshot {answer.snapshot}" if answer.snapshot else ""
-        parts.append(warned(f"… {more}. Next page: --offset {answer.next_offset}{snapshot}"))
+        if answer.edges_on_later_pages:
+            more += f", and {counted(answer.edges_on_later_pages, 'edge')} from this page to them"
+        go_on = f"--offset {answer.next_offset}"
+        go_on += f" --edge-offset {answer.next_edge}" if answer.next_edge else ""
+        go_on += f" --snapshot {answer.snapshot}" if answer.snapshot else ""
+        parts.append(warned(f"… {more}. Next page: {go_on}"))
     return parts
 
 

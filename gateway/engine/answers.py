@@ -146,10 +146,13 @@ class Subgraph(Answer):
     edges: list[Edge]
     schema_summary: SchemaSummary
     labels: Labels = None
-    edges_across_pages: int | None = Field(
-        default=None, description="Edges between this page and other pages; they are in no page's `edges`."
+    edges_on_later_pages: int | None = Field(
+        default=None, description="Edges of nodes on this page that stand on later pages."
     )
     next_offset: int | None = Field(default=None, description="The `offset` of the next page.")
+    next_edge: int | None = Field(
+        default=None, description="The `edge_offset` of the next page, which goes on with the edges of one node."
+    )
     snapshot: str | None = Field(
         default=None,
         description="Names the answer that the pages belong to; may be sent back with the next page.",

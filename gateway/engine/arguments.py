@@ -119,6 +119,7 @@ class TraversalBase(Arguments):
     ] = 1
     limit: Annotated[Positive | None, Field(description="Nodes on this page; counts stay whole.")] = None
     offset: Annotated[Natural, Field(description="Skip the first nodes: next_offset of the page before.")] = 0
+    edge_offset: Annotated[Natural, Field(description="next_edge of the page before, where it has one.")] = 0
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
     max_degree: Annotated[
         Positive | None,
@@ -151,6 +152,7 @@ class TraversalOptions(TypedDict, total=False):
     min_mentions: int
     limit: int | None
     offset: int
+    edge_offset: int
     max_tokens: int | None
     max_degree: int | None
     max_edges_per_node: int | None

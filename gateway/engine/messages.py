@@ -173,6 +173,14 @@ def offset_past_end(offset: int, nodes: int) -> str:
     return f"offset: {offset} is past the end; there are {nodes} nodes."
 
 
+def edge_offset_alone(tool: str) -> InputError:
+    """Return the error of a page that goes on with the edges of a node, and does not say of which."""
+    return InputError(
+        f"{tool}: edge_offset is given without offset.",
+        valid="Both together: next_edge and next_offset of the page before.",
+    )
+
+
 def negated(edges: int, wholly: int) -> str:
     """Return a warning: assertions deny edges."""
     return (
@@ -266,7 +274,8 @@ TOOL_USAGE_NOTES = (
     "items. describe_entities expands many stubs in one call. intersect_subgraphs answers what all its seeds share. "
     "complete=true means that nothing was cut and an absence is a fact; when it is false, incomplete says what is "
     "missing, and an absence proves nothing. degraded says what was left out to keep the answer small; ask for "
-    "fewer hops or more filters to see it. next_offset is the offset of the next page; send snapshot back with it. "
+    "fewer hops or more filters to see it. next_offset is the offset of the next page; send snapshot back with it, and "
+    "next_edge, where there is one, as edge_offset. "
     "Types and predicates may be written as the ID, the local name or the label."
 )
 

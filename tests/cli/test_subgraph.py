@@ -108,13 +108,13 @@ def test_every_seed_has_its_tree(run: Run, films: Path) -> None:
 def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
     first = run("bfs", "drug:warfarin", "--limit", "6").out
     assert "This page: nodes 1 to 6, and the 5 edges among them." in first
-    assert "edges between this page and others, which no page shows." in first
     assert "not shown: " in first
-    onward = first.partition("! … 10 more nodes. Next page: ")[2].split()
+    onward = first.partition("! … 10 more nodes, and 10 edges from this page to them. Next page: ")[2].split()
     assert onward[:2] == ["--offset", "6"]
     second = run("bfs", "drug:warfarin", "--limit", "6", *onward).out
-    assert "This page: nodes 7 to 12, and the 0 edges among them." in second
-    assert "At distance 1, reached through nodes that are not shown:" in second
+    assert "This page: nodes 7 to 12, and the 6 edges among them and to nodes of earlier pages." in second
+    assert lines(second)[3] == "drug:warfarin  [on an earlier page]"
+    assert second.count("── ") == 6
     assert "has changed" not in second
 
 
@@ -143,8 +143,9 @@ def test_everything_that_an_answer_lacks_is_reported() -> None:
             warnings=["Two types are called T."],
             degraded={"nodes_as_stubs": 4, "edges_bare": 1, "values_shortened": 2, "metadata_failed": 5},
             omitted_texts={"e:quote": 7},
-            edges_across_pages=6,
+            edges_on_later_pages=6,
             next_offset=2,
+            next_edge=5,
             snapshot="abc",
             result_changed=True,
         )
@@ -162,8 +163,7 @@ def test_everything_that_an_answer_lacks_is_reported() -> None:
         "! Shortened to limit the size of the answer: 2 values (long texts and lists).",
         "! The details of 5 items could not be read: try again.",
         "! Omitted from the evidence, as long quotes: e:quote 7.",
-        "! 6 edges between this page and others, which no page shows.",
-        "! … 9 more nodes. Next page: --offset 2 --snapshot abc",
+        "! … 9 more nodes, and 6 edges from this page to them. Next page: --offset 2 --edge-offset 5 --snapshot abc",
     ):
         assert text in out
 

@@ -112,7 +112,7 @@ def _of_subgraph(
         return Verdict.MARKED, ", ".join(sorted({gap.cause for gap in first.incomplete or ()}))
     differences = [
         *_between("nodes", set(listed), nodes),
-        *_between("edges", set(edges), _shown(all_edges, pages, expand)),
+        *_between("edges", set(edges), all_edges),
         *_between("edge_count", first.edge_count, len(all_edges)),
     ]
     if isinstance(first, BfsResult):
@@ -128,12 +128,6 @@ def _expected(question: Question, oracle: OracleGraph) -> tuple[set[str], list[s
         return set(right.distance), right.missing, set(right.edges)
     common = intersect(oracle, question.ids, question.hops, question.max_degree)
     return set(common.nodes), common.missing, set(common.edges)
-
-
-def _shown(edges: set[Edge], pages: Sequence[Subgraph], expand: Expand) -> set[Edge]:
-    """Return the edges with both ends on one page."""
-    page_of = {expand(node.id): number for number, page in enumerate(pages) for node in page.nodes}
-    return {edge for edge in edges if page_of.get(edge[0], -1) == page_of.get(edge[2], -2)}
 
 
 def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph], expand: Expand) -> list[str]:

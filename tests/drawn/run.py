@@ -131,6 +131,6 @@ async def _asked(gateway: Gateway, question: Question, truth: Truth) -> tuple[Ve
 async def _pages(gateway: Gateway, question: Question) -> list[Answer]:
     pages: list[Answer] = [await gateway.call(question.tool, question.arguments)]
     while isinstance(last := pages[-1], Subgraph) and last.next_offset is not None:
-        further = {"offset": last.next_offset, "snapshot": last.snapshot}
+        further = {"offset": last.next_offset, "edge_offset": last.next_edge, "snapshot": last.snapshot}
         pages.append(await gateway.call(question.tool, {**question.arguments, **further}))
     return pages

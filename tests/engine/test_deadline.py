@@ -13,7 +13,7 @@ from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.values import NodeMetadata
-from gateway.engine.presentation.window import Window, edges_across, edges_within
+from gateway.engine.presentation.window import Window, edges_ending, edges_later
 from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid
@@ -140,14 +140,14 @@ EDGES = [Edge(one, "urn:p", other) for one, other in itertools.pairwise(NODES)]
 
 def window() -> Window:
     metadata = NodeMetadata(properties={"x:n": ["n" * 300]})
-    return Window([PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], ending())
+    return Window([PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], [], ending())
 
 
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: edges_within(NODES, EDGES, ending()),
-        lambda: edges_across(NODES[:10], EDGES, ending()),
+        lambda: edges_ending(NODES, 0, 0, EDGES, ending()),
+        lambda: edges_later(NODES, 0, 10, EDGES, ending()),
         lambda: window().size,
         lambda: window().shrink(10, names_on_stubs=False),
         lambda: window().cut(10),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Self
@@ -38,15 +38,18 @@ class MentionedIds:
         return (self.predicates | self.nodes) - self.named.keys()
 
     @classmethod
-    def in_page(cls, header: Header, nodes: Iterable[PageNode], edges: Iterable[PageEdge]) -> Self:
+    def in_page(cls, header: Header, nodes: Sequence[PageNode], edges: Iterable[PageEdge]) -> Self:
         """Return those of a page of a traversal."""
         mentioned = cls(
             {*header.summary.predicates},
             {*header.seeds.ids, *header.summary.types, *chain.from_iterable(gap.ids for gap in header.gaps)},
         )
+        on_page = {node.id for node in nodes}
         mentioned.add_nodes(nodes)
         for edge in edges:
             mentioned.predicates.add(edge.predicate)
+            # The other end of an edge may be on an earlier page.
+            mentioned.nodes.update({edge.subject, edge.object} - on_page)
             if edge.metadata is not None:
                 mentioned._add_evidence(edge.metadata)
         return mentioned

@@ -204,7 +204,8 @@ class SubgraphPage:
         omitted_texts: Long texts left out of the metadata, by predicate.
         labels: Names of IDs, where IDs are opaque.
         next_offset: Where the next page begins; None for the last one.
-        edges_across_pages: Edges between this page and others; None where there are no others.
+        next_edge: How many edges of the last node so far were shown, where the next page goes on with the others.
+        edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
         snapshot: A hash of the whole answer; None where this page is all of it.
         is_result_changed: Whether the caller's snapshot is another one.
     """
@@ -215,7 +216,8 @@ class SubgraphPage:
     omitted_texts: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     next_offset: int | None = None
-    edges_across_pages: int | None = None
+    next_edge: int | None = None
+    edges_on_later_pages: int | None = None
     snapshot: str | None = None
     is_result_changed: bool = False
 

@@ -13,7 +13,7 @@ from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
 from gateway.engine.presentation.reference_shape import size_of_part
 from gateway.engine.presentation.size_limit import limit_subgraph_page, max_bytes
-from gateway.engine.presentation.window import Window, edges_across, edges_within
+from gateway.engine.presentation.window import Window, edges_ending, edges_later, fitting
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology
@@ -26,6 +26,9 @@ from gateway.terms.prefixes import PrefixMap
 
 _SMALLEST_NODE = 25
 """No stub is written in fewer bytes."""
+
+_SMALLEST_EDGE = 45
+"""No edge is written in fewer bytes."""
 
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
@@ -98,7 +101,9 @@ class Presenter:
         known = await self._schema_cache.view(call)
         left = await self._filter.filtered(topology, arguments, known, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        if arguments.offset >= len(left.nodes) > 0:
+        if arguments.edge_offset and not arguments.offset:
+            raise messages.edge_offset_alone(arguments.tool)
+        if arguments.offset >= len(left.nodes) > 0 and not arguments.edge_offset:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
@@ -119,15 +124,22 @@ class Presenter:
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
         """Return nodes and edges without metadata: no more of them than could fit."""
-        arguments, nodes = filtered.traversal.arguments, filtered.topology.nodes
-        deadline = filtered.call.call_deadline
-        stop = len(nodes) if arguments.limit is None else arguments.offset + arguments.limit
-        shown = nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
-        within = edges_within(shown, filtered.topology.edges, deadline)
+        arguments, order = filtered.traversal.arguments, filtered.topology.nodes
+        deadline, offset = filtered.call.call_deadline, arguments.offset
+        stop = len(order) if arguments.limit is None else offset + arguments.limit
+        stop = min(stop, offset + max(1, room // _SMALLEST_NODE))
+        ending = edges_ending(order[:stop], offset, arguments.edge_offset, filtered.topology.edges, deadline)
+        nodes, ends = order[offset:stop], [end for end, _ in ending]
+        totals = [0] * (len(nodes) + 1)
+        for end in ends:
+            totals[end + 1] += 1
+        sizes = [[_SMALLEST_EDGE] * total for total in totals]
+        nodes, places = fitting(nodes, ends, [_SMALLEST_NODE] * len(nodes), sizes, room)
         return Window(
-            [self._stub(node, filtered) for node in deadline.checking(shown)],
-            [self._bare(edge) for _, edge in deadline.checking(within)],
-            [end for end, _ in within],
+            [self._stub(node, filtered) for node in deadline.checking(nodes)],
+            [self._bare(ending[place][1]) for place in deadline.checking(places)],
+            [ends[place] for place in places],
+            totals,
             deadline,
         )
 
@@ -193,7 +205,7 @@ class Presenter:
             excess = size_of_part(page) - limit
             if excess <= 0:
                 return page
-            if len(page.nodes) <= 1:
+            if window.is_smallest:
                 limit_subgraph_page(page, limit)
                 return page
             room = min(room, window.size) - excess
@@ -203,6 +215,8 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
     """Return the page with these nodes and edges."""
     arguments, topology = filtered.traversal.arguments, filtered.topology
     end = arguments.offset + len(window.nodes)
+    last_shown, last_total = window.last_edges
+    is_split = last_shown < last_total
     mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
     page = SubgraphPage(
         replace(
@@ -214,12 +228,13 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
         window.edges,
         omitted_texts=window.omitted_texts,
         labels=labels.of(mentioned),
-        next_offset=end if end < len(topology.nodes) else None,
+        next_offset=end if end < len(topology.nodes) or is_split else None,
+        next_edge=last_shown + (0 if window.nodes else arguments.edge_offset) if is_split else None,
         is_result_changed=arguments.snapshot is not None and arguments.snapshot != topology.content,
     )
-    if arguments.offset or end < len(topology.nodes):
-        shown = topology.nodes[arguments.offset : end]
-        page.edges_across_pages = edges_across(shown, topology.edges, window.deadline)
+    if arguments.offset or page.next_offset is not None:
+        later = edges_later(topology.nodes, arguments.offset, end, topology.edges, window.deadline)
+        page.edges_on_later_pages = later + last_total - last_shown
         page.snapshot = topology.content
     return page
 

@@ -117,7 +117,8 @@ def _subgraph(page: SubgraphPage) -> Json:
         "omitted_texts": dict(page.omitted_texts) or None,
         "labels": dict(page.labels) or None,
         "next_offset": page.next_offset,
-        "edges_across_pages": page.edges_across_pages,
+        "next_edge": page.next_edge,
+        "edges_on_later_pages": page.edges_on_later_pages,
         "snapshot": page.snapshot,
         "result_changed": page.is_result_changed or None,
     }

@@ -83,7 +83,7 @@ def limit_header(header: Header, limit: int, page: SubgraphPage | None = None) -
 
 
 def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
-    """Cut a page whose nodes and edges are as small as they get until it takes so many bytes, as far as that goes."""
+    """Cut a page of at most one node and one edge, each as small as it gets, until it takes so many bytes if it can."""
     if size_of_part(page) > limit:
         _drop_labels(page, page.header.degraded)
     if size_of_part(page) > limit:
@@ -94,8 +94,8 @@ def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
         for node in page.nodes:
             _count(page.header.degraded, "paths_left_out", len(node.paths))
             node.paths = ()
-    if size_of_part(page) > limit and len(page.nodes) == 1:
-        # These are edges of the one node with itself.
+    if size_of_part(page) > limit:
+        page.header.degraded.pop("edges_bare", None)
         _count(page.header.degraded, "edges_left_out", len(page.edges))
         page.edges = []
 

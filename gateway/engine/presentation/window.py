@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeVar
 
 from gateway.engine import messages
 from gateway.engine.presentation.page import Degraded, PageEdge, PageNode
@@ -23,13 +25,15 @@ class Window:
     Attributes:
         nodes: Nodes in order.
         edges: Edges in order.
-        ends: For each edge the position of its later end among the nodes.
+        ends: For each edge the position of its later end among the nodes; -1 for the node before the page.
+        totals: How many edges have their later end at the node before the page, and at each node.
         deadline: When the call must have answered; what takes long here raises `DeadlinePassed` after it.
     """
 
     nodes: list[PageNode]
     edges: list[PageEdge]
     ends: list[int]
+    totals: Sequence[int]
     deadline: Deadline
 
     @property
@@ -101,50 +105,98 @@ class Window:
         return size
 
     def cut(self, room: int) -> None:
-        """Leave out the last nodes, and the edges that touch them, until the rest fits; one node always stays."""
-        if not self.nodes or self.size <= room:
-            return
-        count = largest_page(
-            [_size(node) for node in self.nodes],
-            [(end, _size(edge)) for end, edge in zip(self.ends, self.edges, strict=True)],
-            room,
-        )
-        del self.nodes[count:]
-        inside = [position for position, end in enumerate(self.ends) if end < count]
-        self.edges = [self.edges[position] for position in inside]
-        self.ends = [self.ends[position] for position in inside]
+        """Leave out the last nodes, and the edges that end at them, until the rest fits; the page is never empty."""
+        if self.size > room:
+            sizes: list[list[int]] = [[] for _ in range(len(self.nodes) + 1)]
+            for end, edge in zip(self.ends, self.edges, strict=True):
+                sizes[end + 1].append(_size(edge))
+            self.nodes, places = fitting(self.nodes, self.ends, [_size(node) for node in self.nodes], sizes, room)
+            self.edges = [self.edges[place] for place in places]
+            self.ends = [self.ends[place] for place in places]
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether nothing more can be left for the next page."""
+        return len(self.nodes) <= 1 and len(self.edges) <= 1
+
+    @property
+    def last_edges(self) -> tuple[int, int]:
+        """How many edges that end at the last node are on the page, and how many there are."""
+        last = len(self.nodes) - 1
+        return self.ends.count(last), self.totals[last + 1] if self.totals else 0
 
 
-def largest_page(node_sizes: Sequence[int], edge_sizes: Sequence[tuple[int, int]], room: int) -> int:
-    """Return how many nodes fit together with the edges among them; at least one.
+Item = TypeVar("Item")
 
-    `edge_sizes` has for each edge the position of its later end among the nodes, and its bytes.
+
+def fitting(
+    nodes: Sequence[Item],
+    ends: Sequence[int],
+    node_sizes: Sequence[int],
+    edge_sizes: Sequence[Sequence[int]],
+    room: int,
+) -> tuple[list[Item], list[int]]:
+    """Return the nodes that fit together with the edges that end at them, and the positions of these edges.
+
+    If not even the first node fits with all its edges, it stays with as many of them as fit, and with at least one.
+
+    Args:
+        nodes: The nodes.
+        ends: For each edge the position of its later end among the nodes; -1 for the node before them.
+        node_sizes: The bytes of each node.
+        edge_sizes: The bytes of the edges that end at the node before the page, and of those that end at each node.
+        room: Bytes that all may take.
     """
-    completed = [0] * len(node_sizes)
-    for later_end, size in edge_sizes:
-        completed[later_end] += size
-    used = 0
-    for position, size in enumerate(node_sizes):
-        used += size + completed[position]
-        if used > room:
-            return max(1, position)
-    return len(node_sizes)
+    used, count, last = 0, len(nodes), len(edge_sizes[-1])
+    for position, sizes in enumerate(edge_sizes):
+        if not (position or sizes):
+            continue
+        size = node_sizes[position - 1] if position else 0
+        if used + size + sum(sizes) > room:
+            count, last = position - 1, len(edge_sizes[position - 1])
+            if not used:
+                count, last = position, max(1, sum(end <= room - size for end in accumulate(sizes)))
+            break
+        used += size + sum(sizes)
+    places, of_last = [], 0
+    for place, end in enumerate(ends):
+        of_last += end == count - 1
+        if end < count - 1 or (end == count - 1 and of_last <= last):
+            places.append(place)
+    return list(nodes[:count]), places
 
 
-def edges_within(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> list[tuple[int, Edge]]:
-    """Return the edges with both ends in a window, each with the position of its later end."""
-    position = {node: index for index, node in enumerate(window)}
-    return [
-        (max(position[edge.subject], position[edge.object]), edge)
+def edges_ending(
+    order: Sequence[Iri], offset: int, edge_offset: int, edges: Sequence[Edge], deadline: Deadline
+) -> list[tuple[int, Edge]]:
+    """Return the edges whose later end is on a page, with that end's position on it.
+
+    Args:
+        order: All nodes of the page and of those before it.
+        offset: Where the page begins.
+        edge_offset: If not 0: the edges that end at the node before the page belong to it too, at position -1, after
+            so many that were shown before.
+        edges: All edges.
+        deadline: When the call must have answered.
+    """
+    position = {node: index - offset for index, node in enumerate(order)}
+    ending, before = [], 0
+    for edge in deadline.checking(edges):
+        if edge.subject in position and edge.object in position:
+            end = max(position[edge.subject], position[edge.object])
+            before += end == -1
+            if end >= 0 or (end == -1 and before > edge_offset > 0):
+                ending.append((end, edge))
+    return ending
+
+
+def edges_later(order: Sequence[Iri], start: int, stop: int, edges: Sequence[Edge], deadline: Deadline) -> int:
+    """Return how many edges lead from the nodes of a page, `order[start:stop]`, to nodes after it."""
+    inside, before = set(order[start:stop]), set(order[:start])
+    return sum(
+        (edge.subject in inside) != (edge.object in inside) and not (edge.subject in before or edge.object in before)
         for edge in deadline.checking(edges)
-        if edge.subject in position and edge.object in position
-    ]
-
-
-def edges_across(window: Sequence[Iri], edges: Sequence[Edge], deadline: Deadline) -> int:
-    """Return how many edges have exactly one end in a window."""
-    inside = set(window)
-    return sum((edge.subject in inside) != (edge.object in inside) for edge in deadline.checking(edges))
+    )
 
 
 def _size(item: PageNode | PageEdge) -> int:

@@ -83,7 +83,8 @@ def test_a_page_that_has_all_is_written_whole() -> None:
     page = SubgraphPage(
         header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, {"x:T": "T"}
     )
-    page.next_offset, page.edges_across_pages, page.snapshot, page.is_result_changed = 2, 1, "abc", True
+    page.next_offset, page.next_edge, page.edges_on_later_pages = 2, 3, 1
+    page.snapshot, page.is_result_changed = "abc", True
     assert bfs_result(page).as_json() == {
         "seeds": ["x:a"],
         "max_hops": 2,
@@ -121,7 +122,8 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         },
         "labels": {"x:T": "T"},
         "next_offset": 2,
-        "edges_across_pages": 1,
+        "next_edge": 3,
+        "edges_on_later_pages": 1,
         "snapshot": "abc",
         "result_changed": True,
     }

@@ -16,7 +16,7 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.reference_shape import size_of_field
 from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue, Shortener
-from gateway.engine.presentation.window import Window, largest_page
+from gateway.engine.presentation.window import Window, fitting
 from gateway.escaping import json_text
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import SizeSettings
@@ -105,10 +105,13 @@ async def pages_of(gateway: Gateway, graph: Drawn, **arguments: Any) -> list[Bfs
     """Read all pages of a question."""
     pages: list[BfsResult] = []
     offset: int | None = 0
+    edge_offset = 0
     while offset is not None:
-        page = await gateway.bfs_query([graph.nodes[0]], 5, max_tokens=graph.max_tokens, offset=offset, **arguments)
+        page = await gateway.bfs_query(
+            [graph.nodes[0]], 5, max_tokens=graph.max_tokens, offset=offset, edge_offset=edge_offset, **arguments
+        )
         pages.append(page)
-        offset = page.next_offset
+        offset, edge_offset = page.next_offset, page.next_edge or 0
     return pages
 
 
@@ -124,9 +127,12 @@ def test_no_page_of_more_than_one_node_is_larger_than_was_asked_and_the_pages_ha
     pages = asyncio.run(read())
     event(f"{min(len(pages), 4)} pages")
     for page in pages:
-        assert bytes_of(page) <= graph.max_tokens * 4 or len(page.nodes) == 1
+        assert bytes_of(page) <= graph.max_tokens * 4 or len(page.nodes) + len(page.edges) <= 1
     found = [node for page in pages for node in ids(page)]
     assert len(found) == len(set(found)) == pages[0].node_count
+    edges = [(edge.subject, edge.predicate, edge.object) for page in pages for edge in page.edges]
+    left_out = sum((page.degraded or {}).get("edges_left_out", 0) for page in pages)
+    assert len(edges) == len(set(edges)) == pages[0].edge_count - left_out
 
 
 @drawn
@@ -365,11 +371,23 @@ async def test_a_schema_of_many_terms_fits_and_says_that_it_is_not_whole() -> No
     room=st.integers(-50, 2_000),
 )
 def test_the_largest_page_is_the_longest_beginning_that_fits(nodes: list[int], data: st.DataObject, room: int) -> None:
-    ends = st.integers(0, len(nodes) - 1)
+    ends = st.integers(-1, len(nodes) - 1)
     edges = data.draw(st.lists(st.tuples(ends, st.integers(30, 200)), max_size=20))
-    sizes = [sum(nodes[:count]) + sum(size for end, size in edges if end < count) for count in range(len(nodes) + 1)]
-    fitting = [count for count in range(len(nodes) + 1) if sizes[count] <= room]
-    assert largest_page(nodes, edges, room) == max(1, *fitting, 1)
+    by_end = [[size for end, size in edges if end == node] for node in range(-1, len(nodes))]
+    kept, places = fitting(range(len(nodes)), [end for end, _ in edges], nodes, by_end, room)
+    size = sum(nodes[: len(kept)]) + sum(edges[place][1] for place in places)
+    whole = [sum(nodes[:count]) + sum(size for end, size in edges if end < count) for count in range(len(nodes) + 1)]
+    least = 0 if by_end[0] else 1
+    fits = [count for count in range(least, len(nodes) + 1) if whole[count] <= room]
+    ending = [place for place, (end, _) in enumerate(edges) if end < len(kept)]
+    if fits:
+        assert (list(kept), places) == (list(range(fits[-1])), ending)
+    else:
+        # The first node, or the edges left of the one before, are too large alone: as many edges as fit, in order.
+        assert list(kept) == list(range(least))
+        assert places == ending[: len(places)]
+        assert size <= room or len(places) == min(1, len(ending))
+        assert len(places) == len(ending) or size + edges[ending[len(places)]][1] > room
 
 
 @settings(derandomize=True, deadline=None)
@@ -392,7 +410,7 @@ def test_metadata_is_the_sum_of_its_parts(values: list[PageValue], name: str | N
 
 def window_of(metadata: NodeMetadata) -> Window:
     """Return a window of one node."""
-    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], NEVER)
+    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], [0, 0], NEVER)
 
 
 def test_a_page_that_has_room_is_left_alone() -> None:
