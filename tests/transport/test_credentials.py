@@ -516,6 +516,8 @@ auth = "{auth}"
 secret_headers = {{ X-Api-Key = "env:TEST_KEY" }}
 credentials_over_http = true
 {more}
+[endpoint.requests]
+retries = 1
 [limits]
 deadline_seconds = 2
 schema_seconds = 1

@@ -234,13 +234,10 @@ def _is_share(value: JsonScalar) -> bool:
 
 
 def _is_document(value: Value) -> bool:
-    return _is_text(value) or (isinstance(value, Resource) and not is_skolem(value.iri))
+    is_text = isinstance(value, Literal) and isinstance(value.json, str)
+    return is_text or (isinstance(value, Resource) and not is_skolem(value.iri))
 
 
 def _is_true(literal: Literal) -> bool:
     """Return whether a flag is set; some converters write booleans as texts."""
     return literal.json is True or (isinstance(literal.json, str) and literal.json.lower() == "true")
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, Literal) and isinstance(value.json, str)

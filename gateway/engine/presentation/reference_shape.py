@@ -112,22 +112,16 @@ def notation(value: PageValue | PageAssertion) -> str:
 
 
 def _subgraph(page: SubgraphPage) -> Json:
-    written = _header(page.header)
-    written["nodes"] = [_node(node) for node in page.nodes]
-    written["edges"] = [_edge(edge) for edge in page.edges]
-    if page.omitted_texts:
-        written["omitted_texts"] = dict(page.omitted_texts)
-    if page.labels:
-        written["labels"] = dict(page.labels)
-    if page.next_offset is not None:
-        written["next_offset"] = page.next_offset
-    if page.edges_across_pages is not None:
-        written["edges_across_pages"] = page.edges_across_pages
-    if page.snapshot is not None:
-        written["snapshot"] = page.snapshot
-    if page.is_result_changed:
-        written["result_changed"] = True
-    return written
+    nodes, edges = [_node(node) for node in page.nodes], [_edge(edge) for edge in page.edges]
+    about = {
+        "omitted_texts": dict(page.omitted_texts) or None,
+        "labels": dict(page.labels) or None,
+        "next_offset": page.next_offset,
+        "edges_across_pages": page.edges_across_pages,
+        "snapshot": page.snapshot,
+        "result_changed": page.is_result_changed or None,
+    }
+    return {**_header(page.header), "nodes": nodes, "edges": edges, **_present(about)}
 
 
 def _header(header: Header) -> Json:
@@ -137,26 +131,23 @@ def _header(header: Header) -> Json:
 
 
 def _counts(header: Header) -> Json:
-    written: Json = {
+    missing = header.missing_seeds
+    written = {
         "seeds": header.seeds.ids,
         "node_count": header.node_count,
         "edge_count": header.edge_count,
         "complete": not header.gaps,
+        "incomplete": [_gap(gap) for gap in header.gaps] or None,
+        "undecided": dict(header.undecided) or None,
+        "missing_seeds": missing.ids if _is_written(missing) else None,
+        "blank_node_edges": header.blank_node_edges or None,
     }
-    if header.gaps:
-        written["incomplete"] = [_gap(gap) for gap in header.gaps]
-    if header.undecided:
-        written["undecided"] = dict(header.undecided)
-    if _is_written(header.missing_seeds):
-        written["missing_seeds"] = header.missing_seeds.ids
-    if header.blank_node_edges:
-        written["blank_node_edges"] = header.blank_node_edges
-    return written | _notes(header.warnings, header.degraded, {})
+    return _present(written) | _notes(header.warnings, header.degraded, {})
 
 
 def _notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
-    parts = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
-    return {key: part for key, part in parts.items() if part}
+    notes = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
+    return {key: note for key, note in notes.items() if note}
 
 
 def _gap(gap: PageGap) -> Json:
@@ -164,12 +155,13 @@ def _gap(gap: PageGap) -> Json:
 
 
 def _summary(summary: TermSummary) -> Json:
-    written: Json = {"entity_types_found": list(summary.types), "predicates_found": list(summary.predicates)}
-    if summary.types_total is not None:
-        written["entity_types_total"] = summary.types_total
-    if summary.predicates_total is not None:
-        written["predicates_total"] = summary.predicates_total
-    return written
+    written = {
+        "entity_types_found": list(summary.types),
+        "predicates_found": list(summary.predicates),
+        "entity_types_total": summary.types_total,
+        "predicates_total": summary.predicates_total,
+    }
+    return _present(written)
 
 
 def _node(node: PageNode) -> Json:
@@ -197,27 +189,25 @@ def _entity_page(page: EntityPage) -> Json:
 
 
 def _entities_page(page: EntitiesPage) -> Json:
-    written: Json = {
+    written = {
         "result": [_entity(entity) for entity in page.entities],
         "complete": page.complete,
         "not_found": page.not_found.ids,
+        "failed": page.failed.ids if _is_written(page.failed) else None,
+        "remaining_ids": page.remaining.ids if _is_written(page.remaining) else None,
     }
-    if _is_written(page.failed):
-        written["failed"] = page.failed.ids
-    if _is_written(page.remaining):
-        written["remaining_ids"] = page.remaining.ids
-    return written | _notes(page.warnings, page.degraded, page.labels)
+    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _search_page(page: SearchPage) -> Json:
-    hits = [{key: value for key, value in _hit(hit).items() if value is not None} for hit in page.hits]
+    hits = [_present(_hit(hit)) for hit in page.hits]
     searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
     written = {"result": hits, "complete": page.complete, "searched": searched}
     return written | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _schema_page(page: SchemaPage) -> Json:
-    written: Json = {
+    written = {
         "graph_description": page.description,
         "complete": page.complete,
         "comprehensive": page.complete,
@@ -226,26 +216,26 @@ def _schema_page(page: SchemaPage) -> Json:
         "entity_types_total": page.types_total,
         "predicates_total": page.predicates_total,
         "counts": dict(page.counts),
+        "names": None if page.names is None else list(page.names),
         "basis": _basis(page.basis),
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
         "tool_usage_notes": messages.TOOL_USAGE_NOTES,
     }
-    if page.names is not None:
-        written["names"] = list(page.names)
-    return written | _notes(page.warnings, page.degraded, page.labels)
+    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _basis(basis: Basis) -> Json:
-    written: Json = {"methods": list(basis.methods)}
-    if basis.read_at is not None:
-        written["read_at"] = f"{datetime.fromtimestamp(basis.read_at, UTC):%Y-%m-%dT%H:%MZ}"
-    if basis.sampled:
-        written["sampled_triples"] = basis.sampled
-    if basis.sampled and basis.triples:
-        written["share"] = float(f"{min(1.0, basis.sampled / basis.triples):.2g}")
-    return written
+    read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
+    share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
+    written = {
+        "methods": list(basis.methods),
+        "read_at": None if read_at is None else f"{read_at:%Y-%m-%dT%H:%MZ}",
+        "sampled_triples": basis.sampled or None,
+        "share": None if share is None else float(f"{share:.2g}"),
+    }
+    return _present(written)
 
 
 def _hit(hit: PageHit) -> Json:
@@ -321,6 +311,11 @@ def _value(value: PageValue) -> Any:
 def _one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
     """Return one value as itself and several as a list."""
     return values[0] if len(values) == 1 else list(values)
+
+
+def _present(written: Mapping[str, Any]) -> Json:
+    """Leave out what is None: no key is ever null."""
+    return {key: value for key, value in written.items() if value is not None}
 
 
 def _is_written(listed: IdList) -> bool:
