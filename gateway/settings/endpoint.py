@@ -169,8 +169,8 @@ class AccessSettings(Section):
     def _no_secret_proxy(cls, value: str) -> str:
         if value and not is_reference(value) and url_problem(value):
             raise ValueError(
-                "it is not a URL without user and password; if it has them, write `env:NAME` or `file:/path`, and put the "
-                "URL there"
+                "it is not a URL without user and password; if it has them, write `env:NAME` or `file:/path`, and put "
+                "the URL there"
             )
         return value
 
