@@ -8,7 +8,7 @@ from mcp import Client
 
 from gateway.api import open_gateway
 from gateway.server.app import build
-from gateway.settings.endpoint import AccessSettings, EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from tests.servers.loopback import free_port
@@ -17,11 +17,15 @@ from tests.transport.fake_endpoint import Handler, answering, fake_endpoint, sen
 pytestmark = pytest.mark.anyio
 
 PREFIXES = {"x": "https://example.org/x/"}
-PATIENT = Profile(prefixes=PREFIXES)
+ONCE_MORE = RequestSettings(retries=1)
+"""A further retry would wait longer and show nothing else."""
+
+PATIENT = Profile(prefixes=PREFIXES, endpoint=EndpointSettings(requests=ONCE_MORE))
 SECRETIVE = Profile(
     prefixes=PREFIXES,
     endpoint=EndpointSettings(
-        access=AccessSettings(user="someone", password="env:TEST_BAD_ENDPOINTS")  # noqa: S106 - a reference
+        requests=ONCE_MORE,
+        access=AccessSettings(user="someone", password="env:TEST_BAD_ENDPOINTS"),  # noqa: S106 - a reference
     ),
 )
 HASTY = Profile(prefixes=PREFIXES, limits=LimitSettings(deadline_seconds=0.5, schema_seconds=0.2))
