@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gateway.engine import messages
-from gateway.engine.arguments import BfsQuery, IntersectSubgraphs
+from gateway.engine.arguments import TraversalArguments
 from gateway.engine.presentation.labels import Labeller
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.schema.term_lookup import Subclasses
@@ -21,8 +21,6 @@ from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
 _NO_LABELS: Mapping[Iri, str] = {}
-
-TraversalArguments = BfsQuery | IntersectSubgraphs
 
 
 @dataclass(frozen=True, slots=True)

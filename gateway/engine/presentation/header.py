@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gateway.engine import messages
-from gateway.engine.arguments import BfsQuery
-from gateway.engine.presentation.filters import FilteredTopology, TraversalArguments
+from gateway.engine.arguments import BfsQuery, TraversalArguments
+from gateway.engine.presentation.filters import FilteredTopology
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
 from gateway.engine.presentation.reference_shape import size_of_counts, size_of_part
 from gateway.engine.presentation.size_limit import limit_header

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gateway.engine import messages
-from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, TraversalArguments
+from gateway.engine.arguments import TraversalArguments
+from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
