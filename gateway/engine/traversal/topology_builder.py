@@ -67,16 +67,9 @@ class TopologyBuilder:
         return self._topology(seeds, ordered, found, facts.result())
 
     async def intersection(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool) -> Topology:
-        """Return the nodes within k hops of every seed, and all edges among them.
+        """Return the nodes within k hops of every seed, and all edges among them; with `via`, their paths to the seeds.
 
         With a seed missing there are none, and that is the whole answer.
-
-        Args:
-            seeds: Two or more different nodes.
-            k: 1 to 5.
-            rule: Which nodes are not expanded, and which not whole.
-            call: The call that asks.
-            via: Whether each node gets its paths to the seeds.
 
         Raises:
             InputError: No seed exists.
