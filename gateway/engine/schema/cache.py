@@ -41,8 +41,7 @@ class SchemaStorage(Protocol):
 class SchemaCache:
     """Reads the schema, first quickly and then in full, and shares it while calls go on.
 
-    `states.py` decides what an event leads to; this class finds out which event happened, and does what follows. It reads
-    the schema in each run if it has no storage.
+    `states.py` decides what an event leads to; this class finds out which event happened, and does what follows.
     """
 
     def __init__(

@@ -96,8 +96,8 @@ def in_order(
 ) -> tuple[dict[Iri, int], tuple[Edge, ...]]:
     """Return nodes and edges in their order, which is always the same for the same graph and question.
 
-    No other thread may change them meanwhile. Without `among`, these are all edges found; with it, all edges of both that
-    have both ends among the nodes.
+    No other thread may change them meanwhile. Without `among`, these are all edges found; with it, the edges of both
+    that have both ends among the nodes.
 
     Raises:
         DeadlinePassed: The time was not enough.
