@@ -45,7 +45,7 @@ class StoredIndex:
     folder: Path
 
     @classmethod
-    def of(cls, identity: GraphIdentity, store_dir: Path | None = None) -> StoredIndex:
+    def of(cls, identity: GraphIdentity, store_dir: Path) -> StoredIndex:
         """Return the stored index of a graph; its folder need not exist."""
         return cls(identity, graph_folder(identity, store_dir))
 

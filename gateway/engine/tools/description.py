@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from gateway.engine import messages
-from gateway.engine.arguments import DescribeEntities, DescribeEntity
+from gateway.engine.arguments import DescribeEntities, DescribeEntity, expanded
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
@@ -237,24 +237,6 @@ class EntityDescriber:
         return messages.no_such_entity(
             quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted
         )
-
-
-def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:
-    """Return the IRIs that the IDs of an argument mean, duplicates folded.
-
-    Raises:
-        InputError: One is no ID; the text says which.
-    """
-    iris: dict[Iri, None] = {}
-    for position, text in enumerate(ids):
-        try:
-            iris[prefixes.expand(text)] = None
-        except InputError as error:
-            place = f"[{position}]" if argument.endswith("s") else ""
-            raise InputError(
-                f"{argument}{place}: {error.wrong}", valid=error.valid, next_step=error.next_step
-            ) from error
-    return list(iris)
 
 
 def _ids_left_out(entities: Sequence[PageNode]) -> Degraded:
