@@ -8,15 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from sys import getsizeof
 
-from gateway.errors import (
-    AnswerCut,
-    DeadlinePassed,
-    EndpointFault,
-    Fault,
-    NoQueryEndpoint,
-    QueryRefused,
-    quoted,
-)
+from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, quoted
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
