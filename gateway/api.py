@@ -5,7 +5,7 @@
     async with open_gateway("medical.ttl") as graph:
         answer = await graph.bfs_query(["drug:metformin"], max_hops=1)
 
-`docs/python.md` has the whole story.
+`docs/python.md` describes it in full.
 """
 
 from __future__ import annotations

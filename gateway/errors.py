@@ -4,19 +4,19 @@
     ├── InputError            the caller of a tool: an argument is wrong
     ├── ConfigurationError    the operator: a profile, a graph file, a port, an option
     └── Fault                 asking the graph failed
-        ├── QueryRefused      the query: the engine will not run it, so asking again is of no use
-        │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may do
+        ├── QueryRefused      the query: the engine will not run it, so a retry is of no use
+        │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may succeed
         ├── EndpointFault     the endpoint: it answered, but not with a whole answer
         │   ├── AnswerCut        it says that it sent only a part
-        │   ├── GaveUp           it ran into its own time or memory limit: a smaller question may do
-        │   ├── BrokenAnswer     the answer broke off, or a server in between failed: again may do
-        │   ├── Throttled        it wants fewer requests: later may do
-        │   ├── Banned           it shuts this gateway out for a time: nothing is sent until then
+        │   ├── GaveUp           it reached its own time or memory limit: a smaller query may succeed
+        │   ├── BrokenAnswer     the answer broke off, or a server in between failed: a retry may succeed
+        │   ├── Throttled        it wants fewer requests: a later one may succeed
+        │   ├── Banned           it refuses this gateway for a time: nothing is sent until then
         │   ├── NoQueryEndpoint  the configured URL is a page or a dataset, and not the query endpoint
-        │   └── Resting          it failed so often that it is left alone for a while
+        │   └── Resting          it failed so often that nothing is sent to it for a time
         ├── NetworkFault      the network: no answer came
         ├── EdgesCapped       the rule: `max_edges_per_node` shows only some edges of a node
-        ├── QuotaSpent        the quota: what the endpoint grants this gateway is used up for a while
+        ├── QuotaSpent        the quota: what the endpoint grants this gateway is used up for a time
         ├── DeadlinePassed    the budget: the time of this call is used up
         └── BudgetSpent       the budget: the requests, rows or nodes of this call are used up
 
@@ -110,7 +110,7 @@ class AnswerCut(EndpointFault):
 
 
 class GaveUp(EndpointFault):
-    """The endpoint ran into its own limit of time or memory."""
+    """The endpoint reached its own limit of time or memory."""
 
     smaller = True
 
@@ -149,14 +149,14 @@ class _Paused(Fault):
 
 
 class Banned(_Paused, EndpointFault):
-    """The endpoint shuts this gateway out for a time, because it asked too much."""
+    """The endpoint refuses this gateway for a time, because it sent too many requests."""
 
 
 class NoQueryEndpoint(EndpointFault):
-    """The configured URL is something else than a SPARQL query endpoint.
+    """The configured URL is not a SPARQL query endpoint.
 
     Attributes:
-        get_may_do: Whether it refused the method; it may answer a query in the URL.
+        get_may_do: Whether it refused POST, so that a GET may succeed.
     """
 
     def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", get_may_do: bool = False) -> None:
@@ -165,7 +165,7 @@ class NoQueryEndpoint(EndpointFault):
 
 
 class Resting(EndpointFault):
-    """The endpoint failed so often, one time after the other, that it is left alone for a while."""
+    """The endpoint failed so often in a row that nothing is sent to it for a time."""
 
 
 class NetworkFault(Fault):

@@ -1,7 +1,7 @@
-"""Where the files that travel with the package are: queries, profiles and fixtures.
+"""Finds the files that are distributed with the package: queries, profiles and fixtures.
 
 In a checkout (and in an editable install) they stand beside the package; in a wheel they were copied into
-``gateway/_resources``. This is the only place that knows both addresses.
+``gateway/_resources``. No other module knows these places.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ async def names_of_graphs(prober: Prober) -> tuple[str, ...]:
 async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
     """Return whether the default graph contains the named graphs, by a sample of their triples."""
     if not graphs.value:
-        return not_determined("there are no named graphs" if graphs.is_known else "no named graph was found")
+        return not_determined("no named graph was found" if graphs.value is None else "there are no named graphs")
     sample = set(edge(await prober.rows("check/in_named_graphs", _SAMPLED)))
     if not sample:
         return not_determined("no triple of a named graph could be read")

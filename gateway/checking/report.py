@@ -28,11 +28,6 @@ class Claim:
     why: str
     at_least: bool = False
 
-    @property
-    def is_known(self) -> bool:
-        """Whether the value is determined."""
-        return self.value is not None
-
     def as_json(self) -> dict[str, Any]:
         """Return the claim as JSON."""
         if self.value is None:

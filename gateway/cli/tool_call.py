@@ -37,11 +37,21 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     If `whole`, `describe_schema` waits until the schema is read in full.
     """
     records: list[Record] = []
+
+    async def answer_of(gateway: Gateway, progress: Progress) -> Answer:
+        async with gateway:
+            # The store needs them complete: the next run then finds names and schema ready.
+            if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
+                await gateway.wait_until_ready(progress)
+            if tool == DescribeSchema.tool:
+                return await known_schema(gateway, explain=options.explain, whole=whole)
+            return await gateway.call(tool, {**arguments, "explain": options.explain}, progress, explain=True)
+
     try:
         with ProgressBar(quiet=options.as_json) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
             gateway = GraphSource(options).open(bar.show_load, records.append)
-            answer = asyncio.run(_answer(gateway, options, tool, arguments, bar.show_call, whole=whole))
+            answer = asyncio.run(answer_of(gateway, bar.show_call))
         if options.as_json:
             print_json(json_text(answer.as_json()))
         else:
@@ -50,24 +60,6 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         if options.explain and not options.as_json:
             for record in records:
                 print_explained(Screen(), record)
-
-
-async def _answer(
-    gateway: Gateway,
-    options: CommonOptions,
-    tool: str,
-    arguments: Mapping[str, Any],
-    progress: Progress,
-    *,
-    whole: bool,
-) -> Answer:
-    async with gateway:
-        # The store needs them complete: the next run then finds names and schema ready.
-        if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
-            await gateway.wait_until_ready(progress)
-        if tool == DescribeSchema.tool:
-            return await known_schema(gateway, explain=options.explain, whole=whole)
-        return await gateway.call(tool, {**arguments, "explain": options.explain}, progress, explain=True)
 
 
 async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:

@@ -16,7 +16,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gateway.errors import InputError, quoted
+from gateway.graph.values import Iri
 from gateway.terms.iri import MAX_IRI
+from gateway.terms.prefixes import PrefixMap
 
 MAX_HOPS = 5
 MAX_SEEDS = 50
@@ -187,6 +189,9 @@ class IntersectSubgraphs(TraversalBase):
     via: Annotated[bool, Field(description="Give each node one shortest path to each seed, as IDs.")] = False
 
 
+TraversalArguments = BfsQuery | IntersectSubgraphs
+
+
 class DescribeEntity(Arguments):
     """Arguments of `describe_entity`."""
 
@@ -247,6 +252,24 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
         return model.model_validate(_without_empty(model, given))
     except ValidationError as error:
         raise _wrong_value(model, error.errors(include_url=False)[0]) from error
+
+
+def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:
+    """Return the IRIs that the IDs of an argument mean, duplicates folded.
+
+    Raises:
+        InputError: One is no ID; the text says which.
+    """
+    iris: dict[Iri, None] = {}
+    for position, text in enumerate(ids):
+        try:
+            iris[prefixes.expand(text)] = None
+        except InputError as error:
+            place = f"[{position}]" if argument.endswith("s") else ""
+            raise InputError(
+                f"{argument}{place}: {error.wrong}", valid=error.valid, next_step=error.next_step
+            ) from error
+    return list(iris)
 
 
 def _without_empty(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Who runs this gateway, as an endpoint may want to know: an e-mail address or a URL, sent in `User-Agent`.
+"""The contact of the operator for endpoints: an e-mail address or a URL, sent in `User-Agent`.
 
-Wikimedia's policy demands it of every program (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy);
+Wikimedia's policy requires it of every program (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy);
 programs without it share one small quota (docs/notes/wikimedia.md, "The User-Agent").
 """
 
@@ -63,7 +63,7 @@ def checked_contact(contact: str, given_by: str) -> str:
     """
     if not is_contact(contact):
         raise ConfigurationError(
-            f"{given_by} {quoted(contact)} is not a contact.",
+            f"{given_by} {quoted(contact)} is wrong.",
             valid=f"A contact is an e-mail address or a URL: ASCII, without brackets, at most {_LONGEST} characters.",
         )
     return contact

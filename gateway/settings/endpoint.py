@@ -169,8 +169,8 @@ class AccessSettings(Section):
     def _no_secret_proxy(cls, value: str) -> str:
         if value and not is_reference(value) and url_problem(value):
             raise ValueError(
-                "write a URL without user and password; a URL with them belongs in a variable or a file: `env:NAME` or "
-                "`file:/path`"
+                "it is not a URL without user and password; if it has them, write `env:NAME` or `file:/path`, and put "
+                "the URL there"
             )
         return value
 

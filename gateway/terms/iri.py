@@ -2,7 +2,7 @@
 
 The grammar is the one of SPARQL's IRIREF with a scheme in front (SPARQL 1.1 section 19.8, RFC 3987): what passes
 here cannot end a ``<...>`` in a query. It is wider than some engines' own: those refuse ``%zz`` or private-use
-characters, and then the endpoint's word decides (docs/notes/embedded-engines.md, "Terms").
+characters, and then the endpoint decides (docs/notes/embedded-engines.md, "Terms").
 """
 
 from __future__ import annotations

@@ -102,13 +102,27 @@ async def test_a_list_of_ids_that_is_too_large_for_an_answer_is_cut_and_counted(
     assert [node.id for node in subgraph.nodes] == ["x:a"]
 
 
-async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_are_left_out_and_counted() -> None:
+async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_go_on_on_further_pages() -> None:
     loops = "\n".join(f"x:a x:{'p' * 200}{number} x:a ." for number in range(50))
     async with over(loops, Profile(size=SizeSettings(max_tokens=500))) as gateway:
-        answer = await gateway.bfs_query(["x:a"], 1)
-    assert (answer.edge_count, answer.edges) == (50, [])
-    assert answer.degraded is not None
-    assert answer.degraded["edges_left_out"] == 50
+        pages = [await gateway.bfs_query(["x:a"], 1)]
+        while (last := pages[-1]).next_offset is not None:
+            pages.append(await gateway.bfs_query(["x:a"], 1, offset=last.next_offset, edge_offset=last.next_edge or 0))
+    assert all(bytes_of(page.as_json()) <= 2_000 for page in pages)
+    assert [node.id for page in pages for node in page.nodes] == ["x:a"]
+    assert len({edge.predicate for page in pages for edge in page.edges}) == pages[0].edge_count == 50
+    assert sum(len(page.edges) for page in pages) == 50
+
+
+async def test_an_edge_that_is_too_long_for_an_answer_is_left_out_and_counted() -> None:
+    edge = f"x:a x:{'p' * 900} x:{'n' * 900} ."
+    async with over(edge, Profile(size=SizeSettings(max_tokens=300))) as gateway:
+        first = await gateway.bfs_query(["x:a"], 1)
+        second = await gateway.bfs_query(["x:a"], 1, offset=first.next_offset or 0)
+    assert (first.edge_count, first.edges, second.edges) == (1, [], [])
+    assert second.degraded is not None
+    assert second.degraded["edges_left_out"] == 1
+    assert second.next_offset is None
 
 
 async def test_a_name_on_a_stub_is_cut() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gateway.engine import messages
-from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, TraversalArguments
+from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
@@ -38,20 +38,9 @@ _TIME_FOR_WRITING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Traversal:
-    """A finished traversal, the question that it answers, and warnings about how it was traversed."""
-
-    arguments: TraversalArguments
-    seeds: Sequence[Iri]
-    topology: Topology
-    warnings: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class _Filtered:
     """What the filters leave of a traversal, from which its page is made, in how many bytes."""
 
-    traversal: Traversal
     topology: FilteredTopology
     known: SchemaView
     limit: int
@@ -83,7 +72,9 @@ class Presenter:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
                 filtered = await self._filtered(traversal, call)
-                header = self._header(filtered)
+                header = self._header_builder.header(
+                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, call.call_deadline
+                )
                 room = filtered.limit - size_of_part(header)
                 window = self._window(filtered, room)
                 if not traversal.arguments.topology_only:
@@ -99,7 +90,7 @@ class Presenter:
         topology, arguments = traversal.topology, traversal.arguments
         self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
         known = await self._schema_cache.view(call)
-        left = await self._filter.filtered(topology, arguments, known, call)
+        left = await self._filter.filtered(traversal, known, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         if arguments.edge_offset and not arguments.offset:
             raise messages.edge_offset_alone(arguments.tool)
@@ -107,24 +98,11 @@ class Presenter:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
-        return _Filtered(traversal, left, known, limit, [*left.warnings, *warnings], call)
-
-    def _header(self, filtered: _Filtered) -> Header:
-        traversal = filtered.traversal
-        warnings = [*traversal.warnings, *filtered.warnings]
-        return self._header_builder.header(
-            filtered.topology,
-            traversal.arguments,
-            traversal.seeds,
-            filtered.known,
-            warnings,
-            filtered.limit,
-            filtered.call.call_deadline,
-        )
+        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
         """Return nodes and edges without metadata: no more of them than could fit."""
-        arguments, order = filtered.traversal.arguments, filtered.topology.nodes
+        arguments, order = filtered.topology.traversal.arguments, filtered.topology.nodes
         deadline, offset = filtered.call.call_deadline, arguments.offset
         stop = len(order) if arguments.limit is None else offset + arguments.limit
         stop = min(stop, offset + max(1, room // _SMALLEST_NODE))
@@ -144,7 +122,7 @@ class Presenter:
         )
 
     def _stub(self, node: Iri, filtered: _Filtered) -> PageNode:
-        topology = filtered.traversal.topology
+        topology = filtered.topology.whole
         facts, shorten = topology.facts[node], self._prefixes.shorten
         return PageNode(
             node,
@@ -161,7 +139,7 @@ class Presenter:
     async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
         """Add the metadata that is asked for, unless even the bare topology does not fit."""
         topology, chooser = filtered.topology, filtered.known.chooser
-        facts, filters = topology.topology.facts, topology.filters
+        facts, filters = topology.whole.facts, topology.filters
         nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if window.size > room:
@@ -213,7 +191,7 @@ class Presenter:
 
 def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
     """Return the page with these nodes and edges."""
-    arguments, topology = filtered.traversal.arguments, filtered.topology
+    arguments, topology = filtered.topology.traversal.arguments, filtered.topology
     end = arguments.offset + len(window.nodes)
     last_shown, last_total = window.last_edges
     is_split = last_shown < last_total

@@ -86,7 +86,7 @@ class SchemaView:
         prefixes: PrefixMap,
         *,
         comprehensive: bool,
-        has_types: bool = True,
+        has_types: bool,
         fault: Fault | None,
     ) -> Self:
         """Return the look-ups in a schema; without `has_types`, no predicate gives nodes a type."""

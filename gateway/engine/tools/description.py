@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from gateway.engine import messages
-from gateway.engine.arguments import DescribeEntities, DescribeEntity
+from gateway.engine.arguments import DescribeEntities, DescribeEntity, expanded
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
@@ -181,10 +181,7 @@ class EntityDescriber:
     ) -> _Notes:
         """Return what to note about merged nodes, and those about which another part of a split graph may say more.
 
-        Args:
-            existing: The existence of the nodes about which this part says nothing.
-            described: What it says about each node.
-            call: The call that asks.
+        `existing` has the nodes about which this part says nothing.
         """
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])
@@ -237,24 +234,6 @@ class EntityDescriber:
         return messages.no_such_entity(
             quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted
         )
-
-
-def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:
-    """Return the IRIs that the IDs of an argument mean, duplicates folded.
-
-    Raises:
-        InputError: One is no ID; the text says which.
-    """
-    iris: dict[Iri, None] = {}
-    for position, text in enumerate(ids):
-        try:
-            iris[prefixes.expand(text)] = None
-        except InputError as error:
-            place = f"[{position}]" if argument.endswith("s") else ""
-            raise InputError(
-                f"{argument}{place}: {error.wrong}", valid=error.valid, next_step=error.next_step
-            ) from error
-    return list(iris)
 
 
 def _ids_left_out(entities: Sequence[PageNode]) -> Degraded:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 
 from cachetools import TTLCache
@@ -15,7 +14,7 @@ from gateway.graph.values import Iri, Schema
 class Snapshots:
     """Stores topologies by normalised question, bounded in bytes, each for one time to live."""
 
-    def __init__(self, megabytes: int, ttl_seconds: float, clock: Clock = time.monotonic) -> None:
+    def __init__(self, megabytes: int, ttl_seconds: float, clock: Clock) -> None:
         self._topologies: TTLCache[Hashable, Topology] = TTLCache(
             maxsize=megabytes << 20,
             ttl=ttl_seconds,
