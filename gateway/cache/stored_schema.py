@@ -72,12 +72,7 @@ class StoredSchema:
 
 
 class FixedContentStore(DelegatingStore):
-    """A graph store whose content never changes, so its complete schema is read once and stored.
-
-    Args:
-        inner: The graph.
-        stored: The file for the schema of exactly this content.
-    """
+    """A graph store whose content never changes, so its complete schema is read once and stored."""
 
     def __init__(self, inner: GraphStore, stored: StoredSchema) -> None:
         super().__init__(inner)

@@ -61,16 +61,7 @@ async def read_names(
     restart: bool = False,
     on_progress: OnProgress = no_progress,
 ) -> int:
-    """Read all names into a partial index; resume one of the same source.
-
-    Args:
-        names: Lists the names of the graph.
-        worker: The worker to which the partial index is attached.
-        allowance: What each page may spend.
-        source: Identifies the graph.
-        path: The file of the partial index; None for a temporary database.
-        restart: Whether to empty the partial index first.
-        on_progress: Called after each page.
+    """Read all names into a partial index, by default a temporary one; resume one of the same source.
 
     Returns:
         How many names or entities are missing; 0 if the partial index is complete.

@@ -62,13 +62,7 @@ class StoredIndex:
     async def build(
         self, names: NameReader, allowance: Allowance, *, restart: bool = False, on_progress: OnProgress = no_progress
     ) -> IndexInfo:
-        """Build the index and put it in place of the old one; resume an interrupted build.
-
-        Args:
-            names: Lists the names of the graph.
-            allowance: What each page may spend.
-            restart: Whether to read all names again, also if a build was interrupted.
-            on_progress: Called after each page.
+        """Build the index and put it in place of the old one; resume an interrupted build unless it is to restart.
 
         Raises:
             Fault: The graph could not be asked; the next build resumes here.

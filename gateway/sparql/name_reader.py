@@ -22,11 +22,7 @@ class SparqlNameReader:
     """Lists the names of a graph; see `gateway.graph.store.NameReader`."""
 
     def __init__(
-        self,
-        client: SparqlClient,
-        nodes: NodeReader,
-        name_predicates: NamePredicates,
-        finder: NamePredicateFinder,
+        self, client: SparqlClient, nodes: NodeReader, name_predicates: NamePredicates, finder: NamePredicateFinder
     ) -> None:
         self._client = client
         self._nodes = nodes

@@ -100,10 +100,7 @@ _TABLE: Sequence[tuple[type[BaseException], Callable[[BaseException], Fault]]] =
             "Whoever runs this gateway should give the CA that signed it, as `endpoint.access.ca_bundle`.",
         ),
     ),
-    (
-        aiohttp.ClientSSLError,
-        _always(EndpointFault, "No secure connection to the endpoint could be made.", OPERATOR),
-    ),
+    (aiohttp.ClientSSLError, _always(EndpointFault, "No secure connection to the endpoint could be made.", OPERATOR)),
     (aiohttp.ClientResponseError, _always(EndpointFault, "The endpoint's answer is no valid HTTP.", LATER)),
     (aiohttp.InvalidURL, _always(EndpointFault, "The configured endpoint is no valid URL.", OPERATOR)),
     (BaseException, _unreachable),

@@ -81,6 +81,16 @@ def resolve(
     return Filters(node_types, wanted, excluded or frozenset(), tuple(warnings))
 
 
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """A finished traversal, the question that it answers, and warnings about how it was traversed."""
+
+    arguments: TraversalArguments
+    seeds: Sequence[Iri]
+    topology: Topology
+    warnings: Sequence[str]
+
+
 @dataclass(frozen=True)
 class FilteredTopology:
     """What filters leave of a topology, and on how many nodes they could not decide, by filter."""
@@ -90,15 +100,20 @@ class FilteredTopology:
     levels: list[int]
     warnings: list[str]
     undecided: dict[str, int]
-    topology: Topology
     filters: Filters
+    traversal: Traversal
+
+    @property
+    def whole(self) -> Topology:
+        """The topology before the filters."""
+        return self.traversal.topology
 
     @cached_property
     def content(self) -> str:
         """A hash of what is left, which may depend on values that are fetched again for each page."""
-        if len(self.nodes) == len(self.topology.nodes):
-            return self.topology.content
-        return hashlib.sha256("\n".join([self.topology.content, *self.nodes]).encode()).hexdigest()[:12]
+        if len(self.nodes) == len(self.whole.nodes):
+            return self.whole.content
+        return hashlib.sha256("\n".join([self.whole.content, *self.nodes]).encode()).hexdigest()[:12]
 
 
 class TopologyFilter:
@@ -111,20 +126,19 @@ class TopologyFilter:
         self._subclasses = Subclasses(store, profile, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
 
-    async def filtered(
-        self, topology: Topology, arguments: TraversalArguments, known: SchemaView, call: Call
-    ) -> FilteredTopology:
+    async def filtered(self, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
 
         Raises:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough.
         """
+        topology, arguments = traversal.topology, traversal.arguments
         named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
         filters = await self._with_subclasses(resolve(arguments, known, topology, named), call)
         if unread:
             filters = replace(filters, excludes_all=False)
-        left = await self._applied(filters, topology, arguments.min_mentions, known, call)
+        left = await self._applied(filters, traversal, known, call)
         if unread:
             left.warnings.append(messages.labels_unread(unread))
         return left
@@ -140,9 +154,8 @@ class TopologyFilter:
             filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
         )
 
-    async def _applied(
-        self, filters: Filters, topology: Topology, min_mentions: int, known: SchemaView, call: Call
-    ) -> FilteredTopology:
+    async def _applied(self, filters: Filters, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
+        topology, min_mentions = traversal.topology, traversal.arguments.min_mentions
         deadline = call.call_deadline
         warnings = list(filters.warnings)
         removed: dict[Iri, str] = {}
@@ -172,7 +185,7 @@ class TopologyFilter:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
-        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, undecided, topology, filters)
+        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, undecided, filters, traversal)
 
     async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return the nodes that are mentioned too rarely, and those that could not be looked up."""

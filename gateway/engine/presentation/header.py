@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gateway.engine import messages
-from gateway.engine.arguments import BfsQuery, TraversalArguments
+from gateway.engine.arguments import BfsQuery
 from gateway.engine.presentation.filters import FilteredTopology
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
 from gateway.engine.presentation.reference_shape import size_of_counts, size_of_part
@@ -38,17 +38,16 @@ class HeaderBuilder:
     def header(
         self,
         filtered: FilteredTopology,
-        arguments: TraversalArguments,
-        seeds: Sequence[Iri],
         known: SchemaView,
         warnings: Sequence[str],
         limit: int,
         deadline: Deadline,
     ) -> Header:
         """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
-        topology, shorten = filtered.topology, self._prefixes.shorten
+        traversal, shorten = filtered.traversal, self._prefixes.shorten
+        topology, arguments = filtered.whole, traversal.arguments
         header = Header(
-            seeds=IdList([shorten(seed) for seed in seeds]),
+            seeds=IdList([shorten(seed) for seed in traversal.seeds]),
             hops=arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k,
             node_count=len(filtered.nodes),
             edge_count=len(filtered.edges),

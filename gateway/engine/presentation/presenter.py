@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gateway.engine import messages
-from gateway.engine.arguments import TraversalArguments
-from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter
+from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
@@ -36,20 +35,9 @@ _TIME_FOR_WRITING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Traversal:
-    """A finished traversal, the question that it answers, and warnings about how it was traversed."""
-
-    arguments: TraversalArguments
-    seeds: Sequence[Iri]
-    topology: Topology
-    warnings: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class _Filtered:
     """What the filters leave of a traversal, from which its page is made, in how many bytes."""
 
-    traversal: Traversal
     topology: FilteredTopology
     known: SchemaView
     limit: int
@@ -81,7 +69,9 @@ class Presenter:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
                 filtered = await self._filtered(traversal, call)
-                header = self._header(filtered)
+                header = self._header_builder.header(
+                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, call.call_deadline
+                )
                 room = filtered.limit - size_of_part(header)
                 window = self._window(filtered, room)
                 if not traversal.arguments.topology_only:
@@ -97,30 +87,17 @@ class Presenter:
         topology, arguments = traversal.topology, traversal.arguments
         self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
         known = await self._schema_cache.view(call)
-        left = await self._filter.filtered(topology, arguments, known, call)
+        left = await self._filter.filtered(traversal, known, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         if arguments.offset >= len(left.nodes) > 0:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
-        return _Filtered(traversal, left, known, limit, [*left.warnings, *warnings], call)
-
-    def _header(self, filtered: _Filtered) -> Header:
-        traversal = filtered.traversal
-        warnings = [*traversal.warnings, *filtered.warnings]
-        return self._header_builder.header(
-            filtered.topology,
-            traversal.arguments,
-            traversal.seeds,
-            filtered.known,
-            warnings,
-            filtered.limit,
-            filtered.call.call_deadline,
-        )
+        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
         """Return nodes and edges without metadata: no more of them than could fit."""
-        arguments, nodes = filtered.traversal.arguments, filtered.topology.nodes
+        arguments, nodes = filtered.topology.traversal.arguments, filtered.topology.nodes
         deadline = filtered.call.call_deadline
         stop = len(nodes) if arguments.limit is None else arguments.offset + arguments.limit
         shown = nodes[arguments.offset : min(stop, arguments.offset + max(1, room // _SMALLEST_NODE))]
@@ -133,7 +110,7 @@ class Presenter:
         )
 
     def _stub(self, node: Iri, filtered: _Filtered) -> PageNode:
-        topology = filtered.traversal.topology
+        topology = filtered.topology.whole
         facts, shorten = topology.facts[node], self._prefixes.shorten
         return PageNode(
             node,
@@ -150,7 +127,7 @@ class Presenter:
     async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
         """Add the metadata that is asked for, unless even the bare topology does not fit."""
         topology, chooser = filtered.topology, filtered.known.chooser
-        facts, filters = topology.topology.facts, topology.filters
+        facts, filters = topology.whole.facts, topology.filters
         nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if window.size > room:
@@ -202,7 +179,7 @@ class Presenter:
 
 def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
     """Return the page with these nodes and edges."""
-    arguments, topology = filtered.traversal.arguments, filtered.topology
+    arguments, topology = filtered.topology.traversal.arguments, filtered.topology
     end = arguments.offset + len(window.nodes)
     mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
     page = SubgraphPage(

@@ -51,10 +51,7 @@ _WARNINGS = 5
 def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:
     """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows.
 
-    Args:
-        size: What the operator allows.
-        asked: The argument `max_tokens`.
-        explain: Whether an explanation follows, for which room is reserved.
+    In an answer with an explanation, room is reserved for it.
     """
     tokens = size.max_tokens if asked is None else min(asked, size.ceiling_tokens)
     limit = tokens * BYTES_PER_TOKEN

@@ -42,13 +42,6 @@ class SchemaCache:
     """Reads the schema, first quickly and then in full, and shares it while calls go on.
 
     `states.py` decides what an event leads to; this class finds out which event happened, and does what follows.
-
-    Args:
-        store: The graph.
-        profile: How long the reading may take, and how long a call waits for it.
-        prefixes: Short forms of IRIs.
-        clock: The clock of all deadlines.
-        storage: Stores the schema between runs; None to read it in each run.
     """
 
     def __init__(

@@ -181,10 +181,7 @@ class EntityDescriber:
     ) -> _Notes:
         """Return what to note about merged nodes, and those about which another part of a split graph may say more.
 
-        Args:
-            existing: The existence of the nodes about which this part says nothing.
-            described: What it says about each node.
-            call: The call that asks.
+        `existing` has the nodes about which this part says nothing.
         """
         advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
         notes = _Notes([text for text in advice if text])

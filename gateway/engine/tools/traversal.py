@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments, expanded
-from gateway.engine.presentation.filters import resolve
+from gateway.engine.presentation.filters import Traversal, resolve
 from gateway.engine.presentation.page import SubgraphPage
-from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter, Traversal
+from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.traversal.breadth_first import HubRule
 from gateway.engine.traversal.redirects import Redirects

@@ -125,15 +125,8 @@ class Exploration:
 class BreadthFirstSearch:
     """One search from every source up to a number of hops; all sources share one frontier.
 
-    A node at distance < hops is expanded, at most once. Where an expansion fails, the search continues without it and
-    adds a gap.
-
-    Args:
-        store: The graph.
-        sources: Each source's seeds, at distance 0.
-        hops: 1 to 5.
-        rule: Which nodes are not expanded, and which not whole.
-        call: The call that asks.
+    Each source has some seeds, at distance 0. A node at distance < hops is expanded, at most once. Where an expansion
+    fails, the search continues without it and adds a gap.
     """
 
     def __init__(
@@ -148,10 +141,7 @@ class BreadthFirstSearch:
         self._seen: set[Iri] = set()
 
     async def run(self, on_answers: OnAnswers | None = None) -> Exploration:
-        """Return what the search finds.
-
-        Args:
-            on_answers: Receives parts of the last hop; see `GraphStore.edges`.
+        """Return what the search finds; `on_answers` receives parts of the last hop, see `GraphStore.edges`.
 
         Raises:
             Fault: Nothing could be learnt about any seed.

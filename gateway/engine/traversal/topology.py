@@ -96,15 +96,8 @@ def in_order(
 ) -> tuple[dict[Iri, int], tuple[Edge, ...]]:
     """Return nodes and edges in their order, which is always the same for the same graph and question.
 
-    No other thread may change them meanwhile.
-
-    Args:
-        seeds: The seeds.
-        distance: The nodes, each with its distance.
-        found: What was explored; its edges.
-        prefixes: Short forms of IRIs, by which they are sorted.
-        deadline: When the call must have answered.
-        among: Further edges, where only those with both ends among the nodes are wanted; None: all are.
+    No other thread may change them meanwhile. Without `among`, these are all edges found; with it, the edges of both
+    that have both ends among the nodes.
 
     Raises:
         DeadlinePassed: The time was not enough.
@@ -147,14 +140,9 @@ def paths_to_seeds(
 ) -> dict[Iri, tuple[Path, ...]]:
     """Return one shortest path from each node to each seed, both ends included.
 
-    Of several shortest paths it is the one whose steps come first by IRI, counted from the node.
-
-    Args:
-        nodes: Nodes that every seed reaches.
-        distances: For each seed, the distance of every node it reaches.
-        neighbours: The neighbours of the expanded nodes, over the edges that the distances count: an edge that a node
-            with a cap leaves out may be among the edges of its other end.
-        deadline: When the call must have answered.
+    Of several shortest paths it is the one whose steps come first by IRI, counted from the node. Every seed reaches the
+    nodes. `neighbours` are those of the expanded nodes, over the edges that the distances count: an edge that a capped
+    node leaves out may be among the edges of its other end.
 
     Raises:
         DeadlinePassed: The time was not enough.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from itertools import chain
 from typing import Self
 
 from gateway.engine import messages
@@ -59,7 +60,7 @@ class TopologyBuilder:
             Fault: Nothing could be learnt about any seed.
         """
         async with FactsPrefetch(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
-            found = await self._explored([seeds], seeds, max_hops, rule, call, ahead.add)
+            found = await self._explored([seeds], max_hops, rule, call, ahead.add)
             distance = found.distances[0]
             async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
@@ -67,24 +68,16 @@ class TopologyBuilder:
         return self._topology(seeds, ordered, found, facts.result())
 
     async def intersection(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool) -> Topology:
-        """Return the nodes within k hops of every seed, and all edges among them.
+        """Return the nodes within k hops of every seed, and all edges among them; with `via`, their paths to the seeds.
 
         With a seed missing there are none, and that is the whole answer.
-
-        Args:
-            seeds: Two or more different nodes.
-            k: 1 to 5.
-            rule: Which nodes are not expanded, and which not whole.
-            call: The call that asks.
-            via: Whether each node gets its paths to the seeds.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about some seed, or about any.
         """
-        found = await self._reach(seeds, k, rule, call, via=via) or await self._explored(
-            [[seed] for seed in seeds], seeds, k, rule, call
-        )
+        found = await self._reach(seeds, k, rule, call, via=via)
+        found = found or await self._explored([[seed] for seed in seeds], k, rule, call)
         for seed in found.unsure:
             if (fault := found.known[seed].mark.fault) is not None:
                 raise fault
@@ -122,7 +115,6 @@ class TopologyBuilder:
     async def _explored(
         self,
         sources: Sequence[Sequence[Iri]],
-        seeds: Sequence[Iri],
         hops: int,
         rule: HubRule,
         call: Call,
@@ -132,7 +124,7 @@ class TopologyBuilder:
             found = await BreadthFirstSearch(self._store, sources, hops, rule, call).run(on_answers)
             await self._add_other_graph(found, call)
         found.gaps.add_left_out(found.known)
-        self._require_a_seed(seeds, found.missing)
+        self._require_a_seed(list(chain.from_iterable(sources)), found.missing)
         return found
 
     async def _add_other_graph(self, found: Exploration, call: Call) -> None:

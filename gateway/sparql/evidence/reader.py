@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
@@ -102,17 +103,16 @@ def _wikibase_value(bound: Term, *, is_none: bool) -> Value | None:
     return value(bound)
 
 
-def merged(answers: Iterable[EdgeStatements]) -> Evidence:
+def merged(answers: Sequence[EdgeStatements]) -> Evidence:
     """Put the ways together; a named node that states the same edge in two ways is one statement."""
     statements: dict[object, Statement] = {}
     mark = Mark()
-    found = list(answers)
-    for way, answer in enumerate(found):
+    for way, answer in enumerate(answers):
         mark = mark if answer.mark.whole else answer.mark
         for node, statement in answer.statements.items():
             statements.setdefault(node if isinstance(node, IriTerm) else (way, node), Statement()).add(statement)
     assertions = (statement.assertion for statement in statements.values())
-    refined = all(answer.refined for answer in found)
+    refined = all(answer.refined for answer in answers)
     return Evidence(tuple(one for one in assertions if one.properties or one.sources), mark, refined=refined)
 
 
@@ -164,11 +164,12 @@ class EvidenceReader:
             # No other way returns them.
             given["stated_by"] = ()
 
-        def read_rows(batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, EdgeStatements]:
-            return read_statements(way, batch, rows, mark)
-
         query = BatchedQuery[Edge, EdgeStatements](
-            self._client, way.template, self._batch, lambda batch: {"edges": batch, **given}, read_rows
+            self._client,
+            way.template,
+            self._batch,
+            lambda batch: {"edges": batch, **given},
+            partial(read_statements, way),
         )
         return await query.run(edges, call)
 

@@ -15,15 +15,7 @@ from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import literal
 from gateway.sparql.template import Parameter
-from gateway.terms.known_iris import (
-    BIOLINK,
-    OBAN,
-    RDF,
-    RDF_OBJECT,
-    RDF_PREDICATE,
-    RDF_SUBJECT,
-    REIFICATION,
-)
+from gateway.terms.known_iris import BIOLINK, OBAN, RDF, RDF_OBJECT, RDF_PREDICATE, RDF_SUBJECT, REIFICATION
 
 _OBAN = tuple(f"{OBAN}association_has_{name}" for name in ("subject", "predicate", "object_property", "object"))
 _BIOLINK = tuple(f"{BIOLINK}{name}" for name in ("subject", "predicate", "object"))

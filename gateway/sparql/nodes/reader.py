@@ -7,16 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from gateway.graph.call import Call
-from gateway.graph.values import (
-    BlankNode,
-    Description,
-    DirectSubclasses,
-    Existence,
-    Iri,
-    Mark,
-    NodeFacts,
-    Value,
-)
+from gateway.graph.values import BlankNode, Description, DirectSubclasses, Existence, Iri, Mark, NodeFacts, Value
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
 from gateway.sparql.client import SparqlClient
@@ -191,10 +182,7 @@ class NodeReader:
         return read_facts
 
     def _query(
-        self,
-        template: str,
-        read: BatchReader[Iri, Answer],
-        **parameters: Parameter,
+        self, template: str, read: BatchReader[Iri, Answer], **parameters: Parameter
     ) -> BatchedQuery[Iri, Answer]:
         return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 

@@ -131,14 +131,10 @@ def _other(body: bytes) -> EndpointFault:
 def _unreadable(body: bytes) -> EndpointFault:
     """Say what a body is that does not parse."""
     if engine_errors.gave_up_at_the_end(body):
-        return GaveUp(
-            "The endpoint gave up in the middle of an answer.",
-            next_step=_LESS,
-        )
+        return GaveUp("The endpoint gave up in the middle of an answer.", next_step=_LESS)
     if body[:_START].lstrip(_LEADING)[:1] in {b"", b"{"}:
         return BrokenAnswer(
-            "The endpoint's answer is no whole SPARQL JSON: it broke off, or was damaged on its way.",
-            next_step=_LESS,
+            "The endpoint's answer is no whole SPARQL JSON: it broke off, or was damaged on its way.", next_step=_LESS
         )
     return _no_answer()
 

@@ -189,11 +189,7 @@ class TermCounter:
     async def _count_predicates(self, counts: Counts, totals: Scan, call: Call) -> None:
         excepted = set(self._rule.excepted)
         wanted = {iri: total for iri, total in totals.counts.items() if iri not in excepted and self._rule.allows(iri)}
-        given: dict[str, Parameter] = {
-            "excepted": self._rule.excepted,
-            **self._rule.evidence,
-            **self._rule.ends,
-        }
+        given: dict[str, Parameter] = {"excepted": self._rule.excepted, **self._rule.evidence, **self._rule.ends}
         for predicates in _batches(await self._askable(counts, wanted, call)):
             scan = await self._scan("schema/edges", "p", totals.limit, call, {**given, "predicates": predicates})
             counts.predicates |= scan.counts

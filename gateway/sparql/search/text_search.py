@@ -113,21 +113,10 @@ class TextSearch:
         return False
 
     async def _ask(
-        self,
-        index: TextIndex,
-        covered: Sequence[Iri],
-        scope: Scope,
-        words: Sequence[str],
-        call: Call,
-        *,
-        every: bool,
+        self, index: TextIndex, covered: Sequence[Iri], scope: Scope, words: Sequence[str], call: Call, *, every: bool
     ) -> Hits:
         matches = _MATCHES_BEFORE_TYPES if scope.types else _MATCHES
-        own: dict[str, Parameter] = {
-            "covered": covered,
-            "matches": matches,
-            "every": str(every).lower(),
-        }
+        own: dict[str, Parameter] = {"covered": covered, "matches": matches, "every": str(every).lower()}
         parameters = {
             "text": index.write(words, every=every),
             **{name: value for name, value in own.items() if name in index.takes},
