@@ -27,9 +27,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = for_workers(items, workers)
 
 
+def pytest_collection() -> None:
+    """Look for no garbage among what is imported and collected; all of it stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every later search for garbage: it is most of what there is."""
+    """Leave it out of every later search for garbage, too: it is most of what there is."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

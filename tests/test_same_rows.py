@@ -206,7 +206,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "blank_content": about,
         "degrees": [{**_only(values, "nodes", *RULE), "scan": 1_000_000} for values in there.bounded],
         "degrees_each": counted,
-        "echo": about,
+        "iris_as_read": about,
         "edge_counts": there.single,
         "edges": there.ruled,
         "edges_between": [{**values, "nodes": there.nodes[:400]} for values in there.single],

@@ -30,10 +30,10 @@ _log = logging.getLogger(__name__)
 _SHORT_QUERY_SECONDS = 2.0
 """Time for the template `alive`, which reads nothing of the graph."""
 
-_ECHOED = 200
+_IRIS_AT_ONCE = 200
 """IRIs in one query that asks how the engine reads them."""
 
-_ECHOES_BYTES = 4 << 20
+_KNOWN_IRIS_BYTES = 4 << 20
 """Memory for what it said."""
 
 
@@ -70,7 +70,7 @@ class SparqlClient:
         self._detector = detector
         self._takes_queries: bool | None = None
         self._trying = asyncio.Lock()
-        self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_ECHOES_BYTES)
+        self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_KNOWN_IRIS_BYTES)
 
     @property
     def is_remote(self) -> bool:
@@ -215,32 +215,32 @@ class SparqlClient:
         known = self._is_unchanged.known
         is_unchanged = {iri: known[iri] for iri in doubtful if iri in known}
         new = [iri for iri in doubtful if iri not in is_unchanged]
-        size = max(1, min(_ECHOED, self.query_rows // 2))
+        size = max(1, min(_IRIS_AT_ONCE, self.query_rows // 2))
         faults: dict[str, Fault] = {}
         for start in range(0, len(new), size):
-            faults |= await self._echo(new[start : start + size], is_unchanged, call)
+            faults |= await self._read_back(new[start : start + size], is_unchanged, call)
         for iri in new:
             if iri in is_unchanged:
                 self._is_unchanged.add(iri, is_unchanged[iri], getsizeof(iri))
         return faults | {iri: _rewritten(iri) for iri, unchanged in is_unchanged.items() if not unchanged}
 
-    async def _echo(self, iris: Sequence[str], is_unchanged: dict[str, bool], call: Call) -> dict[str, Fault]:
+    async def _read_back(self, iris: Sequence[str], is_unchanged: dict[str, bool], call: Call) -> dict[str, Fault]:
         """Learn which IRIs the endpoint reads as they are; return those about which it could not be asked, and why."""
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = (await self.rows("echo", call, {"nodes": list(together)})).whole()
-            echoed = {*columns.iri("n")(columns.binding(rows, "n"))}
+            rows = (await self.rows("iris_as_read", call, {"nodes": list(together)})).whole()
+            as_read = {*columns.iri("n")(columns.binding(rows, "n"))}
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
             if len(iris) == 1:
                 return {iris[0]: refused_iri(iris[0], refused)}
             middle = len(iris) // 2
-            first = await self._echo(iris[:middle], is_unchanged, call)
-            return {**first, **await self._echo(iris[middle:], is_unchanged, call)}
+            first = await self._read_back(iris[:middle], is_unchanged, call)
+            return {**first, **await self._read_back(iris[middle:], is_unchanged, call)}
         except Fault as fault:
             return dict.fromkeys(iris, fault)
-        is_unchanged |= {iri: iri in echoed for iri in iris}
+        is_unchanged |= {iri: iri in as_read for iri in iris}
         return {}
 
     async def close(self) -> None:
