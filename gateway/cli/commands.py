@@ -171,7 +171,7 @@ def bfs(
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:
-    """Show the neighborhood of entities, as a tree by distance.
+    """Show the neighbourhood of entities, as a tree by distance.
 
     SEED is an ID, as `search` prints it. Edges are followed in both directions.
     """

@@ -23,7 +23,7 @@ _EARLIER = "on an earlier page"
 
 
 def bfs(answer: BfsResult, offset: int) -> RenderableType:
-    """Return a page of a neighborhood after `offset` nodes, each node below the one from which it was first reached."""
+    """Return a page of a neighbourhood after `offset` nodes, each node below the first from which it was reached."""
     names = _Names(answer)
     forest = _forest_of(answer, offset)
     far: list[list[RenderableType]] = [

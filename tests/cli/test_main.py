@@ -105,7 +105,7 @@ def test_a_profile_file_is_taken(run: Run, tmp_path: Path) -> None:
     ("argv", "words"),
     [
         ([], "Usage: bfsql-gateway"),
-        (["--help"], "Show the neighborhood of entities"),
+        (["--help"], "Show the neighbourhood of entities"),
         (["-h"], "Usage: bfsql-gateway"),
         *[([command, "--help"], f"Usage: bfsql-gateway {command}") for command in COMMANDS],
     ],

@@ -124,6 +124,8 @@ def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Sess
         store = SparqlStore(transport, profile, FlowControl(profile.endpoint.requests, sleep=at_once))
         gateway = Gateway(store, profile, PrefixMap({}))
         runner.run(gateway.describe_schema())
+        # On a busy machine the reading goes on, and would take the faults that are planned for a question.
+        runner.run(gateway.wait_for_schema())
         yield Session(runner, gateway, transport)
         runner.run(gateway.close())
 
