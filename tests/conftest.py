@@ -27,6 +27,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = for_workers(items, workers)
 
 
+_LONGEST_ID = 1_000
+"""Characters of a parameter that stands in the name of a test."""
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a long text by its length: a name goes into every report, and through an environment variable."""
+    return f"{argname} of {len(val)}" if isinstance(val, str | bytes) and len(val) > _LONGEST_ID else None
+
+
 def pytest_collection() -> None:
     """Look for no garbage among what is imported and collected; all of it stays."""
     gc.disable()
