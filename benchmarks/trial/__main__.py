@@ -1,6 +1,6 @@
 """`python -m benchmarks.trial serve|score`: questions for a model or a person, over the tools or over SPARQL.
 
-`serve` draws questions, writes them to `questions.json` in a folder, and serves each at its own URL; whoever answers
+`serve` draws questions, writes them to `questions.json` in a folder, and serves each at its own URL; who answers
 writes `tools-answers.json` or `sparql-answers.json` there. `score` compares these with the known answers.
 """
 

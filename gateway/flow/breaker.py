@@ -112,7 +112,7 @@ class Breaker:
         seconds = max(1, round(self._rests_until - self._clock()))
         return Resting(
             f"{self._reason} It failed {self._failed} times in a row and is left alone for {seconds} s.",
-            next_step="Try again then; if it stays, whoever runs this gateway should check the endpoint.",
+            next_step="Try again then; if it stays, the operator of this gateway should check the endpoint.",
         )
 
     def answered(self) -> None:

@@ -80,7 +80,7 @@ def banned(seconds: float) -> Banned:
     left = math.ceil(seconds)
     return Banned(
         f"The endpoint has banned this gateway because it asked too much; nothing is sent to it for {left} s.",
-        next_step=f"Whoever runs this gateway should have it ask less at once. Call again in {left} s.",
+        next_step=f"The operator of this gateway should have it ask less at once. Call again in {left} s.",
         retry_after=seconds,
     )
 

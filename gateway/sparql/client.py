@@ -121,7 +121,7 @@ class SparqlClient:
             # Smaller questions are no use.
             raise DeadlinePassed(
                 "The time of this call is used up, and the endpoint has not answered anything so far.",
-                next_step="Try again later; if it stays, whoever runs this gateway should check the endpoint.",
+                next_step="Try again later; if it stays, the operator of this gateway should check the endpoint.",
             ) from error
 
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:

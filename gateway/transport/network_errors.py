@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 RAISED = (aiohttp.ClientError, OSError)
 """All that a request may raise; the deadline's `TimeoutError` is one of these."""
 
-_PROXY = "Whoever runs this gateway should check its proxy settings."
+_PROXY = "The operator of this gateway should check its proxy settings."
 
 
 class CaughtFault:
@@ -97,7 +97,7 @@ _TABLE: Sequence[tuple[type[BaseException], Callable[[BaseException], Fault]]] =
         _always(
             EndpointFault,
             "The endpoint's certificate is not trusted.",
-            "Whoever runs this gateway should give the CA that signed it, as `endpoint.access.ca_bundle`.",
+            "The operator of this gateway should give the CA that signed it, as `endpoint.access.ca_bundle`.",
         ),
     ),
     (aiohttp.ClientSSLError, _always(EndpointFault, "No secure connection to the endpoint could be made.", OPERATOR)),

@@ -32,9 +32,9 @@ from gateway.transport import engine_errors
 JSON = "application/sparql-results+json"
 
 LATER = "Ask for fewer seeds or hops, or try again later."
-OPERATOR = "Whoever runs this gateway should check the endpoint's URL."
-_CHECK = "Whoever runs this gateway can find the query endpoint with `bfsql-gateway check`."
-_CREDENTIALS = "Whoever runs this gateway should check its credentials for the endpoint."
+OPERATOR = "The operator of this gateway should check the endpoint's URL."
+_CHECK = "The operator of this gateway can find the query endpoint with `bfsql-gateway check`."
+_CREDENTIALS = "The operator of this gateway should check its credentials for the endpoint."
 
 _BELIEVED_TYPES = frozenset({JSON, "application/json"})
 _TYPE_NAMES: Mapping[str, str] = {

@@ -38,9 +38,9 @@ _MOST_BYTES = 1 << 23
 _MOST_BRACKETS = 200_000
 """Objects and lists of one answer: 50 entities in all languages have some 50,000."""
 
-_SETTING = "Whoever runs this gateway should check search.api in its profile."
-_CONTACT = "Whoever runs this gateway should check endpoint.contact in its profile, and ask less."
-_LANGUAGE = "Whoever runs this gateway should check search.api_language in its profile."
+_SETTING = "The operator of this gateway should check search.api in its profile."
+_CONTACT = "The operator of this gateway should check endpoint.contact in its profile, and ask less."
+_LANGUAGE = "The operator of this gateway should check search.api_language in its profile."
 
 _BUSY = frozenset({"maxlag", "ratelimited", "actionthrottledtext", "cirrussearch-too-busy-error"})
 """Codes of errors that mean: later."""

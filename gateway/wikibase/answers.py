@@ -104,5 +104,5 @@ def read(shape: type[Shape], content: Mapping[str, Any]) -> Shape:
     except ValidationError as error:
         raise EndpointFault(
             "The Wikibase API's answer is none that its documentation knows.",
-            next_step="Whoever runs this gateway should check search.api in its profile.",
+            next_step="The operator of this gateway should check search.api in its profile.",
         ) from error

@@ -29,7 +29,7 @@ _LONGEST_NAME = 250
 _LONGEST_QUERY = 300
 """Characters of a full-text query at most; a longer one is refused (CirrusSearch, `MaxFullTextQueryLength`)."""
 
-_SETTING = "Whoever runs this gateway should check search.api in its profile."
+_SETTING = "The operator of this gateway should check search.api in its profile."
 
 _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 

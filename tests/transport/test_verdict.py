@@ -144,7 +144,7 @@ async def test_a_ban_says_who_must_act() -> None:
     assert isinstance(error, Banned)
     assert not error.again
     assert "banned" in error.wrong
-    assert "Whoever runs this gateway" in error.next_step
+    assert "The operator of this gateway" in error.next_step
     assert "respect throttling" not in str(error)
 
 

@@ -205,7 +205,7 @@ class SchemaCache:
         if not reading.cancelled() and (error := reading.exception()) is not None:
             _log.error("the schema could not be read, which is a defect of this gateway", exc_info=error)
             # As after a fault, the next call does not begin another reading.
-            self._failed(EndpointFault(_DEFECT, next_step="Tell whoever runs this gateway."))
+            self._failed(EndpointFault(_DEFECT, next_step="Tell the operator of this gateway."))
 
     def _sampled(self, sample: Schema, *, enumerates: bool) -> None:
         if self._freshness.is_expired and self._advance(Event.EXPIRED) is Action.RETRACT:

@@ -35,7 +35,7 @@ class UnexpectedRows(EndpointFault):
     def __init__(self) -> None:
         super().__init__(
             "The endpoint's rows are not about what the query asked for.",
-            next_step="Whoever runs this gateway should check the endpoint.",
+            next_step="The operator of this gateway should check the endpoint.",
         )
 
 

@@ -142,12 +142,12 @@ def _unreadable(body: bytes) -> EndpointFault:
 def _repeated() -> EndpointFault:
     return EndpointFault(
         "The endpoint's answer is no whole SPARQL JSON: a name occurs twice in one object.",
-        next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",
+        next_step="Try again; if it stays, the operator of this gateway should check the endpoint's URL.",
     )
 
 
 def _no_answer() -> EndpointFault:
     return EndpointFault(
         "The endpoint's answer is no whole SPARQL JSON.",
-        next_step="Try again; if it stays, whoever runs this gateway should check the endpoint's URL.",
+        next_step="Try again; if it stays, the operator of this gateway should check the endpoint's URL.",
     )

@@ -20,7 +20,7 @@ else:
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
 
 _OF_ONE = (
-    "Its neighborhood can be read by bfs_query. For the whole entity, whoever runs this gateway has to raise "
+    "Its neighborhood can be read by bfs_query. For the whole entity, the operator of this gateway has to raise "
     "`limits.query_rows`."
 )
 

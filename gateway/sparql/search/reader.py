@@ -37,7 +37,7 @@ _FAILURES = 2
 
 _WITHOUT_INDEX = (
     "This endpoint has no text search that could be used, and {}: only exact names were looked up. Ask for the exact "
-    "name; whoever runs this gateway can build an index of the names with `bfsql-gateway index`."
+    "name; the operator of this gateway can build an index of the names with `bfsql-gateway index`."
 )
 _TOO_MANY = _WITHOUT_INDEX.format("the graph has too many names to compare them all")
 _TOO_SLOW = _WITHOUT_INDEX.format("comparing all names takes too long")
@@ -47,8 +47,8 @@ _NOTHING_INDEXED = (
 )
 _AS_TYPED = (
     "This endpoint cannot compare names without their accents, so a name that is written with other accents than the "
-    "query, or in another Unicode form, is not found. Also try the exact name; whoever runs this gateway can build an "
-    "index of the names with `bfsql-gateway index`."
+    "query, or in another Unicode form, is not found. Also try the exact name; the operator of this gateway can build "
+    "an index of the names with `bfsql-gateway index`."
 )
 
 _ROOM = 4_000
