@@ -26,6 +26,7 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.sparql import sendable
+from gateway.sparql.all_names import SparqlNameReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.reach import ReachReader
@@ -35,8 +36,7 @@ from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.evidence.reader import EvidenceReader
 from gateway.sparql.evidence.ways import WaysInUse
-from gateway.sparql.name_reader import SparqlNameReader
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder

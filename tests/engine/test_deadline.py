@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
+from gateway.engine.presentation.paging import edges_ending, edges_later
+from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import NodeMetadata
-from gateway.engine.presentation.window import Window, edges_ending, edges_later
 from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid

@@ -11,9 +11,9 @@ from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
+from gateway.engine.presentation.paging import edges_ending, edges_later, fitting
 from gateway.engine.presentation.reference_shape import size_of_part
-from gateway.engine.presentation.size_limit import limit_subgraph_page, max_bytes
-from gateway.engine.presentation.window import Window, edges_ending, edges_later, fitting
+from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Topology

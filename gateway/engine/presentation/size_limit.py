@@ -1,13 +1,13 @@
-"""The size of an answer, and what is cut where its smallest form is still too large: lists and sentences, counted.
+"""Makes an answer fit: the order in which its parts are shortened and left out, every step counted.
 
-An ID may have 998 characters, and a call may name 200 of them, so what an answer says beside its nodes and edges may
+Nodes and edges come first; then, where the smallest form of an answer is still too large, its lists and sentences. An ID may have 998 characters, and a call may name 200 of them, so what an answer says beside its nodes and edges may
 alone be larger than the answer may be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from gateway.engine import messages
 from gateway.engine.presentation.explain import room_for_explain
@@ -19,6 +19,7 @@ from gateway.engine.presentation.page import (
     EntityPage,
     Header,
     IdList,
+    PageEdge,
     PageNode,
     SchemaPage,
     SearchPage,
@@ -26,6 +27,7 @@ from gateway.engine.presentation.page import (
     SubgraphPage,
     TermSummary,
 )
+from gateway.engine.presentation.paging import fitting
 from gateway.engine.presentation.reference_shape import (
     size_of,
     size_of_degraded,
@@ -40,6 +42,9 @@ from gateway.terms.words import cut
 
 BYTES_PER_TOKEN = 4
 """An estimate: tokenizers differ, and the gateway does not know the client's (docs/contract.md)."""
+
+_AT_ONCE = 50
+"""Nodes or edges, whose metadata may be long, between two looks at the clock."""
 
 _TEXT = 200
 """Characters of a sentence that are left."""
@@ -59,6 +64,114 @@ def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[
     if asked is not None and asked > size.ceiling_tokens:
         warnings.append(messages.above_ceiling("max_tokens", asked, size.ceiling_tokens))
     return limit - room_for_explain(limit, wanted=explain), warnings
+
+
+@dataclass(slots=True)
+class Window:
+    """The nodes and edges that a page may show.
+
+    Attributes:
+        nodes: Nodes in order.
+        edges: Edges in order.
+        ends: For each edge the position of its later end among the nodes; -1 for the node before the page.
+        totals: How many edges have their later end at the node before the page, and at each node.
+        deadline: When the call must have answered; what takes long here raises `DeadlinePassed` after it.
+    """
+
+    nodes: list[PageNode]
+    edges: list[PageEdge]
+    ends: list[int]
+    totals: Sequence[int]
+    deadline: Deadline
+
+    @property
+    def size(self) -> int:
+        """Bytes that nodes and edges take."""
+        return sum(map(_size, self._items))
+
+    @property
+    def degraded(self) -> Degraded:
+        """What is left out of nodes and edges, by step."""
+        items: list[PageNode | PageEdge] = [*self.nodes, *self.edges]
+        steps: Degraded = {
+            "values_shortened": sum(item.shortened for item in items),
+            "nodes_as_stubs": sum(node.is_reduced for node in self.nodes),
+            "edges_bare": sum(edge.is_reduced for edge in self.edges),
+            "ids_left_out": sum(item.ids_left_out for item in items),
+            "precision_failed": sum(item.unrefined and not item.is_reduced for item in items),
+            "metadata_failed": sum(item.failed for item in items),
+        }
+        return {step: count for step, count in steps.items() if count}
+
+    @property
+    def omitted_texts(self) -> dict[str, int]:
+        """Long texts left out of the metadata that is shown, by predicate."""
+        counts: dict[str, int] = {}
+        for edge in self.edges:
+            for predicate, count in edge.omitted_texts.items() if not edge.is_reduced else ():
+                counts[predicate] = counts.get(predicate, 0) + count
+        return dict(sorted(counts.items()))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know about these edges."""
+        negated = [edge for edge in self.edges if edge.negations]
+        wholly = sum(edge.negations == edge.assertions for edge in negated)
+        return [messages.negated(len(negated), wholly)] if negated else []
+
+    @property
+    def _items(self) -> Iterator[PageNode | PageEdge]:
+        return self.deadline.checking((*self.nodes, *self.edges), _AT_ONCE)
+
+    def shrink(self, room: int, *, names_on_stubs: bool) -> None:
+        """Leave things out until nodes and edges fit, as far as that goes without leaving out any of them.
+
+        In this order: long texts are shortened, the farthest nodes become stubs, edges lose their metadata.
+        """
+        size = self.size
+        if size > room:
+            size = self._shorten(size, room)
+        items: list[PageNode | PageEdge] = [*reversed(self.nodes), *reversed(self.edges)]
+        for item in self.deadline.checking(items, _AT_ONCE):
+            if size <= room:
+                return
+            if item.metadata is not None:
+                size -= _size(item)
+                if isinstance(item, PageNode):
+                    item.make_stub(with_name=names_on_stubs)
+                else:
+                    item.make_bare()
+                size += _size(item)
+
+    def _shorten(self, size: int, room: int) -> int:
+        for text, elements in SHORTER:
+            for item in self._items:
+                item.shorten(Shortener(text, elements))
+            size = self.size
+            if size <= room:
+                break
+        return size
+
+    def cut(self, room: int) -> None:
+        """Leave out the last nodes, and the edges that end at them, until the rest fits; the page is never empty."""
+        if self.size > room:
+            sizes: list[list[int]] = [[] for _ in range(len(self.nodes) + 1)]
+            for end, edge in zip(self.ends, self.edges, strict=True):
+                sizes[end + 1].append(_size(edge))
+            self.nodes, places = fitting(self.nodes, self.ends, [_size(node) for node in self.nodes], sizes, room)
+            self.edges = [self.edges[place] for place in places]
+            self.ends = [self.ends[place] for place in places]
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether nothing more can be left for the next page."""
+        return len(self.nodes) <= 1 and len(self.edges) <= 1
+
+    @property
+    def last_edges(self) -> tuple[int, int]:
+        """How many edges that end at the last node are on the page, and how many there are."""
+        last = len(self.nodes) - 1
+        return self.ends.count(last), self.totals[last + 1] if self.totals else 0
 
 
 def limit_header(header: Header, limit: int, page: SubgraphPage | None = None) -> None:
@@ -193,3 +306,9 @@ def _drop_last(entity: PageNode, limit: int, labels: Labels) -> int:
 def _size_with_labels(entities: Sequence[PageNode], labels: Labels) -> int:
     """Return the bytes that entities take, with the names of the IDs that they mention."""
     return sum(map(size_of_entity, entities)) + size_of(labels.of(MentionedIds.in_nodes(entities)))
+
+
+def _size(item: PageNode | PageEdge) -> int:
+    if item.size is None:
+        item.size = size_of_part(item)
+    return item.size

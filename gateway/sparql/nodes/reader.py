@@ -12,7 +12,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates, best_text
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
 from gateway.sparql.results.columns import UnexpectedRows, binding, iri, node_values, read, term
 from gateway.sparql.results.rows import BlankTerm, IriTerm, LiteralTerm, Row, Term, literal, value
@@ -20,7 +20,7 @@ from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import REIFICATION
-from gateway.terms.literals import Literal, in_best_language
+from gateway.terms.literals import Literal
 
 
 class NodeReader:
@@ -171,8 +171,8 @@ class NodeReader:
             known: dict[Iri, NodeFacts] = {}
             for node, found in types_of.items():
                 own = texts.get(node, {})
-                name = _best(own, names, languages) if own else ""
-                description = _best(own, descriptions, languages) if own and descriptions else ""
+                name = best_text(own, names, languages) if own else ""
+                description = best_text(own, descriptions, languages) if own and descriptions else ""
                 facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name, description)
                 if facts not in shared:
                     shared[facts] = NodeFacts(facts[0], name, mark, description)
@@ -199,15 +199,6 @@ class NodeReader:
             )
             for node, found in by_node.items()
         }
-
-
-def _best(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
-    """Return the text to show: of the first predicate that has one, in the best language, the first by code point."""
-    for predicate in predicates:
-        found = texts.get(predicate)
-        if found:
-            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
-    return ""
 
 
 def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:

@@ -9,7 +9,7 @@ from gateway.graph.call import Call
 from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.results.columns import binding, iri, literal, read
 from gateway.sparql.results.rows import Row
 from gateway.sparql.template import Parameter

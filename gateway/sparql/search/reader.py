@@ -19,7 +19,7 @@ from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines.probes import LetterClassProbe
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.results.columns import integer
 from gateway.sparql.search.hit_reader import HitReader, Scope
 from gateway.sparql.search.text_search import TextSearch

@@ -16,7 +16,7 @@ from gateway.graph.call import Call
 from gateway.graph.values import Hits, Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.search.hit_reader import HitReader, Scope
 from gateway.sparql.search.text_index import INDEXES, TextIndex, distinctive_words
 from gateway.sparql.template import Parameter

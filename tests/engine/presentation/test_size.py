@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
+from gateway.engine.presentation.paging import fitting
 from gateway.engine.presentation.reference_shape import size_of_field
+from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue, Shortener
-from gateway.engine.presentation.window import Window, fitting
 from gateway.escaping import json_text
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import SizeSettings

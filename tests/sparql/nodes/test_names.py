@@ -7,7 +7,7 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.values import SearchTerms
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import X, engine

@@ -9,7 +9,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.nodes.name_predicates import NamePredicates
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.results.columns import integer, iri, literal, read
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
