@@ -1,6 +1,7 @@
 """Makes an answer fit: the order in which its parts are shortened and left out, every step counted.
 
-Nodes and edges come first; then, where the smallest form of an answer is still too large, its lists and sentences. An ID may have 998 characters, and a call may name 200 of them, so what an answer says beside its nodes and edges may
+Nodes and edges come first; then, where the smallest form of an answer is still too large, its lists and sentences.
+An ID may have 998 characters, and a call may name 200 of them, so what an answer says beside its nodes and edges may
 alone be larger than the answer may be.
 """
 
