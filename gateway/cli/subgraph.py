@@ -224,6 +224,9 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
         parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
     if not answer.complete:
         parts.append(warned("What is missing here may still be in the graph."))
+    if answer.removed:
+        removed = ", ".join(f"{counted(count, 'node')} by {name}" for name, count in answer.removed.items())
+        parts.append(Text(f"Removed: {removed}."))
     if answer.missing_seeds:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:

@@ -110,6 +110,8 @@ _FRONT = (
     "node_count",
     "edge_count",
     "complete",
+    "page",
+    "removed",
     "incomplete",
     "missing_seeds",
     "levels",
@@ -127,6 +129,8 @@ class Subgraph(Answer):
     complete: bool = Field(description="True: nothing was cut, and an absence is a fact.")
     incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
+    page: str | None = Field(default=None, description="Which nodes of how many, where there are several pages.")
+    removed: dict[str, int] | None = Field(default=None, description="How many nodes each filter took away.")
     undecided: dict[str, int] | None = Field(
         default=None,
         description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "

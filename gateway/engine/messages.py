@@ -12,6 +12,9 @@ from gateway.graph.values import Degree
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
 
+_LISTED_SEEDS = 5
+"""Seeds that a sentence names."""
+
 # --- every tool ---
 
 _CUTS_ANSWERS = "endpoint is known to cut answers without a sign"
@@ -55,6 +58,17 @@ def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: 
         f"None of the seeds exists in this graph: {', '.join(seeds)}.{place}{doubt}",
         valid=hint,
         next_step="Call search_entities with a name to find an ID.",
+    )
+
+
+def seeds_are_types(types: Sequence[str]) -> str:
+    """Return a warning: seeds are types, and what to do to find their nodes."""
+    listed = ", ".join(map(in_prose, types[:_LISTED_SEEDS])) + (", ..." if len(types) > _LISTED_SEEDS else "")
+    one = len(types) == 1
+    return (
+        f"{listed} {'is a type' if one else 'are types'}: a node's type is its entity_type and no edge, so nodes of "
+        f"{'this type' if one else 'these types'} are not neighbors. To find some, call search_entities with a name "
+        "and node_types."
     )
 
 

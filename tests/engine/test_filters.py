@@ -286,7 +286,30 @@ async def test_both_removing_filters_count_before_a_page_is_cut() -> None:
         answer = await asked(gateway, exclude_node_types=["Book"], min_mentions=2, limit=2)
     assert ids(answer) == ["x:seed", "x:e1"]
     assert (answer.node_count, answer.edge_count, answer.levels) == (4, 3, [1, 3])
-    assert answer.next_offset == 2
+    assert answer.removed == {"exclude_node_types": 2, "min_mentions": 1}
+    assert (answer.page, answer.next_offset) == ("1-2 of 4", 2)
+
+
+async def test_an_answer_without_a_removed_node_does_not_speak_of_removing() -> None:
+    async with over(GRAPH) as gateway:
+        answer = await asked(gateway, exclude_node_types=["y:Same"])
+    assert answer.removed is None
+    assert answer.page is None
+
+
+@pytest.mark.parametrize(("seeds", "warned"), [(["x:Book"], True), (["x:seed", "x:Book"], True), (["x:seed"], False)])
+async def test_a_seed_that_is_a_type_is_warned_of_with_what_to_do(seeds: list[str], warned: bool) -> None:
+    async with over(GRAPH) as gateway:
+        answer = await gateway.bfs_query(seeds, 1)
+    sentences = [warning for warning in answer.warnings or () if "x:Book is a type" in warning]
+    assert len(sentences) == warned
+    assert all("entity_type" in sentence and "search_entities" in sentence for sentence in sentences)
+
+
+async def test_the_types_among_the_seeds_of_an_intersection_are_warned_of_in_one_sentence() -> None:
+    async with over(GRAPH) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:Book", "x:Person"], 1)
+    assert [warning[:32] for warning in answer.warnings or ()] == ["x:Book, x:Person are types: a no"]
 
 
 async def test_filters_of_an_intersection_remove_and_detail_alike() -> None:

@@ -214,7 +214,7 @@ async def test_a_message_that_is_too_long_is_answered_and_the_next_one_too() -> 
         assert await server.end() == (0, "")
     assert refused is not None
     assert refused["id"] == 1
-    assert f"{MAX_BYTES:,} at most" in refused["error"]["message"]
+    assert f"the maximum is {MAX_BYTES:,}" in refused["error"]["message"]
     assert unknown is not None
     assert unknown["result"]["isError"] is True
     assert len(json.dumps(unknown)) < 500

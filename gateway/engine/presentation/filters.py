@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -93,12 +94,13 @@ class Traversal:
 
 @dataclass(frozen=True)
 class FilteredTopology:
-    """What filters leave of a topology, and on how many nodes they could not decide, by filter."""
+    """What filters leave of a topology, how many nodes they removed, and on how many they could not decide."""
 
     nodes: list[Iri]
     edges: list[Edge]
     levels: list[int]
     warnings: list[str]
+    removed: dict[str, int]
     undecided: dict[str, int]
     filters: Filters
     traversal: Traversal
@@ -185,7 +187,8 @@ class TopologyFilter:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
-        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, undecided, filters, traversal)
+        counts = dict(sorted(Counter(removed.values()).items()))
+        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, counts, undecided, filters, traversal)
 
     async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return the nodes that are mentioned too rarely, and those that could not be looked up."""

@@ -53,6 +53,7 @@ class HeaderBuilder:
             edge_count=len(filtered.edges),
             levels=filtered.levels if isinstance(arguments, BfsQuery) else None,
             gaps=[self._gap(gap) for gap in topology.gaps],
+            removed=filtered.removed,
             undecided=filtered.undecided,
             missing_seeds=IdList([shorten(seed) for seed in topology.missing]),
             blank_node_edges=topology.blank_edges,

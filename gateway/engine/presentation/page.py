@@ -171,6 +171,7 @@ class Header:
         edge_count: Edges that the filters leave.
         levels: Nodes by distance; None for an intersection, whose nodes have a distance for each seed.
         gaps: Why the traversal is not complete.
+        removed: How many nodes each filter removed, by filter.
         undecided: How many nodes a filter could not decide on, by filter.
         missing_seeds: Seeds that do not exist.
         blank_node_edges: Triples left out because one end is a blank node.
@@ -185,6 +186,7 @@ class Header:
     edge_count: int
     levels: Sequence[int] | None
     gaps: Sequence[PageGap]
+    removed: Mapping[str, int]
     undecided: Mapping[str, int]
     missing_seeds: IdList
     blank_node_edges: int
@@ -203,6 +205,7 @@ class SubgraphPage:
         edges: Edges in order.
         omitted_texts: Long texts left out of the metadata, by predicate.
         labels: Names of IDs, where IDs are opaque.
+        place: Which nodes of how many are on the page; empty where this page is all of it.
         next_offset: Where the next page begins; None for the last one.
         next_edge: How many edges of the last node so far were shown, where the next page goes on with the others.
         edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
@@ -215,6 +218,7 @@ class SubgraphPage:
     edges: Sequence[PageEdge]
     omitted_texts: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
     next_offset: int | None = None
     next_edge: int | None = None
     edges_on_later_pages: int | None = None

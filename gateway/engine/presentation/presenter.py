@@ -98,6 +98,9 @@ class Presenter:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
+        seeds = {*traversal.seeds}
+        if types := sorted(map(self._prefixes.shorten, seeds.difference(known.types.unlisted(seeds)))):
+            warnings.append(messages.seeds_are_types(types))
         return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
@@ -214,6 +217,8 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
         later = edges_later(topology.nodes, arguments.offset, end, topology.edges, window.deadline)
         page.edges_on_later_pages = later + last_total - last_shown
         page.snapshot = topology.content
+        first, count = arguments.offset + 1, len(topology.nodes)
+        page.place = f"{first:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
     return page
 
 

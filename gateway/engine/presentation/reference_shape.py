@@ -116,6 +116,7 @@ def _subgraph(page: SubgraphPage) -> Json:
     about = {
         "omitted_texts": dict(page.omitted_texts) or None,
         "labels": dict(page.labels) or None,
+        "page": page.place or None,
         "next_offset": page.next_offset,
         "next_edge": page.next_edge,
         "edges_on_later_pages": page.edges_on_later_pages,
@@ -139,6 +140,7 @@ def _counts(header: Header) -> Json:
         "edge_count": header.edge_count,
         "complete": not header.gaps,
         "incomplete": [_gap(gap) for gap in header.gaps] or None,
+        "removed": dict(header.removed) or None,
         "undecided": dict(header.undecided) or None,
         "missing_seeds": missing.ids if _is_written(missing) else None,
         "blank_node_edges": header.blank_node_edges or None,

@@ -62,7 +62,7 @@ EDGE = PageEdge(
         PageAssertion(source_documents=["P1"]),
     ),
 )
-LITTLE = Header(IdList(["x:a"]), 1, 1, 0, [1], [], {}, IdList([]), 0, [], TermSummary((), ()))
+LITTLE = Header(IdList(["x:a"]), 1, 1, 0, [1], [], {}, {}, IdList([]), 0, [], TermSummary((), ()))
 
 
 def test_a_page_that_has_all_is_written_whole() -> None:
@@ -73,6 +73,7 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         edge_count=1,
         levels=[1, 2],
         gaps=[PageGap("budget", 2, ["x:c"], "Too many.")],
+        removed={"exclude_node_types": 3},
         undecided={"min_mentions": 1},
         missing_seeds=IdList([], left_out=1),
         blank_node_edges=4,
@@ -84,7 +85,7 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, {"x:T": "T"}
     )
     page.next_offset, page.next_edge, page.edges_on_later_pages = 2, 3, 1
-    page.snapshot, page.is_result_changed = "abc", True
+    page.snapshot, page.is_result_changed, page.place = "abc", True, "1-2 of 3"
     assert bfs_result(page).as_json() == {
         "seeds": ["x:a"],
         "max_hops": 2,
@@ -94,6 +95,8 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         "incomplete": [{"cause": "budget", "count": 2, "ids": ["x:c"], "detail": "Too many."}],
         "missing_seeds": [],
         "levels": [1, 2],
+        "page": "1-2 of 3",
+        "removed": {"exclude_node_types": 3},
         "undecided": {"min_mentions": 1},
         "blank_node_edges": 4,
         "warnings": ["Careful."],
@@ -146,7 +149,7 @@ def test_what_a_page_does_not_have_is_not_written() -> None:
 
 
 def test_a_page_without_levels_is_an_intersection() -> None:
-    header = Header(IdList(["x:a"]), 2, 1, 0, None, [], {}, IdList([]), 0, [], TermSummary((), ()))
+    header = Header(IdList(["x:a"]), 2, 1, 0, None, [], {}, {}, IdList([]), 0, [], TermSummary((), ()))
     written = intersection_result(SubgraphPage(header, [], [])).as_json()
     assert written["k"] == 2
     assert not {"levels", "max_hops"} & written.keys()
