@@ -60,8 +60,9 @@ TOOLS: Mapping[str, Text] = {
         "These two choose what comes with metadata; what does not match stays as a stub, so topology is complete. "
         "exclude_node_types and min_mentions do remove nodes. max_degree=100 keeps hubs, such as a country, from "
         "filling the answer: they are shown and not expanded. complete=true: nothing was cut and an absence is a "
-        "fact; false: incomplete says what is missing. Large answers come in pages: go on with offset=next_offset "
-        "and snapshot.",
+        "fact; false: incomplete says what is missing. Large answers come in pages (`page` says which): go on with "
+        "offset=next_offset, snapshot, and edge_offset=next_edge where there is one. A page has the edges to nodes of "
+        "earlier pages too.",
     ),
     "describe_entity": Text(
         "Describe one entity",
