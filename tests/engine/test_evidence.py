@@ -124,10 +124,10 @@ async def test_a_source_text_becomes_the_id_of_its_node_where_the_profile_says_h
 async def test_a_long_quote_is_left_out_and_counted() -> None:
     quote = "q" * 61
     answer = await around(
-        f"x:a x:rel x:b {{| x:quote '{quote}', '{quote}2' ; x:confidence 0.5 |}} . "
+        f"x:a x:rel x:b {{| x:quote '{quote}', '{quote}2', 'short' ; x:confidence 0.5 |}} . "
         f"x:a x:rel x:c {{| x:quote '{quote}' |}} ."
     )
-    assert [edge.metadata for edge in answer.edges] == [{"confidence": 0.5}, None]
+    assert [edge.metadata for edge in answer.edges] == [{"confidence": 0.5, "x:quote": "short"}, None]
     assert answer.omitted_texts == {"x:quote": 3}
 
 

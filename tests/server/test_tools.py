@@ -143,6 +143,7 @@ WRONG: Sequence[tuple[dict[str, Any], str]] = [
     ({"seeds": ["drug:warfarin"], "max_hops": 1, "limitt": 5}, "no argument 'limitt'. Did you mean limit?"),
     ({"max_hops": 1}, "needs the argument seeds"),
     ({"seeds": [], "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
+    ({"seeds": [], "max_hops": 1}, "Call search_entities to find the ID of a name."),
     ({"seeds": ["drug:x"] * 51, "max_hops": 1}, "seeds has 51 entries, but it takes 50 at most"),
     ({"seeds": "", "max_hops": 1}, "seeds has 0 entries, but it needs at least 1"),
     ({"seeds": {"id": "drug:warfarin"}, "max_hops": 1}, "it must be a list of texts"),

@@ -401,6 +401,19 @@ def test_shortening_counts_what_it_cuts_and_is_never_longer(values: list[PageVal
     assert (result.properties == whole.properties) is (shorter.shortened == 0)
 
 
+def test_each_text_and_each_list_that_is_cut_is_counted() -> None:
+    shorter = Shortener(10, 3)
+    long = NodeMetadata(
+        name="n" * 50,
+        synonyms=["s" * 50, "short"],
+        properties={"x:p": ["p" * 50], "x:q": [1, 2, 3, 4], "x:r": [1, 2, 3, 4, 5], "x:s": [1, 2, 3]},
+    )
+    short = long.shortened(shorter)
+    assert shorter.shortened == 5
+    assert [len(text) for text in (short.name or "", *short.synonyms)] == [10, 10, 5]
+    assert [len(values) for values in short.properties.values()] == [1, 3, 3, 3]
+
+
 @settings(derandomize=True, deadline=None)
 @given(values=st.lists(VALUES, min_size=1, max_size=3), name=st.none() | st.text(max_size=3), count=st.integers(0, 3))
 def test_metadata_is_the_sum_of_its_parts(values: list[PageValue], name: str | None, count: int) -> None:
