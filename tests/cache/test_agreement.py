@@ -1,4 +1,4 @@
-"""The cache in front of each engine: cold and warm, every question has the oracle's answer, and is asked once."""
+"""The cache in front of an engine: cold and warm, every question has the oracle's answer, and is asked once."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -24,6 +24,13 @@ from tests.examples import examples
 from tests.oracle import bfs, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
+
+# The cache stands above the port, and the engines differ below it: test_oracle_agreement has them all.
+on_two_servers = pytest.mark.parametrize(
+    "engine",
+    ["in-process", *(pytest.param(name, marks=pytest.mark.server) for name in ("oxigraph", "fuseki"))],
+    indirect=True,
+)
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
@@ -109,6 +116,7 @@ def triples(answer: Mapping[str, Any]) -> set[tuple[str, str, str]]:
     return {(edge["subject"], edge["predicate"], edge["object"]) for edge in answer["edges"]}
 
 
+@on_two_servers
 @thorough
 @given(question=questions())
 def test_a_traversal_is_asked_once_and_answered_alike_cold_and_warm(session: Session, question: Question) -> None:
@@ -127,6 +135,7 @@ def test_a_traversal_is_asked_once_and_answered_alike_cold_and_warm(session: Ses
         assert triples(cold) == expected.edges
 
 
+@on_two_servers
 @thorough
 @given(question=intersections())
 def test_an_intersection_is_answered_alike_cold_and_warm_and_expands_no_node_again(
