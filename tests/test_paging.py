@@ -283,3 +283,15 @@ async def test_an_edge_offset_without_an_offset_is_an_error(embedded: Column) ->
     async with embedded.open("medical") as gateway:
         with pytest.raises(InputError, match="edge_offset is given without offset"):
             await gateway.bfs_query(["drug:warfarin"], 1, edge_offset=3)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("offset", "edge_offset", "warned"), [(16, 0, True), (16, 1, False), (17, 1, True)])
+async def test_only_the_edges_of_the_last_node_follow_the_last_node(
+    embedded: Column, offset: int, edge_offset: int, warned: bool
+) -> None:
+    async with embedded.open("medical") as gateway:
+        page = await gateway.bfs_query(["drug:warfarin"], 1, offset=offset, edge_offset=edge_offset)
+    assert page.nodes == []
+    assert page.edges == []
+    assert any("past the end" in warning for warning in page.warnings or ()) is warned

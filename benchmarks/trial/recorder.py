@@ -115,10 +115,12 @@ _SESSION: Final = web.AppKey("session", aiohttp.ClientSession)
 
 def _read_over_mcp(number: int, body: bytes, text: str) -> Iterator[Read]:
     """Give what a model reads of one exchange: the answer of a tool, or the list of tools."""
-    if not body:
+    try:
+        request = json.loads(body)
+    except ValueError:
+        # A GET has no body, and what is no JSON the server refuses.
         return
-    request = json.loads(body)
-    if request.get("method") not in {"tools/call", "tools/list"}:
+    if not isinstance(request, dict) or request.get("method") not in {"tools/call", "tools/list"}:
         return
     for message in _messages(text):
         if message.get("id") != request.get("id") or not {"result", "error"} & message.keys():

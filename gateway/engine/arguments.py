@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, TypedDict, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gateway.errors import InputError, quoted
@@ -34,6 +34,9 @@ EXPLAIN = "explain"
 _PLACEHOLDER = "random_string"
 """What some clients send to a tool without arguments: their models want every tool to have one."""
 
+_LARGEST_AS_TEXT = 1 << 63
+"""A number above this is no ID; Python refuses to write very long ones."""
+
 _LONGEST_MISSPELT = 64
 """Characters of an unknown name that is compared with the known ones."""
 
@@ -42,6 +45,13 @@ def _no_truth_value(value: object) -> object:
     """Refuse true and false, which Python takes for 1 and 0."""
     if isinstance(value, bool):
         raise PydanticCustomError("int_type", "it must be a whole number")
+    return value
+
+
+def _number_as_text(value: object) -> object:
+    """Return the text of a number; one that no ID or name has stays a number, which is refused."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST_AS_TEXT:
+        return str(value)
     return value
 
 
@@ -57,14 +67,16 @@ def _listed(value: object) -> object:
 
 
 _Whole = BeforeValidator(_no_truth_value)
+_Text = BeforeValidator(_number_as_text)
 _List = BeforeValidator(_listed)
+_NoneIfEmpty = AfterValidator(lambda names: names or None)
 Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole]
 Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole]
 Hits = Annotated[int, Field(ge=1, le=MAX_HITS), _Whole]
 Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
 Tokens = Annotated[int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole]
-Id = Annotated[str, Field(max_length=MAX_ID)]
-Names = Annotated[list[Id], Field(max_length=200), _List]
+Id = Annotated[str, Field(max_length=MAX_ID), _Text]
+Names = Annotated[Annotated[list[Id], Field(max_length=200), _List] | None, _NoneIfEmpty]
 
 
 class Arguments(BaseModel):
@@ -77,7 +89,7 @@ class Arguments(BaseModel):
         tool: The name of the tool.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
     tool: ClassVar[str]
 
     explain: Annotated[bool, Field(description="Add `explain`: what the call cost, and the SPARQL that was sent.")] = (
@@ -96,25 +108,27 @@ class SearchEntities(Arguments):
 
     tool = "search_entities"
 
-    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it.")]
-    node_types: Annotated[Names | None, Field(description="Only entities of these types.")] = None
+    query: Annotated[
+        str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it."), _Text
+    ]
+    node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
     limit: Annotated[Hits, Field(description="Hits at most.")] = 10
 
 
 class TraversalBase(Arguments):
     """Arguments that `bfs_query` and `intersect_subgraphs` share; all are optional."""
 
-    node_types: Annotated[
-        Names | None, Field(description="Nodes of these types come with metadata; the others as stubs.")
-    ] = None
+    node_types: Annotated[Names, Field(description="Nodes of these types come with metadata; the others as stubs.")] = (
+        None
+    )
     predicates: Annotated[
-        Names | None, Field(description="Edges of these predicates come with metadata; the others bare.")
+        Names, Field(description="Edges of these predicates come with metadata; the others bare.")
     ] = None
     topology_only: Annotated[
         bool, Field(description="Only IDs, types and triples: the cheapest survey of a neighborhood.")
     ] = False
     exclude_node_types: Annotated[
-        Names | None, Field(description="Remove nodes of these types and the edges that touch them.")
+        Names, Field(description="Remove nodes of these types and the edges that touch them.")
     ] = None
     min_mentions: Annotated[
         Natural, Field(description="Remove nodes whose total_mentions is lower; nodes without one stay.")
@@ -131,7 +145,7 @@ class TraversalBase(Arguments):
         Positive | None, Field(description="Edges that an expanded node shows at most; any of them.")
     ] = None
     snapshot: Annotated[
-        str | None,
+        Annotated[str, _Text] | None,
         Field(max_length=64, description="`snapshot` of the page before, so that pages fit together."),
     ] = None
 

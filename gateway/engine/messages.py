@@ -12,9 +12,6 @@ from gateway.graph.values import Degree
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
 
-_LISTED_SEEDS = 5
-"""Seeds that a sentence names."""
-
 # --- every tool ---
 
 _CUTS_ANSWERS = "endpoint is known to cut answers without a sign"
@@ -61,14 +58,12 @@ def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: 
     )
 
 
-def seeds_are_types(types: Sequence[str]) -> str:
-    """Return a warning: seeds are types, and what to do to find their nodes."""
-    listed = ", ".join(map(in_prose, types[:_LISTED_SEEDS])) + (", ..." if len(types) > _LISTED_SEEDS else "")
-    one = len(types) == 1
+def seeds_are_types(listed: str, count: int) -> str:
+    """Return a warning: so many seeds are types, and what to do to find their nodes."""
+    are, these = ("is a type", "this type") if count == 1 else ("are types", "these types")
     return (
-        f"{listed} {'is a type' if one else 'are types'}: a node's type is its entity_type and no edge, so nodes of "
-        f"{'this type' if one else 'these types'} are not neighbors. To find some, call search_entities with a name "
-        "and node_types."
+        f"{listed} {are}: a node's type is its entity_type and no edge, so nodes of {these} are not neighbors. To find "
+        "some, call search_entities with a name and node_types."
     )
 
 

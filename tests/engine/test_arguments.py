@@ -7,8 +7,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from gateway.engine.arguments import ALL, Arguments, TraversalBase, TraversalOptions
+from gateway.engine.arguments import ALL, Arguments, BfsQuery, SearchEntities, TraversalBase, TraversalOptions, parse
 from gateway.engine.gateway import Gateway
+from gateway.errors import InputError
 
 
 def unconstrained(annotation: Any) -> Any:
@@ -34,3 +35,16 @@ def test_each_method_takes_the_arguments_of_its_tool(model: type[Arguments]) -> 
     if "options" in parameters:
         parameters = parameters - {"options"} | set(TraversalOptions.__annotations__)
     assert parameters == set(model.model_fields)
+
+
+@pytest.mark.parametrize("empty", [None, "", "[]", [], ()])
+def test_an_empty_filter_counts_as_not_given(empty: object) -> None:
+    given = {"seeds": "x:a", "max_hops": 1, "node_types": empty, "predicates": empty, "exclude_node_types": empty}
+    assert parse(BfsQuery, given) == parse(BfsQuery, {"seeds": ["x:a"], "max_hops": 1})
+
+
+@pytest.mark.parametrize("number", [10**5_000, 1e300, float("nan"), float("inf"), True], ids=range(5))
+def test_what_is_no_number_of_an_id_or_a_name_is_refused_as_text(number: object) -> None:
+    for model, given in ((SearchEntities, {"query": number}), (BfsQuery, {"seeds": [number], "max_hops": 1})):
+        with pytest.raises(InputError, match="but it must be text"):
+            parse(model, given)

@@ -150,6 +150,8 @@ WRONG: Sequence[tuple[dict[str, Any], str]] = [
     ({"seeds": [["drug:warfarin"]], "max_hops": 1}, "seeds[0] has 1 entry, but it must be text"),
     ({"seeds": "[" * 20_000, "max_hops": 1}, "characters at most"),
     ({"seeds": [7], "max_hops": 1}, "seeds[0]: '7' is not an ID"),
+    ({"seeds": [10**19], "max_hops": 1}, "seeds[0] is 10000000000000000000, but it must be text"),
+    ({"seeds": [True], "max_hops": 1}, "seeds[0] is True, but it must be text"),
     ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
     ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
@@ -216,6 +218,7 @@ MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"topology_only": "true"}, {"topology_only": True}),
     ({"topology_only": "False"}, {}),
     ({"exclude_node_types": "Paper"}, {"exclude_node_types": ["Paper"]}),
+    ({"node_types": "[]", "predicates": " []", "exclude_node_types": ""}, {}),
 ]
 """Arguments as models write them, and what they mean; what is in neither is as in the first call."""
 

@@ -92,15 +92,13 @@ class Presenter:
         known = await self._schema_cache.view(call)
         left = await self._filter.filtered(traversal, known, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        if arguments.edge_offset and not arguments.offset:
-            raise messages.edge_offset_alone(arguments.tool)
-        if arguments.offset >= len(left.nodes) > 0 and not arguments.edge_offset:
+        # The edges of the last node may go on after it.
+        if arguments.offset >= len(left.nodes) + bool(arguments.edge_offset) and left.nodes:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
-        seeds = {*traversal.seeds}
-        if types := sorted(map(self._prefixes.shorten, seeds.difference(known.types.unlisted(seeds)))):
-            warnings.append(messages.seeds_are_types(types))
+        if types := {*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)):
+            warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
         return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:

@@ -49,6 +49,8 @@ class Traverser:
             InputError: An ID is none, no seed exists, or a filter names what the graph does not have.
             Fault: Nothing could be learnt about any seed; for an intersection, about some seed.
         """
+        if arguments.edge_offset and not arguments.offset:
+            raise messages.edge_offset_alone(arguments.tool)
         hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs):
