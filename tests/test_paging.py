@@ -273,7 +273,10 @@ async def test_an_edge_to_an_earlier_page_has_names_at_both_ends_where_ids_are_o
     engine.load(f'<urn:x:hub> {label} "The hub" .'.encode(), pyoxigraph.RdfFormat.N_TRIPLES)
     async with _over(engine, names=NameSettings(on_stubs=True)) as gateway:
         first = await gateway.bfs_query(["urn:x:hub"], 1, limit=3, topology_only=True)
-        second = await gateway.bfs_query(["urn:x:hub"], 1, limit=3, topology_only=True, **further(first))
+        second = await gateway.bfs_query(["urn:x:hub"], 1, limit=3, topology_only=True, explain=True, **further(first))
+    assert second.explain is not None
+    # The traversal has read the names of its nodes.
+    assert not any("urn:x:hub" in query.sparql for query in second.explain.sent)
     assert [(edge.subject, edge.object) for edge in second.edges] == [("urn:x:hub", "urn:x:d")]
     assert (second.labels or {})["urn:x:hub"] == "The hub"
 

@@ -17,6 +17,8 @@ from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
+_NO_FACTS: Mapping[Iri, NodeFacts] = {}
+
 
 @dataclass(slots=True)
 class MentionedIds:
@@ -131,8 +133,10 @@ class Labeller:
         failed = sum(not fact.mark.whole for fact in fetched.values())
         return {iri: fact.name for iri, fact in fetched.items() if fact.name}, failed
 
-    async def labels(self, mentioned: MentionedIds, known: SchemaView, call: Call) -> Labels:
-        """Return the names of what is mentioned; those that the schema does not have are fetched."""
+    async def labels(
+        self, mentioned: MentionedIds, known: SchemaView, call: Call, facts: Mapping[Iri, NodeFacts] = _NO_FACTS
+    ) -> Labels:
+        """Return the names of what is mentioned; what neither the schema nor the facts read before have is fetched."""
         if not self._is_wanted:
             return Labels()
         predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}
@@ -140,7 +144,8 @@ class Labeller:
         unnamed = mentioned.nodes - mentioned.named.keys()
         nodes = {self._prefixes.expand(name): name for name in unnamed if ":" in name}
         ids = predicates | nodes
-        fetched = await self._fetched(predicates, nodes, known, call)
+        read = {iri: facts[iri] for iri in nodes if iri in facts and facts[iri].mark.whole}
+        fetched = read | await self._fetched(predicates, nodes.keys() - read.keys(), known, call)
         found = {iri: label for iri, label in known.labels.items() if iri in ids}
         found |= {iri: fact.name for iri, fact in fetched.items() if fact.name}
         names = mentioned.named | {ids[iri]: name for iri, name in found.items()}

@@ -81,7 +81,7 @@ class Presenter:
                     await self._add_metadata(window, filtered, room)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
                 call.call_deadline.check()
-                labels = await self._labeller.labels(mentioned, filtered.known, call)
+                labels = await self._labeller.labels(mentioned, filtered.known, call, traversal.topology.facts)
             return self._fitted(window, header, labels, filtered)
         except DeadlinePassed as late:
             raise messages.answer_too_late(len(traversal.topology.nodes), len(traversal.topology.edges)) from late
