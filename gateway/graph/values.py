@@ -24,6 +24,35 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeSelection:
+    """Which edges of a node are asked for, by direction as seen from the node.
+
+    A self loop is both outgoing and incoming: it is selected where either direction selects its predicate.
+
+    Attributes:
+        outgoing: Predicates of outgoing edges, sorted; None for all, empty for none.
+        incoming: The same for incoming edges.
+    """
+
+    outgoing: tuple[Iri, ...] | None = None
+    incoming: tuple[Iri, ...] | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every edge is selected."""
+        return self.outgoing is None and self.incoming is None
+
+    def selects(self, node: Iri, edge: Edge) -> bool:
+        """Return whether an edge that touches a node is selected, as seen from this node."""
+        if edge.subject == node and (self.outgoing is None or edge.predicate in self.outgoing):
+            return True
+        return edge.object == node and (self.incoming is None or edge.predicate in self.incoming)
+
+
+ALL_EDGES = EdgeSelection()
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """Whether an answer about one ID is whole.
 
