@@ -294,6 +294,12 @@ def test_a_schema_is_injected_only_if_it_is_small_and_whole(
     assert "type0" not in texts.description("search_entities", schema)
 
 
+def test_a_schema_that_is_listed_in_part_is_not_injected() -> None:
+    schema = _schema(20, 30)
+    schema.predicates_total = 31
+    assert texts.description("bfs_query", schema) == texts.TOOLS["bfs_query"].description
+
+
 def test_a_schema_with_long_names_is_not_injected_in_part() -> None:
     schema = _schema(20, 30)
     schema.entity_types = [f"http://example.org/{'x' * 80}/{number}" for number in range(20)]
