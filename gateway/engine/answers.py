@@ -206,7 +206,9 @@ class SchemaResult(Answer):
     comprehensive: bool = Field(description="True: all are known, the totals are exact; false: there may be more.")
     entity_types: list[str]
     predicates: list[str]
-    entity_types_total: int = Field(description="How many types are known; the 40 most frequent are listed, with `all` up to 200.")
+    entity_types_total: int = Field(
+        description="How many types are known; the 40 most frequent are listed, with `all` up to 200."
+    )
     predicates_total: int = Field(description="How many predicates are known.")
     counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
     labels: dict[str, str] | None = None

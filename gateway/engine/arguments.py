@@ -352,5 +352,5 @@ def _unknown_name(model: type[Arguments], name: str, known: Sequence[str]) -> In
     hint = f" Did you mean {near[0]}?" if near else ""
     return InputError(
         f"{model.tool} has no argument {quoted(name)}.{hint}",
-        valid=f"Its arguments are {', '.join(known)}." if known else "It takes no arguments.",
+        valid=f"Its {'arguments are' if len(known) > 1 else 'only argument is'} {', '.join(known)}.",
     )

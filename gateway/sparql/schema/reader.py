@@ -120,9 +120,7 @@ class SchemaReader:
         )
         basis = _basis(totals, began, is_part=counts.is_part)
         above = await superclasses_of(list(found.types), self._nodes, call)
-        schema = await schema_of(
-            found, basis, reason, self._nodes, call, left_out=counts.left_out, superclasses=above
-        )
+        schema = await schema_of(found, basis, reason, self._nodes, call, left_out=counts.left_out, superclasses=above)
         return replace(schema, names=naming.result(), hubs=finding.result())
 
     async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:

@@ -76,7 +76,11 @@ async def schema_of(
     if left_out:
         reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
     labels, labelled = await nodes.labels(list(types), list(predicates), call)
-    content = (sorted(types.items()), sorted(predicates.items()), *([sorted(superclasses.items())] if superclasses else ()))
+    content = (
+        sorted(types.items()),
+        sorted(predicates.items()),
+        *([sorted(superclasses.items())] if superclasses else ()),
+    )
     version = hashlib.sha256(repr(content).encode()).hexdigest()[:12]
     return Schema(
         types=_terms(types, labels),

@@ -13,7 +13,8 @@ MANY = "\n".join(f"x:a x:predicate_with_a_long_name_{number} x:b . x:b a x:T ." 
 
 
 FILTERS = (
-    "Filters take the others too, by ID, local name or label; schema_summary of bfs_query shows those of a neighborhood."
+    "Filters take the others too, by ID, local name or label; "
+    "schema_summary of bfs_query shows those of a neighborhood."
 )
 SEE_ALL = "all=true lists up to 200 of each."
 
