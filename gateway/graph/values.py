@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
@@ -47,6 +47,17 @@ class EdgeSelection:
         if edge.subject == node and (self.outgoing is None or edge.predicate in self.outgoing):
             return True
         return edge.object == node and (self.incoming is None or edge.predicate in self.incoming)
+
+    def selected(self, node: Iri, edges: Iterable[Edge]) -> tuple[Edge, ...]:
+        """Return those of some edges that touch a node which are selected, as seen from this node."""
+        outgoing = None if self.outgoing is None else frozenset(self.outgoing)
+        incoming = None if self.incoming is None else frozenset(self.incoming)
+        return tuple(
+            edge
+            for edge in edges
+            if (edge.subject == node and (outgoing is None or edge.predicate in outgoing))
+            or (edge.object == node and (incoming is None or edge.predicate in incoming))
+        )
 
 
 ALL_EDGES = EdgeSelection()
