@@ -55,6 +55,12 @@ _ENTITIES: _Texts = {
 _TRAVERSAL: _Texts = {
     "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
     "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
+    "only_predicates": (
+        "NAME",
+        "Follow only edges with this predicate; ^NAME: incoming ones. Repeatable, or JSON: one list a hop or seed.",
+    ),
+    "direction": ("both|out|in", "Follow edges that leave a node (out), that point to it (in), or both."),
+    "only_node_types": ("TYPE", "Show only nodes of this type, and those on the way to them. Repeatable."),
     "topology_only": (None, "Show only IDs, types and edges."),
     "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
     "min_mentions": ("N", "Remove nodes with fewer mentions."),

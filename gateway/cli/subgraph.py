@@ -53,23 +53,23 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
     return sections(
         _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
         [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
-        _paths(answer),
+        _paths(answer, names),
         names.edges("Edges among them", answer.edges),
         _foot(answer, names, []),
     )
 
 
-def _paths(answer: IntersectionResult) -> list[RenderableType]:
-    """Return the paths between each node and the seeds: one from the first seed to the second, or one to each."""
+def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
+    """Return the paths from each node to the seeds, except those of the seeds."""
     lines = []
     for node in answer.nodes:
-        paths = [[clean(step) for step in path] for path in node.via or ()]
-        if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
-            paths = [[*reversed(paths[0]), *paths[1][1:]]]
-        for path in paths:
-            if len(path) > 1 and node.id not in answer.seeds:
-                steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
-                lines.append(Unwrapped(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
+        for path in (node.via or ()) if node.id not in answer.seeds else ():
+            line = Text.assemble("  ", (clean(path[0]), ID))
+            for predicate, other in zip(path[1::2], path[2::2], strict=True):
+                name = names.predicates[predicate.removeprefix("^")]
+                step = f" ← {name} ← " if predicate.startswith("^") else f" → {name} → "
+                line.append(step, _PREDICATE).append(clean(other))
+            lines.append(Unwrapped(line))
     return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
 
 
@@ -81,8 +81,9 @@ class _Names:
         self.types = short_names(
             {*summary.entity_types_found, *(node.entity_type for node in answer.nodes), _EARLIER}, answer.labels
         )
+        on_paths = {step.removeprefix("^") for node in answer.nodes for path in node.via or () for step in path[1::2]}
         self.predicates = short_names(
-            {*summary.predicates_found, *(edge.predicate for edge in answer.edges)}, answer.labels
+            {*summary.predicates_found, *(edge.predicate for edge in answer.edges), *on_paths}, answer.labels
         )
 
     def name(self, node: Node) -> str:

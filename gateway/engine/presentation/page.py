@@ -80,7 +80,8 @@ class PageNode(_PageItem[NodeMetadata]):
         id: Its canonical ID.
         entity_type: The ID of its type, or the word that stands for none.
         name: Its name, where stubs carry names.
-        paths: Paths to the seeds, as IDs.
+        paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
+            against the step, and that of the node.
     """
 
     iri: Iri
@@ -178,6 +179,9 @@ class Header:
         warnings: What a reader should know.
         summary: The types and predicates, whatever the filters.
         degraded: What is left out to save room, or because it could not be fetched.
+        only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
+            one a hop or seed; None for all.
+        direction: The direction that was followed; None for both.
     """
 
     seeds: IdList
@@ -193,6 +197,8 @@ class Header:
     warnings: list[str]
     summary: TermSummary
     degraded: Degraded = field(default_factory=dict)
+    only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
+    direction: str | None = None
 
 
 @dataclass(slots=True)

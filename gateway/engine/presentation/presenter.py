@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
@@ -16,7 +17,7 @@ from gateway.engine.presentation.reference_shape import size_of_part
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
-from gateway.engine.traversal.topology import Topology
+from gateway.engine.traversal.topology import Path, Topology
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -130,8 +131,13 @@ class Presenter:
             shorten(node),
             filtered.known.chooser.shown(facts),
             name=facts.name[:LONGEST_LABEL] if facts.name else None,
-            paths=[[shorten(step) for step in path] for path in topology.paths.get(node, ())],
+            paths=[self._path(node, path) for path in topology.paths.get(node, ())],
         )
+
+    def _path(self, node: Iri, path: Path) -> list[str]:
+        shorten = self._prefixes.shorten
+        steps = ((f"{'^' * step.is_inverse}{shorten(step.predicate)}", shorten(step.node)) for step in path)
+        return [shorten(node), *chain.from_iterable(steps)]
 
     def _bare(self, edge: Edge) -> PageEdge:
         shorten = self._prefixes.shorten
@@ -141,7 +147,11 @@ class Presenter:
         """Add the metadata that is asked for, unless even the bare topology does not fit."""
         topology, chooser = filtered.topology, filtered.known.chooser
         facts, filters = topology.whole.facts, topology.filters
-        nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
+        nodes = [
+            node
+            for node in window.nodes
+            if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+        ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if window.size > room:
             for node in nodes:

@@ -135,6 +135,8 @@ def _header(header: Header) -> Json:
 def _counts(header: Header) -> Json:
     missing = header.missing_seeds
     written = {
+        "only_predicates": _lists(header.only_predicates),
+        "direction": header.direction,
         "seeds": header.seeds.ids,
         "node_count": header.node_count,
         "edge_count": header.edge_count,
@@ -146,6 +148,10 @@ def _counts(header: Header) -> Json:
         "blank_node_edges": header.blank_node_edges or None,
     }
     return _present(written) | _notes(header.warnings, header.degraded, {})
+
+
+def _lists(followed: Sequence[str] | Sequence[Sequence[str]] | None) -> list[Any] | None:
+    return None if followed is None else [one if isinstance(one, str) else list(one) for one in followed]
 
 
 def _notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
