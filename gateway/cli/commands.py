@@ -59,7 +59,7 @@ _TRAVERSAL: _Texts = {
         "NAME",
         "Follow only edges with this predicate; ^NAME: incoming ones. Repeatable, or JSON: one list a hop or seed.",
     ),
-    "direction": ("both|out|in", "Follow edges that leave a node (out), that point to it (in), or both."),
+    "direction": (None, "Follow edges that leave a node (out), that point to it (in), or both."),
     "only_node_types": ("TYPE", "Show only nodes of this type, and those on the way to them. Repeatable."),
     "topology_only": (None, "Show only IDs, types and edges."),
     "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),

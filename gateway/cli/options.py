@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -176,8 +176,6 @@ def _unconstrained(annotation: Any) -> Any:
         return _unconstrained(get_args(annotation)[0])
     if get_origin(annotation) is list:
         return list[str]
-    if get_origin(annotation) is Literal:
-        return str
     if type(None) in get_args(annotation):
         return _unconstrained(get_args(annotation)[0])
     return annotation

@@ -159,7 +159,7 @@ def _expected(question: Question, oracle: OracleGraph) -> _Right:
 def _of_type(
     question: Question, oracle: OracleGraph, right: _Right, shown: AbstractSet[str], expand: Expand
 ) -> list[str]:
-    """Return what is wrong with the nodes that a filter leaves; `tests/test_steering.py` has those on the way to them."""
+    """Return what is wrong with the nodes that a filter leaves; `tests/test_steering.py` has the others."""
     typed = {node for node in right.nodes if expand(question.only_type) in oracle.types.get(node, ())}
     fewer = (typed | (set(question.ids) & right.nodes)) - shown
     more = shown - typed - set(question.ids) if question.tool == "intersect_subgraphs" else set()
@@ -189,6 +189,8 @@ def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph]
 
 
 def _distance(question: Question, oracle: OracleGraph, seed: str, node: str) -> int | None:
+    if seed not in question.ids:
+        return None
     place = list(dict.fromkeys(question.ids)).index(seed)
     alone = Steering((question.lists[place if question.listed else 0],), question.direction)
     return steered_bfs(oracle, [seed], question.hops, alone).distance.get(node)

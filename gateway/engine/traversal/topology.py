@@ -99,7 +99,7 @@ class Topology:
         """About how much memory it takes: each object once, IRIs as if no other answer had them."""
         iris = {*self.nodes, *self.missing, *self.types, *self.predicates}
         names = (text for facts in self.facts.values() for text in (facts.name, facts.description) if text)
-        containers = [self.nodes, self.edges, self.facts, self.paths]
+        containers: list[object] = [self.nodes, self.edges, self.facts, self.paths]
         containers += [facts.types for facts in self.facts.values() if facts.types]
         containers += [path for paths in self.paths.values() for path in (paths, *paths)]
         containers += [step for paths in self.paths.values() for path in paths for step in path]
