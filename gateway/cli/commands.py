@@ -207,8 +207,13 @@ def intersect(
     *,
     hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="Maximum distance to each seed, 1 to 5.")] = 1,
     via: Annotated[
-        bool, typer.Option("--via", help="Show the path from each node to each seed.", show_default=False)
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--via/--no-via",
+            help="Show the paths from all nodes to the seeds, or none. Default: as many as fit.",
+            show_default=False,
+        ),
+    ] = None,
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:

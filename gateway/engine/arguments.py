@@ -251,7 +251,10 @@ class IntersectSubgraphs(TraversalBase):
         _List,
     ]
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
-    via: Annotated[bool, Field(description="Give each node one shortest path to each seed, as IDs.")] = False
+    via: Annotated[
+        bool | None,
+        Field(description="One shortest path from each node to each seed: all (true), none (false), or as fits."),
+    ] = None
 
 
 TraversalArguments = BfsQuery | IntersectSubgraphs

@@ -16,6 +16,7 @@ from gateway.engine.traversal.node_expander import HubRule
 from gateway.engine.traversal.redirects import Redirects
 from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.steering import Steering, reverse
+from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.errors import InputError
 from gateway.graph.call import Call
@@ -68,13 +69,13 @@ class Traverser:
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
-        via = isinstance(arguments, IntersectSubgraphs) and arguments.via
+        via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         if steering.is_listed and isinstance(arguments, IntersectSubgraphs) and len(steering.lists) != len(seeds):
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
-        question = (arguments.tool, tuple(seeds), hops, rule, via, steering)
+        question = (arguments.tool, tuple(seeds), hops, rule, steering)
         generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, continues=continues)
-        if topology is None:
+        if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
                     topology = await self._topology_builder.neighbourhood(seeds, hops, rule, call, steering)
@@ -128,6 +129,11 @@ class Traverser:
     def _compare(self) -> None:
         if self._schema_cache.latest is not None:
             self._snapshots.compare(self._schema_cache.latest.schema)
+
+
+def _has_paths(topology: Topology, via: bool | None) -> bool:
+    """Return whether a stored topology has the paths that are asked for."""
+    return topology.via is via or topology.via is True or via is False
 
 
 def _check_two(seeds: Sequence[Iri]) -> None:

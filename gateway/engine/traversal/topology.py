@@ -51,7 +51,8 @@ class Topology:
         missing: Seeds that do not exist.
         gaps: Why the topology is not whole; empty when it is.
         blank_edges: Triples left out because their other end is a blank node.
-        paths: For an intersection, where asked for: the shortest path from each node to each seed.
+        paths: For an intersection: a shortest path to each seed, from all nodes or some.
+        via: Whether paths were asked for: from all nodes, from none, or, if None, from the first.
         partial: Nodes that were reached and are no part of it, because no walk through all hops leads over them.
         other_way: For seeds without an edge that was followed: what the other direction selects, and how many edges.
     """
@@ -64,6 +65,7 @@ class Topology:
     gaps: tuple[Gap, ...]
     blank_edges: int
     paths: Mapping[Iri, tuple[Path, ...]] = field(default_factory=dict)
+    via: bool | None = False
     partial: int = 0
     other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] = field(default_factory=dict)
 

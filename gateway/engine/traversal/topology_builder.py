@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Self
 
 from gateway.engine import messages
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, combined
 from gateway.engine.traversal.gaps import GapCollector
 from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.path_reader import PathReader
 from gateway.engine.traversal.steering import UNSTEERED, Steering, reverse
 from gateway.engine.traversal.topology import (
     Path,
@@ -39,8 +41,16 @@ _FEW_SEEDS = 4
 _COUNTED_OTHER_WAY = 1_000
 """Edges in the other direction that are counted at most, for a warning."""
 
+_EXPLAINED = 500
+"""Nodes of an intersection from which paths to the seeds are found unasked; no page shows more."""
+
+_EXPLAINED_BY_READING = 100
+"""The same, where the edges that the paths follow have to be read."""
+
 _SHOWN = 5
 """Missing seeds that an error names."""
+
+_NOTHING: Mapping[Iri, tuple[EdgeSelection, Degree]] = {}
 
 _Ordered = tuple[Mapping[Iri, int], tuple[Edge, ...]]
 """Nodes with their distance, and edges."""
@@ -84,7 +94,7 @@ class TopologyBuilder:
                 facts = tasks.create_task(ahead.facts(distance))
                 other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
                 ordered = await self._ordered(seeds, distance, found, call)
-        return self._topology(seeds, ordered, found, facts.result(), other_way=other_way.result())
+        return self._topology(seeds, ordered, found, facts.result(), other_way.result())
 
     async def intersection(
         self,
@@ -93,12 +103,20 @@ class TopologyBuilder:
         rule: HubRule,
         call: Call,
         *,
-        via: bool,
+        via: bool | None = False,
         steering: Steering = UNSTEERED,
     ) -> Topology:
-        """Return the nodes within k hops of every seed, and all edges among them; with `via`, their paths to the seeds.
+        """Return the nodes within k hops of every seed, and all edges among them.
 
         With a seed missing there are none, and that is the whole answer.
+
+        Args:
+            seeds: The seeds.
+            k: Distance from every seed.
+            rule: What is done with hubs.
+            call: The call that asks.
+            via: Whether to find a path from each node to each seed; None: from the first nodes, as far as is cheap.
+            steering: Which edges are followed.
 
         Raises:
             InputError: No seed exists.
@@ -133,8 +151,16 @@ class TopologyBuilder:
             other_way = tasks.create_task(self._other_way(alone, call))
             among = await self._edges_among(common, found, steering, call)
             ordered = await self._ordered(seeds, farthest, found, call, among)
-        paths = paths_to_seeds(common, found, call.call_deadline) if via else {}
-        return self._topology(seeds, ordered, found, facts.result(), paths, other_way.result())
+        paths: Mapping[Iri, tuple[Path, ...]] = {}
+        nodes = list(ordered[0])
+        if via or (via is None and found.known):
+            explained = nodes if via else nodes[:_EXPLAINED]
+            paths = paths_to_seeds(explained, found, call.call_deadline)
+        elif via is None:
+            with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+                paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
+        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        return replace(topology, paths=paths, via=via)
 
     async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call) -> Exploration | None:
         """Return the sets of nodes alone, which are far smaller than their edges; None where that would not do.
@@ -241,8 +267,7 @@ class TopologyBuilder:
         ordered: _Ordered,
         found: Exploration,
         facts: Mapping[Iri, NodeFacts],
-        paths: Mapping[Iri, tuple[Path, ...]] | None = None,
-        other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] | None = None,
+        other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] = _NOTHING,
     ) -> Topology:
         for node, known in facts.items():
             if known.mark.fault is not None:
@@ -260,9 +285,8 @@ class TopologyBuilder:
             tuple(found.missing),
             found.gaps.entries,
             found.blank_edges,
-            paths or {},
-            found.partial,
-            other_way or {},
+            partial=found.partial,
+            other_way=other_way,
         )
 
 
