@@ -40,9 +40,9 @@ TOOLS: Mapping[str, Text] = {
         "Describe the graph",
         "Orient: what this knowledge graph contains. Returns a description, its entity types and predicates with "
         "counts (the valid values of filters), the prefixes of its IDs, and next_steps for this graph, which you "
-        "should follow. comprehensive=true means that the lists are complete; when it is false, take filter values "
-        "from schema_summary of a bfs_query result. Call it once, first, unless bfs_query's description already "
-        "lists the schema.",
+        "should follow. The 40 most frequent are listed; all=true lists up to 200 of each. comprehensive=true means "
+        "that all are known; when it is false, take filter values from schema_summary of a bfs_query result. Call it "
+        "once, first, unless bfs_query's description already lists the schema.",
     ),
     "search_entities": Text(
         "Find entities by name",
@@ -116,6 +116,8 @@ def description(tool: str, schema: SchemaResult | None) -> str:
 def _is_small_and_plain(schema: SchemaResult) -> bool:
     return (
         schema.comprehensive
+        and len(schema.entity_types) == schema.entity_types_total
+        and len(schema.predicates) == schema.predicates_total
         and len(schema.entity_types) + len(schema.predicates) > 0
         and len(schema.entity_types) <= MOST_TYPES
         and len(schema.predicates) <= MOST_PREDICATES

@@ -82,6 +82,7 @@ class PageNode(_PageItem[NodeMetadata]):
         name: Its name, where stubs carry names.
         paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
             against the step, and that of the node.
+        paths_left_out: How many paths are not shown, to save room or time.
     """
 
     iri: Iri
@@ -89,6 +90,7 @@ class PageNode(_PageItem[NodeMetadata]):
     entity_type: str
     name: str | None = None
     paths: Sequence[Sequence[str]] = ()
+    paths_left_out: int = 0
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""

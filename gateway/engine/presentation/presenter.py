@@ -12,7 +12,7 @@ from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
-from gateway.engine.presentation.page import Degraded, Header, PageEdge, PageNode, SubgraphPage
+from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
 from gateway.engine.presentation.paging import edges_ending, edges_later, fitting
 from gateway.engine.presentation.reference_shape import size_of, size_of_part
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
@@ -79,7 +79,7 @@ class Presenter:
                 )
                 room = filtered.limit - size_of_part(header)
                 window = self._window(filtered, room)
-                header.degraded |= self._add_paths(window, filtered)
+                self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
@@ -135,21 +135,19 @@ class Presenter:
             name=facts.name[:LONGEST_LABEL] if facts.name else None,
         )
 
-    def _add_paths(self, window: Window, filtered: _Filtered) -> Degraded:
-        """Add the paths to the seeds, unasked those that fit in a third of the answer; return how many are left out."""
+    def _add_paths(self, window: Window, filtered: _Filtered) -> None:
+        """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
         arguments, topology = filtered.topology.traversal.arguments, filtered.topology.whole
         if not isinstance(arguments, IntersectSubgraphs) or arguments.via is False:
-            return {}
-        room = filtered.limit if arguments.via else filtered.limit // 3
-        left_out = 0
+            return
+        room = filtered.limit // 3
         for node in window.deadline.checking(window.nodes):
             paths = [self._path(node.iri, path) for path in topology.paths.get(node.iri, ())]
             room -= size_of(paths)
             if paths and (arguments.via or room >= 0):
                 node.paths = paths
             else:
-                left_out += len(filtered.topology.traversal.seeds)
-        return {"paths_left_out": left_out} if left_out else {}
+                node.paths_left_out = len(filtered.topology.traversal.seeds)
 
     def _path(self, node: Iri, path: Path) -> list[str]:
         shorten = self._prefixes.shorten

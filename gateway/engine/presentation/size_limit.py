@@ -101,6 +101,7 @@ class Window:
             "ids_left_out": sum(item.ids_left_out for item in items),
             "precision_failed": sum(item.unrefined and not item.is_reduced for item in items),
             "metadata_failed": sum(item.failed for item in items),
+            "paths_left_out": sum(node.paths_left_out for node in self.nodes),
         }
         return {step: count for step, count in steps.items() if count}
 
@@ -203,7 +204,8 @@ def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
     limit_header(page.header, limit, page)
     if size_of_part(page) > limit:
         for node in page.nodes:
-            _count(page.header.degraded, "paths_left_out", len(node.paths))
+            node.paths_left_out += len(node.paths)
+            _count(page.header.degraded, "paths_left_out", node.paths_left_out)
             node.paths = ()
     if size_of_part(page) > limit:
         page.header.degraded.pop("edges_bare", None)

@@ -41,15 +41,13 @@ class PathReader:
                 }
                 ends = {found[node].node for node in frontiers[place] if node in found}
                 frontiers[place] = sorted(end for end in ends if distance[end] and end not in found)
-        walks = {
-            node: [_walk(node, found, distance) for found, distance in zip(steps, distances, strict=True)]
-            for node in nodes
-        }
-        return {
-            node: tuple(path for path in paths if path is not None)
-            for node, paths in walks.items()
-            if None not in paths
-        }
+        read: dict[Iri, tuple[Path, ...]] = {}
+        for node in nodes:
+            walks = [_walk(node, found, distance) for found, distance in zip(steps, distances, strict=True)]
+            paths = tuple(walk for walk in walks if walk is not None)
+            if len(paths) == len(distances):
+                read[node] = paths
+        return read
 
     async def _read(self, nodes: Iterable[Iri]) -> None:
         unread = sorted(node for node in nodes if node not in self._known)
