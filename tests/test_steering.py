@@ -8,6 +8,8 @@ import pytest
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
+from gateway.escaping import json_text
+from gateway.settings.load import load_profile
 from tests.columns import Column
 from tests.drawn.questions import profile_for
 from tests.drawn.run import Report, ask_all, drawn, truth_of
@@ -140,6 +142,20 @@ async def test_predicates_are_taken_as_models_write_them(family: Gateway, given:
     answer = await family.call("bfs_query", {"seeds": "x:ann", "max_hops": "1", "only_predicates": given})
     assert isinstance(answer, BfsResult)
     assert answer.only_predicates == ["x:sibling"]
+
+
+async def test_paths_are_shown_unasked_as_far_as_a_third_of_the_answer_holds_them() -> None:
+    graph = " ".join(f"x:a x:knows x:node{number:03} . x:b x:likes x:node{number:03} ." for number in range(60))
+    async with over(graph, load_profile("local")) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:a", "x:b"], 1, topology_only=True, max_tokens=1_500)
+        every = await gateway.intersect_subgraphs(["x:a", "x:b"], 1, topology_only=True, via=True)
+        none = await gateway.intersect_subgraphs(["x:a", "x:b"], 1, topology_only=True, via=False)
+    explained = [node for node in answer.nodes if node.via]
+    assert explained == list(answer.nodes[: len(explained)])
+    assert 0 < len(json_text([node.via for node in explained])) <= 2_000
+    assert (answer.degraded or {})["paths_left_out"] == 2 * (len(answer.nodes) - len(explained))
+    assert all(node.via == [[node.id, "^x:knows", "x:a"], [node.id, "^x:likes", "x:b"]] for node in every.nodes)
+    assert not any(node.via for node in none.nodes)
 
 
 # --- against the oracle ---

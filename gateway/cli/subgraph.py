@@ -60,17 +60,31 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
 
 
 def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
-    """Return the paths from each node to the seeds, except those of the seeds."""
+    """Return the paths between each node and the seeds: one from the first seed to the second, or one to each."""
     lines = []
     for node in answer.nodes:
-        for path in (node.via or ()) if node.id not in answer.seeds else ():
-            line = Text.assemble("  ", (clean(path[0]), ID))
-            for predicate, other in zip(path[1::2], path[2::2], strict=True):
-                name = names.predicates[predicate.removeprefix("^")]
-                step = f" ← {name} ← " if predicate.startswith("^") else f" → {name} → "
-                line.append(step, _PREDICATE).append(clean(other))
-            lines.append(Unwrapped(line))
+        paths = [*node.via] if node.via and node.id not in answer.seeds else []
+        if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
+            paths = [[*_turned(paths[0]), *paths[1][1:]]]
+        lines += [Unwrapped(_path(path, node.id, names)) for path in paths]
     return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
+
+
+def _turned(path: Sequence[str]) -> list[str]:
+    """Return a path from its other end."""
+    turned = list(reversed(path))
+    turned[1::2] = [step.removeprefix("^") if step.startswith("^") else f"^{step}" for step in turned[1::2]]
+    return turned
+
+
+def _path(path: Sequence[str], node: str, names: _Names) -> Text:
+    """Return a path, the node that it explains highlighted."""
+    line = Text.assemble("  ", (clean(path[0]), ID if path[0] == node else ""))
+    for step, other in zip(path[1::2], path[2::2], strict=True):
+        name = names.predicates[step.removeprefix("^")]
+        line.append(f" ← {name} " if step.startswith("^") else f" {name} → ", _PREDICATE)
+        line.append(clean(other), ID if other == node else "")
+    return line
 
 
 class _Names:

@@ -174,6 +174,8 @@ def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph]
     whole = pages[0].complete
     for node in (node for page in pages for node in page.nodes):
         paths = node.via or ()
+        if not paths and question.via is None:
+            continue
         ends = {expand(path[-1]) for path in paths}
         if any(path[0] != node.id for path in paths) or ends != set(question.ids):
             wrong.append(f"paths of {node.id} end at {sorted(ends)}")

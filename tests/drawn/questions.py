@@ -9,7 +9,7 @@ from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from tests.drawn.names import spelling
-from tests.oracle import EdgeRule, OracleGraph, Steering, bfs
+from tests.oracle import SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
 
 Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"]
 
@@ -42,6 +42,7 @@ class Question:
         listed: Whether there is one list a hop or seed.
         direction: The direction that is followed.
         only_type: The type of which nodes alone are shown, or empty.
+        via: Whether the paths of all nodes of an intersection are asked for; None: as many as are cheap.
     """
 
     graph: str
@@ -56,6 +57,7 @@ class Question:
     listed: bool = False
     direction: str = "both"
     only_type: str = ""
+    via: bool | None = True
 
     @property
     def steering(self) -> Steering:
@@ -83,7 +85,7 @@ class Question:
             case "bfs_query":
                 return {"seeds": ids, "max_hops": self.hops, "topology_only": True, **rules}
             case "intersect_subgraphs":
-                return {"seeds": ids, "k": self.hops, "topology_only": True, "via": True, **rules}
+                return {"seeds": ids, "k": self.hops, "topology_only": True, "via": self.via, **rules}
             case "describe_entities":
                 return {"ids": ids}
             case "search_entities":
@@ -163,7 +165,8 @@ def _question(
             seeds = ids(dice.choice((2, 2, 2, 3)))
             if len(seeds) < 2:
                 return None
-            return Question(graph, "intersect_subgraphs", seeds, min(hops, 3), max_degree, max_edges, limit)
+            via = dice.choice((True, None))
+            return Question(graph, "intersect_subgraphs", seeds, min(hops, 3), max_degree, max_edges, limit, via=via)
         case "describe":
             return Question(graph, "describe_entities", ids(dice.randint(1, 8)))
         case _:
@@ -188,7 +191,8 @@ def _steered(question: Question, oracle: OracleGraph, dice: random.Random) -> Qu
 
     places = question.hops if question.tool == "bfs_query" else len(set(question.ids))
     listed = places > 1 and dice.random() < 0.5
-    types = sorted({one for node in question.ids for one in oracle.types.get(node, ())}) or sorted(oracle.instances)
+    near_types = {one for node in question.ids for one in oracle.types.get(node, ())}
+    types = sorted((near_types or set(oracle.instances)) - SCHEMA_TERM_CLASSES)
     only_type = dice.choice(types) if types and dice.random() < 0.2 and not is_wikidata(question.graph) else ""
     return replace(
         question,

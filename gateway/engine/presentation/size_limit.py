@@ -204,8 +204,7 @@ def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
     limit_header(page.header, limit, page)
     if size_of_part(page) > limit:
         for node in page.nodes:
-            node.paths_left_out += len(node.paths)
-            _count(page.header.degraded, "paths_left_out", node.paths_left_out)
+            _count(page.header.degraded, "paths_left_out", len(node.paths))
             node.paths = ()
     if size_of_part(page) > limit:
         page.header.degraded.pop("edges_bare", None)
