@@ -31,7 +31,7 @@ from mcp_types import (
 )
 
 from gateway import PROGRAM
-from gateway.engine.answers import ToolAnswer
+from gateway.engine.answers import CompactAnswer, ToolAnswer
 from gateway.engine.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import json_text, printable
@@ -119,7 +119,8 @@ class _Server(Server[dict[str, Any]]):
 
 def _published(opener: GatewayOpener) -> list[Tool]:
     """Return the tools, described as far as the schema is known now."""
-    return tools.published(opener.known_schema(), explain=opener.profile.server.explain)
+    server = opener.profile.server
+    return tools.published(opener.known_schema(), server.shape, explain=server.explain)
 
 
 async def _no_progress(done: float, total: float, message: str) -> None:
@@ -138,11 +139,11 @@ async def _call_tool(
     # The gateway records the calls that reach it; this records the others.
     unrecorded: Tally | None = Tally(params.name)
 
-    async def answered() -> ToolAnswer:
+    async def answered() -> ToolAnswer | CompactAnswer:
         nonlocal unrecorded
         gateway = await opener.gateway(progress)
         unrecorded = None
-        return await gateway.call(params.name, params.arguments or {}, progress)
+        return await gateway.call(params.name, params.arguments or {}, progress, shape=gateway.profile.server.shape)
 
     try:
         try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.page import SchemaPage
-from gateway.engine.presentation.reference_shape import size_of_part
+from gateway.engine.presentation.reference_shape import REFERENCE
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
@@ -38,7 +39,7 @@ class SchemaDescriber:
         self._prefixes = prefixes
         self._schema_cache = schema_cache
 
-    async def describe(self, arguments: DescribeSchema, call: Call) -> SchemaPage:
+    async def describe(self, arguments: DescribeSchema, shape: Shape, call: Call) -> SchemaPage:
         """Return the schema, the most frequent types and predicates where not all fit.
 
         Raises:
@@ -48,8 +49,8 @@ class SchemaDescriber:
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        page = self._fitting(view, limit)
-        limit_page(page, limit)
+        page = self._fitting(view, limit, shape)
+        limit_page(page, limit, shape)
         return page
 
     def latest(self) -> SchemaPage | None:
@@ -57,12 +58,12 @@ class SchemaDescriber:
         view = self._schema_cache.latest
         if view is None or view.fault is not None:
             return None
-        return self._fitting(view, max_bytes(self._profile.size, None, explain=False)[0])
+        return self._fitting(view, max_bytes(self._profile.size, None, explain=False)[0], REFERENCE)
 
-    def _fitting(self, view: SchemaView, limit: int) -> SchemaPage:
+    def _fitting(self, view: SchemaView, limit: int, shape: Shape) -> SchemaPage:
         pages = (self._page(view, count) for count in LISTED)
         page = next(pages)
-        while size_of_part(page) > limit and (smaller := next(pages, None)) is not None:
+        while shape.size_of_part(page) > limit and (smaller := next(pages, None)) is not None:
             page = smaller
         return page
 
