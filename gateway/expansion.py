@@ -17,6 +17,7 @@ OTHER = "other"
 SOURCES = "source_documents"
 
 _NO_COUNT = "?"
+_SURVEY = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed")
 
 Json = dict[str, Any]
 _Edge = tuple[str, str, str]
@@ -140,9 +141,12 @@ def _schema(answer: Mapping[str, Any]) -> Json:
 
 
 def _entities(answer: Mapping[str, Any]) -> Json:
-    """Return entities with their IRIs, which follow from the prefixes."""
+    """Return entities with their IRIs, which follow from the prefixes, and their edges beside the metadata."""
     prefixes = answer.get("prefixes", {})
-    entities = [{**entity, "iri": _iri(entity["id"], prefixes)} for entity in _entries(answer["result"])]
+    entities = []
+    for entity in _entries(answer["result"]):
+        survey = {key: entity["metadata"].pop(key) for key in _SURVEY if key in entity["metadata"]}
+        entities.append({**entity, **survey, "iri": _iri(entity["id"], prefixes)})
     left = {key: value for key, value in answer.items() if key != "prefixes"}
     return {"not_found": [], **left, "result": entities}
 

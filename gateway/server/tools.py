@@ -49,7 +49,6 @@ def published(schema: answers.SchemaResult | None, shape: ShapeName, *, explain:
             if shape == "compact"
             else _outputs(schemas[model.tool]["output"], explain=explain),
             annotations=ToolAnnotations(
-                title=tool_texts.TOOLS[model.tool].title,
                 read_only_hint=True,
                 destructive_hint=False,
                 idempotent_hint=True,

@@ -38,6 +38,7 @@ from gateway.engine.presentation.reference_shape import (
     paging,
     present,
     schema_basis,
+    survey_fields,
     term_summary,
 )
 from gateway.engine.presentation.shape import Json, Shape, size_of
@@ -96,7 +97,8 @@ def _by_type(nodes: Iterable[PageNode]) -> dict[str, list[Any]]:
 def _node(node: PageNode) -> Any:
     if node.metadata is None:
         return _named(node.id, node.name)
-    return {_named(node.id, node.metadata.name): node_metadata(replace(node.metadata, name=None))}
+    metadata = node_metadata(replace(node.metadata, name=None))
+    return {_named(node.id, node.metadata.name): {**metadata, **survey_fields(node.survey)}}
 
 
 def _named(name_id: str, name: str | None) -> str:
