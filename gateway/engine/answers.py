@@ -5,6 +5,7 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,6 +26,23 @@ class Answer(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: without what is absent."""
         return self.model_dump(exclude_none=True)
+
+
+@dataclass(slots=True)
+class CompactAnswer:
+    """An answer of any tool in the compact shape (docs/contract.md, "The two shapes of an answer").
+
+    Attributes:
+        written: The answer without its cost.
+        explain: What the call cost; where asked for.
+    """
+
+    written: dict[str, Any]
+    explain: Explain | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.written if self.explain is None else {**self.written, "explain": self.explain.as_json()}
 
 
 class SentQuery(Answer):
@@ -270,6 +288,20 @@ class SearchResult(Answer):
     explain: Cost = None
 
 
+Followable = Annotated[
+    dict[str, list[int | str]] | None,
+    Field(
+        description='What could be followed: {"predicate name": [number of edges, "neighbor name", ...]}, ^ before an '
+        "incoming predicate; {}: no edges."
+    ),
+]
+RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would have, where some are left out.")]
+BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
+Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
+
+_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels")
+
+
 class Entity(Answer):
     """The answer of `describe_entity`: flat, with the node's own keys beside these."""
 
@@ -278,6 +310,10 @@ class Entity(Answer):
     id: str
     entity_type: str
     iri: str
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     labels: Labels = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
@@ -285,10 +321,10 @@ class Entity(Answer):
     explain: Cost = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as the protocol writes it, the names of what it mentions at the end."""
+        """Return the answer as the protocol writes it: the metadata, then the edges, then names of what it mentions."""
         written = super().as_json()
-        labels = written.pop("labels", None)
-        return written if labels is None else {**written, "labels": labels}
+        last = {key: written.pop(key) for key in _AFTER_METADATA if key in written}
+        return written | last
 
 
 class FullNode(Answer):
@@ -298,6 +334,10 @@ class FullNode(Answer):
     entity_type: str
     iri: str
     metadata: dict[str, Any]
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
 
 
 class EntitiesResult(Answer):

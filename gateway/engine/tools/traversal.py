@@ -9,6 +9,7 @@ from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArgu
 from gateway.engine.presentation.filters import Traversal, resolve
 from gateway.engine.presentation.page import SubgraphPage
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView
 from gateway.engine.tools.steering_reader import SteeringReader
@@ -50,7 +51,7 @@ class Traverser:
         """Drop all snapshots."""
         self._snapshots.clear()
 
-    async def page(self, arguments: TraversalArguments, call: Call) -> SubgraphPage:
+    async def page(self, arguments: TraversalArguments, shape: Shape, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
 
         Raises:
@@ -94,7 +95,7 @@ class Traverser:
             *notes,
             *other_way[:_WARNED],
         ]
-        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), call)
+        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), shape, call)
 
     async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:
         """Return which edges to follow; a misspelt name fails here, before the graph is asked for anything.
