@@ -5,6 +5,7 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,6 +26,23 @@ class Answer(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: without what is absent."""
         return self.model_dump(exclude_none=True)
+
+
+@dataclass(slots=True)
+class CompactAnswer:
+    """An answer of any tool in the compact shape (docs/contract.md, "The two shapes of an answer").
+
+    Attributes:
+        written: The answer without its cost.
+        explain: What the call cost; where asked for.
+    """
+
+    written: dict[str, Any]
+    explain: Explain | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.written if self.explain is None else {**self.written, "explain": self.explain.as_json()}
 
 
 class SentQuery(Answer):
@@ -78,7 +96,9 @@ class Node(Answer):
     entity_type: str
     name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
     via: list[list[str]] | None = Field(
-        default=None, description="One shortest path to each seed, this node and the seed included; where asked for."
+        default=None,
+        description="One shortest path to each seed: this node, predicate, node, ..., seed; ^ before a predicate whose "
+        "edge leads against the step.",
     )
     metadata: dict[str, Any] | None = None
 
@@ -104,6 +124,8 @@ class SchemaSummary(Answer):
 
 
 _FRONT = (
+    "only_predicates",
+    "direction",
     "seeds",
     "max_hops",
     "k",
@@ -123,6 +145,10 @@ _FRONT = (
 class Subgraph(Answer):
     """What a traversal and an intersection have in common."""
 
+    only_predicates: list[str] | list[list[str]] | None = Field(
+        default=None, description="The predicates that were followed: no other edges are here, whatever the graph has."
+    )
+    direction: str | None = Field(default=None, description="The direction that was followed; absent: both.")
     seeds: list[str]
     node_count: int = Field(description="Nodes of the whole result, before paging.")
     edge_count: int = Field(description="Edges of the whole result, before paging.")
@@ -130,7 +156,10 @@ class Subgraph(Answer):
     incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
     page: str | None = Field(default=None, description="Which nodes of how many, where there are several pages.")
-    removed: dict[str, int] | None = Field(default=None, description="How many nodes each filter took away.")
+    removed: dict[str, int] | None = Field(
+        default=None,
+        description="How many nodes each filter took away; partial_paths: nodes on no walk through all hops.",
+    )
     undecided: dict[str, int] | None = Field(
         default=None,
         description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "

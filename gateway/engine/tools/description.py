@@ -12,7 +12,7 @@ from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.reference_shape import size_of, size_of_unanswered
+from gateway.engine.presentation.shape import Shape, size_of, size_of_unanswered
 from gateway.engine.presentation.size_limit import (
     how_many_fit,
     limit_page,
@@ -77,7 +77,7 @@ class EntityDescriber:
         self._labeller = Labeller(store, profile, prefixes)
         self._surveyor = Surveyor(store, profile, prefixes)
 
-    async def one(self, arguments: DescribeEntity, call: Call) -> EntityPage:
+    async def one(self, arguments: DescribeEntity, shape: Shape, call: Call) -> EntityPage:
         """Return one entity, flat.
 
         Raises:
@@ -95,7 +95,7 @@ class EntityDescriber:
         room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
-        degraded = shorten_entities([entity], room, labels, call.call_deadline)
+        degraded = shorten_entities([entity], room, labels, shape, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
             entity,
@@ -104,10 +104,10 @@ class EntityDescriber:
             degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
-    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesPage:
+    async def several(self, arguments: DescribeEntities, shape: Shape, call: Call) -> EntitiesPage:
         """Return several entities in the order asked; what is not found or failed is listed apart.
 
         Raises:
@@ -127,8 +127,8 @@ class EntityDescriber:
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
-        degraded = shorten_entities(entities, room, labels, call.call_deadline)
-        count = how_many_fit(entities, room, labels, call.call_deadline)
+        degraded = shorten_entities(entities, room, labels, shape, call.call_deadline)
+        count = how_many_fit(entities, room, labels, shape, call.call_deadline)
         shown = entities[:count]
         mentioned = MentionedIds.in_nodes(shown)
         page = EntitiesPage(
@@ -141,7 +141,7 @@ class EntityDescriber:
             degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
