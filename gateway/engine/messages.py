@@ -5,7 +5,7 @@ IDs and names in their arguments are quoted or bounded already. The errors of wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.errors import DeadlinePassed, InputError
 from gateway.graph.values import Degree
@@ -33,6 +33,14 @@ def more_warnings(count: int) -> str:
 def nothing_said(listed: str, elsewhere: str) -> str:
     """Return a warning: this part of a split graph says nothing about some nodes."""
     return f"Nothing is said here about {listed}; it may be in {elsewhere}."
+
+
+def edges_uncounted(listed: str) -> str:
+    """Return a warning: not all edges of some entities were counted."""
+    return (
+        f"edges_failed: the edges of {listed} could not all be counted, so there may be more. Ask again, or "
+        "follow a predicate that you know with bfs_query."
+    )
 
 
 # --- traversals: seeds ---
@@ -70,6 +78,38 @@ def seeds_are_types(listed: str, count: int) -> str:
 def missing_seeds(hint: str) -> str:
     """Return a warning about missing seeds whose prefix nobody declared."""
     return f"missing_seeds: {hint}"
+
+
+# --- traversals: steering ---
+
+
+def no_edge_predicate(name: str, shown: str) -> InputError:
+    """Return the error of a predicate that is no edge, and where it is shown instead."""
+    return InputError(
+        f"only_predicates: {name} is no edge in this graph, so it cannot be followed.", valid=f"It is shown {shown}."
+    )
+
+
+AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
+AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
+AS_METADATA = "in the metadata of a node: call describe_entity"
+
+
+def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
+    """Return the error of lists of predicates that are not one a hop, or one a seed."""
+    return InputError(
+        f"{tool}: only_predicates has {lists} list{'s' if lists > 1 else ''}, but there {_are(wanted, each)}.",
+        valid=f"A list of lists has one list for each {each}, and [] for any predicate; a flat list holds for all.",
+    )
+
+
+def _are(count: int, noun: str) -> str:
+    return f"is 1 {noun}" if count == 1 else f"are {count} {noun}s"
+
+
+def other_way(seed: str, followed: str, other: str, count: str) -> str:
+    """Return a warning: a seed has no edge in the direction asked for, and some in the other."""
+    return f"{seed} has no edge by {followed}, but {count} by {other}: ask for that direction."
 
 
 # --- traversals: gaps ---
@@ -116,10 +156,11 @@ def traversal_done(nodes: int, edges: int) -> str:
 
 def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
     """Return the detail of a gap with the degrees of its nodes."""
-    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {_counted(degree)}" for node, degree in degrees)
+    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {counted(degree)}" for node, degree in degrees)
 
 
-def _counted(degree: Degree) -> str:
+def counted(degree: Degree) -> str:
+    """Return a number of edges, with "at least" where they were not all counted."""
     return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
 
 
@@ -292,6 +333,10 @@ CLOSED_WORLD = (
     "The lists of entity_types and predicates are complete: use these values in node_types, exclude_node_types and "
     "predicates."
 )
+CLOSED_WORLD_IN_PART = (
+    "All types and predicates are known, and the most frequent are listed: use these values in node_types, "
+    "exclude_node_types and predicates, or those of schema_summary of a bfs_query."
+)
 OPEN_WORLD = (
     "The lists of entity_types and predicates are not complete: survey a neighborhood with bfs_query "
     "(topology_only=true) and take filter values from its schema_summary."
@@ -337,11 +382,19 @@ def not_all_listed(reason: str, is_reading: bool) -> str:
     return f"The lists are not complete: {reason.rstrip('.')}.{later}"
 
 
-def list_cut(name: str, count: int, total: int) -> str:
-    """Return a warning: a list of types or predicates is cut to fit."""
+def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> str:
+    """Return a warning: lists have so many of the most frequent types or predicates, and how to see the others.
+
+    Args:
+        totals: How many there are, by the name of the list.
+        count: How many each lists.
+        can_have_more: Whether `all` would list more.
+    """
+    lists = ", ".join(f"the {count:,} most frequent of {total:,} {name}" for name, total in totals.items())
+    more = " all=true lists up to 200 of each." if can_have_more else ""
     return (
-        f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "
-        "label; schema_summary of bfs_query shows those of a neighborhood."
+        f"Listed: {lists}.{more} Filters take the others too, by ID, local name or label; schema_summary of "
+        "bfs_query shows those of a neighborhood."
     )
 
 
@@ -374,6 +427,11 @@ def perhaps_unknown_name(argument: str, name: str, kind: str, nearest: str) -> s
         f"{argument}: {name} is no {kind} that is known here or stands in this answer{hint}. "
         "The list of this graph is not comprehensive, so it may exist elsewhere."
     )
+
+
+def absent_term(argument: str, name: str, kind: str, nearest: str) -> str:
+    """Return a warning: the graph, of which all terms are known, does not have an IRI that is asked for."""
+    return f"{argument}: no edge of this graph has the {kind} {name}.{f' Nearest: {nearest}.' if nearest else ''}"
 
 
 def subclasses_unread(argument: str, types: str) -> str:

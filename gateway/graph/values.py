@@ -63,6 +63,11 @@ class EdgeSelection:
 ALL_EDGES = EdgeSelection()
 
 
+def other_end(node: Iri, edge: Edge) -> Iri:
+    """Return the end of an edge that is not the node; the node itself for a self loop."""
+    return edge.object if edge.subject == node else edge.subject
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Whether an answer about one ID is whole.
@@ -340,7 +345,7 @@ class Schema:
         exact: Whether every triple was read.
         labelled: Whether all labels of types and predicates could be fetched.
         reason: Why it is not exact.
-        version: A hash of types, predicates and counts.
+        version: A hash of types, predicates, counts and superclasses.
         basis: How it was read.
         names: The predicates that name nodes in this graph, the best first; None if they could not be detected.
         hubs: The types of nodes with very many edges, the largest first.
@@ -348,6 +353,7 @@ class Schema:
             is not exact then.
         is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
             schema from samples is not cut for that reason alone.
+        superclasses: The direct superclasses of types and of their superclasses, as far as they were read.
     """
 
     types: tuple[Term, ...] = ()
@@ -361,6 +367,7 @@ class Schema:
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False
+    superclasses: Mapping[Iri, tuple[Iri, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

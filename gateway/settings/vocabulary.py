@@ -12,6 +12,9 @@ from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, NO
 NAMESPACE_MARK = "*"
 """Ends an entry of `edges.allowed` that means every predicate of a namespace."""
 
+NAMESPACE_ENDS = ("/", "#", NAMESPACE_MARK)
+"""What an entry of `edges.allowed` ends in that means a namespace."""
+
 
 class EdgeSettings(Section):
     """Which triples are edges."""
@@ -59,6 +62,27 @@ class EdgeSettings(Section):
         ),
     )
 
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The predicates that are no edges, whatever the allow-list says."""
+        return tuple(dict.fromkeys((*self.types, *self.excepted, *self.also_excepted, *self.redirects)))
+
+    @property
+    def allowed_predicates(self) -> tuple[str, ...]:
+        """The predicates that the allow-list names one by one."""
+        return tuple(entry for entry in self.allowed if not entry.endswith(NAMESPACE_ENDS))
+
+    @property
+    def allowed_namespaces(self) -> tuple[str, ...]:
+        """How the other predicates begin that the allow-list allows."""
+        return tuple(entry.removesuffix(NAMESPACE_MARK) for entry in self.allowed if entry.endswith(NAMESPACE_ENDS))
+
+    def allows(self, predicate: str) -> bool:
+        """Return whether a triple with this predicate may be an edge."""
+        if predicate in self.excluded:
+            return False
+        return not self.allowed or predicate in self.allowed_predicates or predicate.startswith(self.allowed_namespaces)
+
 
 EvidenceWay = Literal[
     "annotations",
@@ -101,15 +125,23 @@ class TypeSettings(Section):
     preferred: Iris = Field(
         default=(),
         description=(
-            "Types that are shown before others, the strongest first. After them the rarest type is shown, then the "
-            "first by ID."
+            "Types that are shown before others, the strongest first. After them `types.shown` decides, then the first "
+            "by ID."
+        ),
+    )
+    shown: Literal["rarest", "commonest"] = Field(
+        default="rarest",
+        description=(
+            "Whether the rarest or the commonest of several types is shown, where the nodes of each type were counted. "
+            "`commonest` suits graphs that give a node types which few others have."
         ),
     )
     subclass_of: Iris = Field(
         default=(),
         description=(
             "Predicates from a class to its superclass, such as `rdfs:subClassOf` or `wdt:P279`. If set, `node_types`"
-            " and `exclude_node_types` include the subclasses of a type."
+            " and `exclude_node_types` include the subclasses of a type, and a node does not show a type that is a "
+            "superclass of another of its types."
         ),
     )
 

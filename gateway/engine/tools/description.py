@@ -12,7 +12,7 @@ from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.reference_shape import size_of, size_of_unanswered
+from gateway.engine.presentation.shape import Shape, size_of, size_of_unanswered
 from gateway.engine.presentation.size_limit import (
     how_many_fit,
     limit_page,
@@ -22,6 +22,7 @@ from gateway.engine.presentation.size_limit import (
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import ranked
+from gateway.engine.tools.survey import Surveyor
 from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
@@ -37,6 +38,9 @@ _NEAREST = 3
 
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
+
+_REQUESTS_FOR_NAMES = 0.1
+"""Share of the requests that are left which the survey of edges leaves for the reading of names."""
 
 _EXISTS = Existence(exists=True)
 
@@ -71,8 +75,9 @@ class EntityDescriber:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
+        self._surveyor = Surveyor(store, profile, prefixes)
 
-    async def one(self, arguments: DescribeEntity, call: Call) -> EntityPage:
+    async def one(self, arguments: DescribeEntity, shape: Shape, call: Call) -> EntityPage:
         """Return one entity, flat.
 
         Raises:
@@ -90,7 +95,7 @@ class EntityDescriber:
         room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
-        degraded = shorten_entities([entity], room, labels, call.call_deadline)
+        degraded = shorten_entities([entity], room, labels, shape, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
             entity,
@@ -99,10 +104,10 @@ class EntityDescriber:
             degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
-    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesPage:
+    async def several(self, arguments: DescribeEntities, shape: Shape, call: Call) -> EntitiesPage:
         """Return several entities in the order asked; what is not found or failed is listed apart.
 
         Raises:
@@ -122,8 +127,8 @@ class EntityDescriber:
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
-        degraded = shorten_entities(entities, room, labels, call.call_deadline)
-        count = how_many_fit(entities, room, labels, call.call_deadline)
+        degraded = shorten_entities(entities, room, labels, shape, call.call_deadline)
+        count = how_many_fit(entities, room, labels, shape, call.call_deadline)
         shown = entities[:count]
         mentioned = MentionedIds.in_nodes(shown)
         page = EntitiesPage(
@@ -136,19 +141,41 @@ class EntityDescriber:
             degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
         """Return whether the graph asked said all that there is about the entities that were found."""
         in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt
         left_out = any(entity.ids_left_out for entity in entities)
-        return not (in_doubt or left_out) and self._profile.endpoint.trusted
+        uncounted = any(entity.survey is not None and entity.survey.failed for entity in entities)
+        return not (in_doubt or left_out or uncounted) and self._profile.endpoint.trusted
 
     async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
+        """Return the names of what entities mention; those in the surveys are put beside their IDs."""
+        surveys = [entity.survey for entity in entities if entity.survey is not None]
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known = await self._schema_cache.view(call)
-            return await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
+            if self._labeller.is_wanted:
+                labels = await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
+                names = labels.by_id
+            else:
+                neighbours = {node for survey in surveys for row in survey.rows for node in row.neighbours}
+                found = await self._labeller.names(neighbours, known, call)
+                labels, names = Labels(failed=found.failed), found.by_id
+        for survey in surveys:
+            survey.name(names)
+        return labels
+
+    async def _survey(self, entities: Sequence[PageNode], notes: _Notes, call: Call) -> None:
+        """Add to entities what could be followed from them."""
+        with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
+            surveys = await self._surveyor.survey([entity.iri for entity in entities], call)
+        for entity in entities:
+            entity.survey = surveys[entity.iri]
+            entity.ids_left_out += entity.survey.ids_left_out
+        if uncounted := [entity.iri for entity in entities if surveys[entity.iri].failed]:
+            notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
         """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
@@ -174,6 +201,7 @@ class EntityDescriber:
                 found[iri] = fault
             else:
                 found[iri] = self._entity(iri, facts[iri], described[iri], known) if existence.exists else None
+        await self._survey([entity for entity in found.values() if isinstance(entity, PageNode)], notes, call)
         return found, notes
 
     async def _notes(

@@ -11,7 +11,7 @@ from gateway.engine.arguments import SearchEntities
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
-from gateway.engine.presentation.reference_shape import size_of, size_of_hits
+from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
@@ -50,7 +50,7 @@ class EntitySearcher:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def search(self, arguments: SearchEntities, call: Call) -> SearchPage:
+    async def search(self, arguments: SearchEntities, shape: Shape, call: Call) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
 
         Raises:
@@ -88,7 +88,7 @@ class EntitySearcher:
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        fitting = _fitting([self._hit(one, facts[one.hit.iri], view) for one in shown], limit - _HEAD, labels)
+        fitting = _fitting([self._hit(one, facts[one.hit.iri], view) for one in shown], limit - _HEAD, labels, shape)
         page = SearchPage(
             fitting,
             complete=all_read and all(fact.mark.whole for fact in facts.values()),
@@ -99,7 +99,7 @@ class EntitySearcher:
             warnings=[*types.warnings, *more, *hits.warnings],
             labels=labels.of(_types(fitting)),
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
     async def _weights(
@@ -204,10 +204,10 @@ def _first_sentence(text: str) -> str:
     return " ".join((end[0] if end else text).split())
 
 
-def _fitting(hits: Sequence[PageHit], limit: int, labels: Labels) -> list[PageHit]:
+def _fitting(hits: Sequence[PageHit], limit: int, labels: Labels, shape: Shape) -> list[PageHit]:
     """Return as many of the first hits as fit into an answer; `found` has the number of all."""
     fitting = list(hits)
-    while len(fitting) > 1 and size_of_hits(fitting) + size_of(labels.of(_types(fitting))) > limit:
+    while len(fitting) > 1 and shape.size_of_hits(fitting) + size_of(labels.of(_types(fitting))) > limit:
         fitting.pop()
     return fitting
 

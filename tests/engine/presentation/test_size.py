@@ -15,7 +15,7 @@ from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.paging import fitting
-from gateway.engine.presentation.reference_shape import size_of_field
+from gateway.engine.presentation.reference_shape import REFERENCE
 from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue, Shortener
 from gateway.escaping import json_text
@@ -353,15 +353,17 @@ async def test_an_entity_with_very_many_predicates_fits_and_says_what_it_lost() 
 
 
 @pytest.mark.anyio
-async def test_a_schema_of_many_terms_fits_and_says_that_it_is_not_whole() -> None:
+@pytest.mark.parametrize(("asked", "limit", "most"), [(False, 32_000, 40), (True, 15_000, 200)])
+async def test_a_schema_of_many_terms_lists_as_many_as_fit_and_knows_all(asked: bool, limit: int, most: int) -> None:
     turtle = "\n".join(f"x:a{number} a x:Type{number} ; x:predicate{number} x:b ." for number in range(300))
     async with over(turtle, Profile()) as gateway:
-        answer = await gateway.describe_schema()
+        answer = await gateway.describe_schema(all=asked)
         filtered = await gateway.bfs_query(["x:b"], 1, node_types=["Type299"])
-    assert bytes_of(answer) <= 32_000
-    assert len(answer.entity_types) == len(answer.predicates) <= 200
+    assert bytes_of(answer) <= limit
+    assert len(answer.entity_types) == len(answer.predicates) <= most
+    assert bytes_of(answer) > limit - 1_000 or len(answer.predicates) == most
     assert (answer.entity_types_total, answer.predicates_total) == (300, 300)
-    assert answer.comprehensive is False
+    assert answer.comprehensive is True
     assert filtered.warnings is None
 
 
@@ -397,7 +399,7 @@ def test_shortening_counts_what_it_cuts_and_is_never_longer(values: list[PageVal
     shorter = Shortener(10, 3)
     whole = NodeMetadata(properties={"x:p": values})
     result = whole.shortened(shorter)
-    assert size_of_field(result) <= size_of_field(whole) + 3 * shorter.shortened
+    assert REFERENCE.size_of_field(result) <= REFERENCE.size_of_field(whole) + 3 * shorter.shortened
     assert (result.properties == whole.properties) is (shorter.shortened == 0)
 
 
@@ -424,7 +426,7 @@ def test_metadata_is_the_sum_of_its_parts(values: list[PageValue], name: str | N
 
 def window_of(metadata: NodeMetadata) -> Window:
     """Return a window of one node."""
-    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], [0, 0], NEVER)
+    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], [0, 0], REFERENCE, NEVER)
 
 
 def test_a_page_that_has_room_is_left_alone() -> None:
