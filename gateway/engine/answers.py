@@ -60,6 +60,10 @@ Labels = Annotated[
     dict[str, str] | None,
     Field(description="Names of the IDs in this answer that have none beside them, where IDs are opaque."),
 ]
+Prefixes = Annotated[
+    dict[str, str] | None,
+    Field(description="Namespaces of the prefixes in this answer that the gateway coined; the IDs are valid input."),
+]
 
 
 class Incomplete(Answer):
@@ -150,6 +154,7 @@ class Subgraph(Answer):
     edges: list[Edge]
     schema_summary: SchemaSummary
     labels: Labels = None
+    prefixes: Prefixes = None
     edges_on_later_pages: int | None = Field(
         default=None, description="Edges of nodes on this page that stand on later pages."
     )
@@ -252,6 +257,7 @@ class SearchResult(Answer):
     )
     searched: Searched
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
@@ -267,6 +273,7 @@ class Entity(Answer):
     iri: str
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
@@ -274,8 +281,8 @@ class Entity(Answer):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, the names of what it mentions at the end."""
         written = super().as_json()
-        labels = written.pop("labels", None)
-        return written if labels is None else {**written, "labels": labels}
+        last = {key: written.pop(key) for key in ("labels", "prefixes") if key in written}
+        return {**written, **last}
 
 
 class FullNode(Answer):
@@ -295,6 +302,7 @@ class EntitiesResult(Answer):
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(

@@ -6,7 +6,7 @@ other key has a colon, so they cannot collide (docs/contract.md, "Keys of metada
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from gateway.engine.presentation.page import (
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
 from gateway.escaping import json_text
 from gateway.graph.values import Basis, NoValue
+from gateway.terms.coined_prefixes import used_in
 
 Json = dict[str, Any]
 Listed = TypeVar("Listed")
@@ -101,6 +102,13 @@ def size_of_unanswered(not_found: Sequence[str], failed: Sequence[str]) -> int:
     return size_of({"not_found": not_found, "failed": failed or None})
 
 
+def size_of_prefixes(parts: Iterable[PageNode | PageHit], coined: Mapping[str, str]) -> int:
+    """Return the bytes that the coined prefixes of entities or hits take."""
+    written = [_hit(part) if isinstance(part, PageHit) else _entity(part) for part in parts] if coined else []
+    used = used_in(json_text(written), coined) if written else {}
+    return size_of({"prefixes": used}) if used else 0
+
+
 def size_of_degraded(step: Step, count: int) -> int:
     """Return the bytes that the count of one step takes, where it is the first."""
     return size_of({"degraded": {step: count}})
@@ -123,7 +131,7 @@ def _subgraph(page: SubgraphPage) -> Json:
         "snapshot": page.snapshot,
         "result_changed": page.is_result_changed or None,
     }
-    return {**_header(page.header), "nodes": nodes, "edges": edges, **_present(about)}
+    return _with_prefixes({**_header(page.header), "nodes": nodes, "edges": edges, **_present(about)}, page.coined)
 
 
 def _header(header: Header) -> Json:
@@ -151,6 +159,12 @@ def _counts(header: Header) -> Json:
 def _notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
     notes = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
     return {key: note for key, note in notes.items() if note}
+
+
+def _with_prefixes(written: Json, coined: Mapping[str, str]) -> Json:
+    """Tell the coined prefixes that an answer uses, and no others."""
+    used = used_in(json_text(written), coined) if coined else {}
+    return {**written, "prefixes": used} if used else written
 
 
 def _gap(gap: PageGap) -> Json:
@@ -188,7 +202,7 @@ def _edge(edge: PageEdge) -> Json:
 def _entity_page(page: EntityPage) -> Json:
     said = node_metadata(page.entity.metadata or NodeMetadata())
     written = {**_identity(page.entity), **said, "complete": page.complete}
-    return written | _notes(page.warnings, page.degraded, page.labels)
+    return _with_prefixes(written | _notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _entities_page(page: EntitiesPage) -> Json:
@@ -199,14 +213,14 @@ def _entities_page(page: EntitiesPage) -> Json:
         "failed": page.failed.ids if _is_written(page.failed) else None,
         "remaining_ids": page.remaining.ids if _is_written(page.remaining) else None,
     }
-    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
+    return _with_prefixes(_present(written) | _notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _search_page(page: SearchPage) -> Json:
     hits = [_present(_hit(hit)) for hit in page.hits]
     searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
     written = {"result": hits, "complete": page.complete, "searched": searched}
-    return written | _notes(page.warnings, page.degraded, page.labels)
+    return _with_prefixes(written | _notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _schema_page(page: SchemaPage) -> Json:

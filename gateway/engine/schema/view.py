@@ -49,7 +49,7 @@ class TypeChooser:
 
     def _order(self, iri: Iri) -> tuple[int, int, str]:
         preference = self._preferred.get(iri, len(self._preferred))
-        return (preference, self._counts.get(iri, 0), self._prefixes.shorten(iri))
+        return (preference, self._counts.get(iri, 0), self._prefixes.declared_form(iri))
 
 
 LONGEST_LABEL = 200

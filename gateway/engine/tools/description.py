@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeEntities, DescribeEntity, expanded
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.reference_shape import size_of, size_of_unanswered
+from gateway.engine.presentation.reference_shape import size_of, size_of_prefixes, size_of_unanswered
 from gateway.engine.presentation.size_limit import (
     how_many_fit,
     limit_page,
@@ -90,6 +92,8 @@ class EntityDescriber:
         room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
+        coined = self._prefixes.coined_in_answer
+        room -= size_of_prefixes([entity], coined)
         degraded = shorten_entities([entity], room, labels, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
@@ -98,6 +102,7 @@ class EntityDescriber:
             warnings=[*notes.warnings, *warnings],
             degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
+            coined=coined,
         )
         limit_page(page, limit)
         return page
@@ -122,6 +127,8 @@ class EntityDescriber:
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
+        coined = self._prefixes.coined_in_answer
+        room -= size_of_prefixes(entities, coined)
         degraded = shorten_entities(entities, room, labels, call.call_deadline)
         count = how_many_fit(entities, room, labels, call.call_deadline)
         shown = entities[:count]
@@ -135,6 +142,7 @@ class EntityDescriber:
             warnings=warnings,
             degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
+            coined=coined,
         )
         limit_page(page, limit)
         return page
@@ -158,6 +166,8 @@ class EntityDescriber:
                 facts = await self._store.nodes(iris, call, names=False)
             with call.tally.stage("metadata"):
                 described = await self._store.node_metadata(iris, call, blank_nodes=True)
+            properties = (written_iris.of_properties(described[iri].properties) for iri in iris)
+            self._prefixes.coin(chain(iris, written_iris.of_types(facts.values()), *properties))
             silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
             with call.tally.stage("facts"):
                 existing = await self._store.existing(silent, call) if silent else {}
