@@ -62,7 +62,7 @@ Labels = Annotated[
 ]
 Prefixes = Annotated[
     dict[str, str] | None,
-    Field(description="Namespaces of the prefixes in this answer that the gateway coined; the IDs are valid input."),
+    Field(description="Prefixes that the gateway coined for IDs in this answer."),
 ]
 
 
@@ -281,7 +281,7 @@ class Entity(Answer):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it, the names of what it mentions at the end."""
         written = super().as_json()
-        last = {key: written.pop(key) for key in ("labels", "prefixes") if key in written}
+        last: dict[str, Any] = {key: written.pop(key) for key in ("labels", "prefixes") if key in written}
         return {**written, **last}
 
 
