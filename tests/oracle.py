@@ -185,6 +185,10 @@ class OracleGraph:
         """Give the distinct edges that touch a node, in and out."""
         return self._touching.get(iri, frozenset())
 
+    def blank_triples_of(self, iri: str) -> Collection[Triple]:
+        """Give the distinct triples that would be edges of a node but for a blank node at the other end."""
+        return self._blank.get(iri, frozenset())
+
     def blank_node_edges_of(self, iri: str) -> int:
         """Count the distinct triples that would be edges of a node but for a blank node at the other end."""
         return len(self._blank.get(iri, ()))

@@ -18,10 +18,12 @@ import pytest
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.deadline import Deadline
+from gateway.graph.values import ALL_EDGES, EdgeSelection
 from gateway.settings.load import load_profile
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.edges.selection import predicate_parameters, selection_parameters
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import BlankTerm, IriTerm, Term, TripleTerm, literal
@@ -88,6 +90,7 @@ _Other = TypeVar("_Other")
 
 ENDS = ("any_object", "objects")
 RULE = tuple(EdgeRule.of(EdgeSettings()).parameters)
+BOTH = tuple(selection_parameters(ALL_EDGES))
 WIKIBASE = "http://wikiba.se/ontology#"
 
 
@@ -141,6 +144,29 @@ class Sample:
     def single(self) -> list[Values]:
         """One node each, under one rule after the other."""
         return [{"node": [node], **rule} for node, rule in self.in_turn(self.rules)]
+
+    @property
+    def selections(self) -> list[EdgeSelection]:
+        """The most frequent predicates in some directions, and others in the other."""
+        often = Counter(predicate for _, predicate, _ in self.triples if predicate != RDF_TYPE).most_common(12)
+        first, *others = [predicate for predicate, _ in often]
+        return [
+            EdgeSelection((first, *others[:1]), (first, *others[1:3])),
+            EdgeSelection(incoming=()),
+            EdgeSelection((), (first, *others, RDF_TYPE)),
+        ]
+
+    def steered(self, questions: Sequence[Values]) -> list[Values]:
+        """Return the questions about all edges, and the first few about selected ones."""
+        every = selection_parameters(ALL_EDGES)
+        steered = zip(questions, map(selection_parameters, self.selections), strict=False)
+        return [*({**one, **every} for one in questions), *({**one, **some} for one, some in steered)]
+
+    def outward(self, questions: Sequence[Values]) -> list[Values]:
+        """Return the same with predicates of outgoing edges alone."""
+        some = [predicate_parameters(selection.outgoing) for selection in self.selections]
+        steered = ({**one, **predicates} for one, predicates in zip(questions, some, strict=False))
+        return [*({**one, **predicate_parameters(None)} for one in questions), *steered]
 
     def in_turn(self, others: Sequence[_Other]) -> list[tuple[str, _Other]]:
         """Return some nodes, each with the next of the others: every one comes up as often, in every graph.
@@ -204,25 +230,29 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
     return {**_about_nodes(there, about), **_for_checks(there), **_for_the_schema(there)} | {
         "alive": once,
         "blank_content": about,
-        "degrees": [{**_only(values, "nodes", *RULE), "scan": 1_000_000} for values in there.bounded],
-        "degrees_each": counted,
-        "iris_as_read": about,
-        "edge_counts": there.single,
-        "edges": there.ruled,
-        "edges_between": [{**values, "nodes": there.nodes[:400]} for values in there.single],
-        "edges_out": there.ruled,
-        "edges_page": [
-            {"node": [node], **rule, "after": after}
-            for node, (rule, after) in there.in_turn([*itertools.product(there.rules, ([], [middle]))])
+        "degrees": [
+            {**_only(values, "nodes", *RULE, *BOTH), "scan": 1_000_000} for values in there.steered(there.bounded)
         ],
-        "edges_capped": there.bounded,
+        "degrees_each": there.steered(counted),
+        "iris_as_read": about,
+        "edge_counts": there.steered(there.single),
+        "edges": there.steered(there.ruled),
+        "edges_between": [{**values, "nodes": there.nodes[:400]} for values in there.outward(there.single)],
+        "edges_out": there.outward(there.ruled),
+        "edges_page": there.steered(
+            [
+                {"node": [node], **rule, "after": after}
+                for node, (rule, after) in there.in_turn([*itertools.product(there.rules, ([], [middle]))])
+            ]
+        ),
+        "edges_capped": there.steered(there.bounded),
         **_about_edges(there),
         **_about_values(there),
         "evidence/in_use": once,
         "existing": about,
         "subjects": about,
-        "lateral/degrees": counted,
-        "lateral/edges_capped": there.bounded,
+        "lateral/degrees": there.steered(counted),
+        "lateral/edges_capped": there.steered(there.bounded),
         "lateral/probe": once,
         **_about_names(there),
         "neighbours": there.ruled,

@@ -13,9 +13,11 @@ from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.graph.values import ALL_EDGES
 from gateway.settings.load import load_profile
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.edges.selection import selection_parameters
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.base import Transport
@@ -81,7 +83,8 @@ async def _lines_at(there: Column) -> list[Line]:
 
 def _contenders(store: SparqlStore, transport: Transport, rule: EdgeRule, nodes: Sequence[str]) -> Mapping[str, Run]:
     by_one = template.load("degrees_each")
-    query = by_one.render({"nodes": nodes, "most": _MOST + 1, "rows": _NODES + 1, **rule.parameters})
+    given = {**rule.parameters, **selection_parameters(ALL_EDGES)}
+    query = by_one.render({"nodes": nodes, "most": _MOST + 1, "rows": _NODES + 1, **given})
 
     async def together() -> Size:
         found = await store.degrees(nodes, _MOST, Call(Deadline.after(60), 1_000, 1_000_000, 1_000_000))

@@ -1,7 +1,8 @@
 """A `GraphStore` in front of a `GraphStore`, which asks it only for answers that are neither stored nor being fetched.
 
 Stored, for one time to live: whole answers, and answers that the caller's own limit cut, under that limit. Never
-stored: faults, and answers that an endpoint cut. Callers share stored values, so none may change them.
+stored: faults, and answers that an endpoint cut. Callers share stored values, so none may change them. Edges of some
+predicates or of one direction answer that question alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import cast
 
 from gateway.cache.memory import MemoryCache, memory_size
@@ -18,11 +20,13 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
 from gateway.graph.values import (
+    ALL_EDGES,
     WHOLE,
     Degree,
     Description,
     DirectSubclasses,
     Edge,
+    EdgeSelection,
     Evidence,
     Existence,
     Hits,
@@ -37,6 +41,17 @@ from gateway.graph.values import (
 
 _ALL_EDGES = ("edges", None)
 """The lookup of all edges; other lookups derive answers from its answers."""
+
+
+def _question(primitive: str, bound: int | None, selection: EdgeSelection) -> tuple[Hashable, ...]:
+    """Return the name of a lookup about edges.
+
+    A selection stands in it as a digest: it may have 400 predicates, and each entry of the cache has the name.
+    """
+    if selection.is_all:
+        return (primitive, bound)
+    text = repr((selection.outgoing, selection.incoming)).encode()
+    return (primitive, bound, blake2b(text, digest_size=16).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,62 +115,95 @@ class CachedStore(DelegatingStore):
         self._single_flight.forget()
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,
     ) -> Mapping[Iri, Neighbourhood]:
-        """Return the edges of each node, outgoing and incoming."""
-        name = ("edges", per_id)
+        """Return the edges of each node, outgoing and incoming, or those selected.
+
+        Those selected follow from all edges of the node, where these are stored and none leads to a blank node: such
+        triples are counted, but not by predicate.
+        """
+        all_of_them = _question("edges", None, selection)
+        name = _question("edges", per_id, selection)
+        parameters = 0 if selection.is_all else memory_size(name)
+
+        def whole_answer(node: Iri) -> Neighbourhood | None:
+            stored = cast("Neighbourhood | None", self._memory.get((all_of_them, node)))
+            if stored is not None or selection.is_all:
+                return stored
+            whole = self._edges_of(node)
+            if whole is None or whole.blank_edges:
+                return None
+            return Neighbourhood(selection.selected(node, whole.edges))
 
         def cached(node: Iri) -> Neighbourhood | None:
-            whole = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
+            whole = whole_answer(node)
             if whole is not None and (per_id is None or len(whole.edges) <= per_id):
                 return whole
             return None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node)))
 
         def store(node: Iri, answer: Neighbourhood) -> None:
             if answer.mark.whole:
-                self._memory.put((_ALL_EDGES, node), answer)
+                self._memory.put((all_of_them, node), answer, more=parameters)
             elif isinstance(answer.mark.fault, EdgesCapped):
-                self._memory.put((name, node), answer)
+                self._memory.put((name, node), answer, more=parameters)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
-            return self._inner.edges(nodes, call, per_id=per_id, on_answers=on_answers)
+            return self._inner.edges(nodes, call, selection=selection, per_id=per_id, on_answers=on_answers)
 
         return await self._single_flight.answers(self._lookup(name, fetch, Neighbourhood, cached, store), ids, call)
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
-        """Count the edges of each node, up to a bound."""
-        name = ("degrees", at_most)
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, or those selected, up to a bound."""
+        name = _question("degrees", at_most, selection)
+        parameters = 0 if selection.is_all else memory_size(name)
 
         def cached(node: Iri) -> Degree | None:
             whole = self._edges_of(node)
             if whole is None:
                 return cast("Degree | None", self._memory.get((name, node)))
-            return Degree(min(len(whole.edges), at_most + 1), len(whole.edges) <= at_most)
+            count = len(whole.edges if selection.is_all else selection.selected(node, whole.edges))
+            return Degree(min(count, at_most + 1), count <= at_most)
 
-        lookup = self._lookup(name, lambda nodes: self._inner.degrees(nodes, at_most, call), Degree, cached)
-        return await self._single_flight.answers(lookup, ids, call)
+        def store(node: Iri, answer: Degree) -> None:
+            if answer.mark.whole:
+                self._memory.put((name, node), answer, more=parameters)
+
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Degree]]:
+            return self._inner.degrees(nodes, at_most, call, selection=selection)
+
+        return await self._single_flight.answers(self._lookup(name, fetch, Degree, cached, store), ids, call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
         lookup = self._lookup(("reach", hops), lambda nodes: self._inner.reach(nodes, hops, call), Reach)
         return await self._single_flight.answers(lookup, ids, call)
 
-    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
-        """Return, for each node, its outgoing edges whose object lies inside a set.
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some.
 
         They follow from all edges of the node, where those are stored. They are not stored themselves: the next call
         has another set.
         """
         found: dict[Iri, Neighbourhood] = {}
+        outgoing = EdgeSelection(predicates, incoming=())
         for node in ids:
             whole = self._edges_of(node)
             if whole is not None:
-                found[node] = Neighbourhood(
-                    tuple(edge for edge in whole.edges if edge.subject == node and edge.object in inside)
-                )
+                towards = (edge for edge in whole.edges if edge.object in inside)
+                found[node] = Neighbourhood(outgoing.selected(node, towards))
         unknown = [node for node in dict.fromkeys(ids) if node not in found]
         self._single_flight.count(call, hits=len(found), misses=len(unknown))
-        asked = await self._inner.edges_among(unknown, inside, call) if unknown else {}
+        asked = await self._inner.edges_among(unknown, inside, call, predicates=predicates) if unknown else {}
         return {node: found[node] if node in found else asked[node] for node in ids}
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:

@@ -21,7 +21,7 @@ from gateway.settings.private_folder import read_at_most, write_file
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
-_FORMAT = 2
+_FORMAT = 3
 """A file of another format is ignored, and read again from the graph."""
 
 _LARGEST = 64 << 20

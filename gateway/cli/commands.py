@@ -66,6 +66,9 @@ _TRAVERSAL: _Texts = {
     "snapshot": ("HASH", "The snapshot of the previous page: a warning says if the answer has changed since."),
     **_ENTITIES,
 }
+_SCHEMA: _Texts = {
+    "all": (None, "Show up to 200 types and 200 predicates, not only the 40 most frequent of each."),
+}
 _SEARCH: _Texts = {
     "node_types": ("TYPE", "Find only entities of this type. Repeatable."),
     "limit": ("N", "Maximum number of hits, 1 to 100."),
@@ -140,13 +143,14 @@ def schema(
             "--whole", help="Wait until a large graph has been read in full; may take minutes.", show_default=False
         ),
     ] = False,
+    arguments: Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)],
     options: _Common,
 ) -> Request:
     """Show the types and predicates in the graph.
 
     Each is shown with the number of its occurrences, and with its label if IDs are opaque.
     """
-    return _call(options, DescribeSchema.tool, {}, whole=whole)
+    return _call(options, DescribeSchema.tool, arguments, whole=whole)
 
 
 @_command("search insulin", 'search "steve mcqueen" -g films.ttl')

@@ -44,7 +44,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
             if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
                 await gateway.wait_until_ready(progress)
             if tool == DescribeSchema.tool:
-                return await known_schema(gateway, explain=options.explain, whole=whole)
+                return await known_schema(gateway, arguments, explain=options.explain, whole=whole)
             return await gateway.call(tool, {**arguments, "explain": options.explain}, progress, explain=True)
 
     try:
@@ -62,16 +62,16 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
                 print_explained(Screen(), record)
 
 
-async def known_schema(gateway: Gateway, *, explain: bool, whole: bool) -> SchemaResult:
+async def known_schema(gateway: Gateway, arguments: Mapping[str, Any], *, explain: bool, whole: bool) -> SchemaResult:
     """Return the schema; if `whole`, after it is read in full.
 
     Raises:
         GatewayError: No type and no predicate could be read; there is nothing to print.
     """
-    answer = await gateway.describe_schema(explain=explain)
+    answer = await gateway.describe_schema(**arguments, explain=explain)
     if whole and not answer.comprehensive:
         await gateway.wait_for_schema()
-        answer = await gateway.describe_schema(explain=explain)
+        answer = await gateway.describe_schema(**arguments, explain=explain)
     if not (answer.comprehensive or answer.entity_types or answer.predicates):
         raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
     return answer

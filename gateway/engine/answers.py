@@ -208,10 +208,12 @@ class SchemaResult(Answer):
 
     graph_description: str
     complete: bool = Field(description="The same as `comprehensive`.")
-    comprehensive: bool = Field(description="True: the lists are complete; false: there may be more.")
+    comprehensive: bool = Field(description="True: all are known, the totals are exact; false: there may be more.")
     entity_types: list[str]
     predicates: list[str]
-    entity_types_total: int = Field(description="How many types are known; as many as fit are listed, 200 at most.")
+    entity_types_total: int = Field(
+        description="How many types are known; the 40 most frequent are listed, with `all` up to 200."
+    )
     predicates_total: int = Field(description="How many predicates are known.")
     counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
     labels: dict[str, str] | None = None

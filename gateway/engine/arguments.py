@@ -32,7 +32,7 @@ MAX_ID = MAX_IRI + 2
 
 EXPLAIN = "explain"
 _PLACEHOLDER = "random_string"
-"""What some clients send to a tool without arguments: their models want every tool to have one."""
+"""What some clients send to a tool that needs no argument: their models want every tool to have one."""
 
 _LARGEST_AS_TEXT = 1 << 63
 """A number above this is no ID; Python refuses to write very long ones."""
@@ -98,9 +98,13 @@ class Arguments(BaseModel):
 
 
 class DescribeSchema(Arguments):
-    """Arguments of `describe_schema`: only `explain`."""
+    """Arguments of `describe_schema`."""
 
     tool = "describe_schema"
+
+    all: Annotated[
+        bool, Field(description="List up to 200 types and predicates; else the 40 most frequent of each.")
+    ] = False
 
 
 class SearchEntities(Arguments):
@@ -260,12 +264,16 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
     # A misspelt name explains a missing one, so it is reported first.
     known = argument_names(model, explain=explain)
     for name in given:
-        if name not in known and not (name == _PLACEHOLDER and set(known) <= {EXPLAIN}):
+        if name not in known and not (name == _PLACEHOLDER and _needs_nothing(model)):
             raise _unknown_name(model, name, known)
     try:
         return model.model_validate(_without_empty(model, given))
     except ValidationError as error:
         raise _wrong_value(model, error.errors(include_url=False)[0]) from error
+
+
+def _needs_nothing(model: type[Arguments]) -> bool:
+    return not any(field.is_required() for field in model.model_fields.values())
 
 
 def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:
@@ -344,5 +352,5 @@ def _unknown_name(model: type[Arguments], name: str, known: Sequence[str]) -> In
     hint = f" Did you mean {near[0]}?" if near else ""
     return InputError(
         f"{model.tool} has no argument {quoted(name)}.{hint}",
-        valid=f"Its arguments are {', '.join(known)}." if known else "It takes no arguments.",
+        valid=f"Its {'arguments are' if len(known) > 1 else 'only argument is'} {', '.join(known)}.",
     )

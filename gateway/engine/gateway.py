@@ -220,17 +220,24 @@ class Gateway:
         answer: ToolAnswer = await self._answer(self._tools[tool], arguments, progress, explain=accepted)
         return answer
 
-    async def describe_schema(self, *, explain: bool = False) -> SchemaResult:
+    async def describe_schema(
+        self,
+        *,
+        all: bool = False,  # noqa: A002 - the name of the argument over MCP
+        explain: bool = False,
+    ) -> SchemaResult:
         """Return what the graph contains: types, predicates and next steps.
 
         Args:
+            all: List up to 200 types and 200 predicates, as many as fit into 15,000 bytes; otherwise the 40 most
+                frequent of each.
             explain: Add the cost of the call and the SPARQL that was sent.
 
         Raises:
             Fault: The graph could not be queried. If it is only too large to enumerate in time, the lists are empty
                 and not comprehensive.
         """
-        return await self._answer(self._describe_schema, {"explain": explain})
+        return await self._answer(self._describe_schema, {"all": all, "explain": explain})
 
     async def search_entities(
         self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False

@@ -5,7 +5,7 @@ IDs and names in their arguments are quoted or bounded already. The errors of wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.errors import DeadlinePassed, InputError
 from gateway.graph.values import Degree
@@ -292,6 +292,10 @@ CLOSED_WORLD = (
     "The lists of entity_types and predicates are complete: use these values in node_types, exclude_node_types and "
     "predicates."
 )
+CLOSED_WORLD_IN_PART = (
+    "All types and predicates are known, and the most frequent are listed: use these values in node_types, "
+    "exclude_node_types and predicates, or those of schema_summary of a bfs_query."
+)
 OPEN_WORLD = (
     "The lists of entity_types and predicates are not complete: survey a neighborhood with bfs_query "
     "(topology_only=true) and take filter values from its schema_summary."
@@ -337,11 +341,19 @@ def not_all_listed(reason: str, is_reading: bool) -> str:
     return f"The lists are not complete: {reason.rstrip('.')}.{later}"
 
 
-def list_cut(name: str, count: int, total: int) -> str:
-    """Return a warning: a list of types or predicates is cut to fit."""
+def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> str:
+    """Return a warning: lists have so many of the most frequent types or predicates, and how to see the others.
+
+    Args:
+        totals: How many there are, by the name of the list.
+        count: How many each lists.
+        can_have_more: Whether `all` would list more.
+    """
+    lists = ", ".join(f"the {count:,} most frequent of {total:,} {name}" for name, total in totals.items())
+    more = " all=true lists up to 200 of each." if can_have_more else ""
     return (
-        f"{name} lists the {count} most frequent of {total:,}. Filters take the others too, by ID, local name or "
-        "label; schema_summary of bfs_query shows those of a neighborhood."
+        f"Listed: {lists}.{more} Filters take the others too, by ID, local name or label; schema_summary of "
+        "bfs_query shows those of a neighborhood."
     )
 
 

@@ -8,10 +8,12 @@ from typing import Any, Protocol, TypeVar, cast
 
 from gateway.graph.call import Call
 from gateway.graph.values import (
+    ALL_EDGES,
     Degree,
     Description,
     DirectSubclasses,
     Edge,
+    EdgeSelection,
     Evidence,
     Existence,
     Hits,
@@ -40,13 +42,21 @@ class GraphStore(Protocol):
     """
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming.
 
         Args:
             ids: The nodes.
             call: The call that asks.
+            selection: Which edges of each node are asked for, as seen from that node. The answer is about these alone:
+                its mark, and its count of triples with blank nodes too.
             per_id: Edges of one node at most; None for all. A node that has more is marked as cut: its edges are any of
                 them, and its triples with blank nodes are not counted.
             on_answers: Receives the parts of the answer that arrive after the last query was sent, before the whole
@@ -54,16 +64,27 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
-        """Return the number of edges of each node, counted up to `at_most` and one more."""
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
+        """Return the number of edges of each node, or of those selected, counted up to `at_most` and one more."""
         ...
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
         ...
 
-    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
-        """Return, for each node, its outgoing edges whose object lies inside a set."""
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set.
+
+        Args:
+            ids: The nodes.
+            inside: The set.
+            call: The call that asks.
+            predicates: Predicates of the edges asked for; None for all.
+        """
         ...
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:

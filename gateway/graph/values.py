@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
@@ -47,6 +47,17 @@ class EdgeSelection:
         if edge.subject == node and (self.outgoing is None or edge.predicate in self.outgoing):
             return True
         return edge.object == node and (self.incoming is None or edge.predicate in self.incoming)
+
+    def selected(self, node: Iri, edges: Iterable[Edge]) -> tuple[Edge, ...]:
+        """Return those of some edges that touch a node which are selected, as seen from this node."""
+        outgoing = None if self.outgoing is None else frozenset(self.outgoing)
+        incoming = None if self.incoming is None else frozenset(self.incoming)
+        return tuple(
+            edge
+            for edge in edges
+            if (edge.subject == node and (outgoing is None or edge.predicate in outgoing))
+            or (edge.object == node and (incoming is None or edge.predicate in incoming))
+        )
 
 
 ALL_EDGES = EdgeSelection()
@@ -329,7 +340,7 @@ class Schema:
         exact: Whether every triple was read.
         labelled: Whether all labels of types and predicates could be fetched.
         reason: Why it is not exact.
-        version: A hash of types, predicates and counts.
+        version: A hash of types, predicates, counts and superclasses.
         basis: How it was read.
         names: The predicates that name nodes in this graph, the best first; None if they could not be detected.
         hubs: The types of nodes with very many edges, the largest first.
@@ -337,6 +348,7 @@ class Schema:
             is not exact then.
         is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
             schema from samples is not cut for that reason alone.
+        superclasses: The direct superclasses of types and of their superclasses, as far as they were read.
     """
 
     types: tuple[Term, ...] = ()
@@ -350,6 +362,7 @@ class Schema:
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False
+    superclasses: Mapping[Iri, tuple[Iri, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

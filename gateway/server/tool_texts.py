@@ -40,9 +40,9 @@ TOOLS: Mapping[str, Text] = {
         "Describe the graph",
         "Orient: what this knowledge graph contains. Returns a description, its entity types and predicates with "
         "counts (the valid values of filters), the prefixes of its IDs, and next_steps for this graph, which you "
-        "should follow. comprehensive=true means that the lists are complete; when it is false, take filter values "
-        "from schema_summary of a bfs_query result. Call it once, first, unless bfs_query's description already "
-        "lists the schema.",
+        "should follow. The 40 most frequent are listed; all=true lists up to 200 of each. comprehensive=true means "
+        "that all are known; when it is false, take filter values from schema_summary of a bfs_query result. Call it "
+        "once, first, unless bfs_query's description already lists the schema.",
     ),
     "search_entities": Text(
         "Find entities by name",
@@ -113,12 +113,22 @@ def description(tool: str, schema: SchemaResult | None) -> str:
     return injected if len(injected) <= LIMIT else text
 
 
+def may_list_schema_later(schema: SchemaResult | None) -> bool:
+    """Return whether the description of `bfs_query` may list the schema once more of the graph is read."""
+    return schema is None or (not schema.comprehensive and _is_small(schema))
+
+
+def _is_small(schema: SchemaResult) -> bool:
+    return len(schema.entity_types) <= MOST_TYPES and len(schema.predicates) <= MOST_PREDICATES
+
+
 def _is_small_and_plain(schema: SchemaResult) -> bool:
     return (
         schema.comprehensive
+        and len(schema.entity_types) == schema.entity_types_total
+        and len(schema.predicates) == schema.predicates_total
         and len(schema.entity_types) + len(schema.predicates) > 0
-        and len(schema.entity_types) <= MOST_TYPES
-        and len(schema.predicates) <= MOST_PREDICATES
+        and _is_small(schema)
         # A model obeys a description: no ID in it may read as text.
         and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
     )

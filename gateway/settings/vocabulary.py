@@ -101,15 +101,23 @@ class TypeSettings(Section):
     preferred: Iris = Field(
         default=(),
         description=(
-            "Types that are shown before others, the strongest first. After them the rarest type is shown, then the "
-            "first by ID."
+            "Types that are shown before others, the strongest first. After them `types.shown` decides, then the first "
+            "by ID."
+        ),
+    )
+    shown: Literal["rarest", "commonest"] = Field(
+        default="rarest",
+        description=(
+            "Whether the rarest or the commonest of several types is shown, where the nodes of each type were counted. "
+            "`commonest` suits graphs that give a node types which few others have."
         ),
     )
     subclass_of: Iris = Field(
         default=(),
         description=(
             "Predicates from a class to its superclass, such as `rdfs:subClassOf` or `wdt:P279`. If set, `node_types`"
-            " and `exclude_node_types` include the subclasses of a type."
+            " and `exclude_node_types` include the subclasses of a type, and a node does not show a type that is a "
+            "superclass of another of its types."
         ),
     )
 

@@ -29,6 +29,9 @@ BatchReader = Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
 Splitter = Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]]
 """Takes a batch apart whose answer has too many rows."""
 
+_TERMS = 4_000
+"""IRIs of keys, and of what stands beside them, in one query at most: one engine breaks above 4,096 terms."""
+
 _HOPELESS = 12
 """Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
 
@@ -50,6 +53,8 @@ class BatchedQuery(Generic[Key, Answer]):
         parameters: Returns the template's parameters for a batch.
         read: Reads the answers.
         split: Takes a batch apart whose answer has too many rows.
+        beside: IRIs that stand in every query beside the keys, one for each time that it stands there.
+        beside_each_key: Whether they stand there once for each key.
     """
 
     client: SparqlClient
@@ -58,6 +63,15 @@ class BatchedQuery(Generic[Key, Answer]):
     parameters: Callable[[Sequence[Key]], Mapping[str, Parameter]]
     read: BatchReader[Key, Answer]
     split: Splitter[Key] = in_halves
+    beside: Sequence[str] = ()
+    beside_each_key: bool = False
+
+    @property
+    def most_keys(self) -> int:
+        """Keys in one query at most; each stands there twice at most."""
+        if self.beside_each_key:
+            return max(1, _TERMS // (2 + len(self.beside)))
+        return max(1, (_TERMS - len(self.beside)) // 2)
 
     def run(
         self, keys: Iterable[Key], call: Call, on_answers: Callable[[Mapping[Key, Answer]], None] | None = None
@@ -66,7 +80,9 @@ class BatchedQuery(Generic[Key, Answer]):
 
         `on_answers` receives the answers that come once the last batch has been sent.
         """
-        size = self.client.flow.batch_size(self.template, self.first_size)
+        # A question about some predicates has other answers than one about all, and each learns from its own.
+        name = f"{self.template}, steered" if self.beside else self.template
+        size = self.client.flow.batch_size(name, self.first_size)
         return _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
 
@@ -105,8 +121,13 @@ class _Run(Generic[Key, Answer]):
 
     async def _rewritten(self, keys: Sequence[Key]) -> dict[Key, Answer]:
         """Return the answers about keys that have an IRI which the engine reads as another; no query can ask for it."""
-        rewritten = await self.query.client.rewritten(chain.from_iterable(map(_iris, keys)), self.call)
+        if not keys:
+            return {}
+        beside = self.query.beside
+        rewritten = await self.query.client.rewritten(chain(beside, chain.from_iterable(map(_iris, keys))), self.call)
         answers: dict[Key, Answer] = {}
+        if rewritten and (odd := next((iri for iri in beside if iri in rewritten), None)) is not None:
+            return self._failed(keys, rewritten[odd])
         for key in keys if rewritten else ():
             faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
             if faults:
@@ -114,7 +135,7 @@ class _Run(Generic[Key, Answer]):
         return answers
 
     def _batches(self, waiting: deque[Key], part: int) -> int:
-        return math.ceil(len(waiting) / min(part, self.size.now)) if waiting else 0
+        return math.ceil(len(waiting) / min(part, self.size.now, self.query.most_keys)) if waiting else 0
 
     def _next_batch(self, waiting: deque[Key], part: int) -> Sequence[Key]:
         """Take keys for one query; the remaining batches get the same size."""

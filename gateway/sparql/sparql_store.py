@@ -10,10 +10,12 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
+    ALL_EDGES,
     Degree,
     Description,
     DirectSubclasses,
     Edge,
+    EdgeSelection,
     Evidence,
     Existence,
     Hits,
@@ -83,22 +85,33 @@ class SparqlStore:
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
     async def edges(
-        self, ids: Sequence[Iri], call: Call, *, per_id: int | None = None, on_answers: OnAnswers | None = None
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,
     ) -> Mapping[Iri, Neighbourhood]:
-        """Return the edges of each node, outgoing and incoming."""
-        return sendable.edges_of(await self._edges.around(ids, call, per_id, sendable.on_answers(on_answers)))
+        """Return the edges of each node, outgoing and incoming, or those selected."""
+        receive = sendable.on_answers(on_answers)
+        return sendable.edges_of(await self._edges.around(ids, call, selection, per_id, receive))
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
-        """Count the edges of each node, up to a bound."""
-        return await self._degrees.degrees(ids, at_most, call)
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, or those selected, up to a bound."""
+        return await self._degrees.degrees(ids, at_most, call, selection)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
         return sendable.reach_of(await self._reach.reach(ids, hops, call))
 
-    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
-        """Return, for each node, its outgoing edges whose object lies inside a set."""
-        return sendable.edges_of(await self._edges.among(ids, inside, call))
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
+        return sendable.edges_of(await self._edges.among(ids, inside, call, predicates))
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""

@@ -47,6 +47,7 @@ _INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MUL
 _PARTS = "parts"
 """The folder of what templates include."""
 
+_MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ")
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
 _AGGREGATE = re.compile(r"\bCOUNT\([^)]*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
@@ -196,7 +197,7 @@ def _declaration(name: str, line: str) -> tuple[str, _Declared]:
 def _without_comments(text: str) -> str:
     """Drop the header and comment lines, but keep the lines that are markup."""
     return _COMMENT.sub(
-        lambda match: match[0] if match[0].strip().startswith(("#each ", "#end", "#include ")) else "",
+        lambda match: match[0] if match[0].strip().startswith(_MARKUP) else "",
         f"{text.rstrip()}\n",
     )
 
@@ -217,7 +218,7 @@ def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declare
         raise TemplateError(f"{name}.rq: not both declared and used: {', '.join(sorted(used ^ declared.keys()))}")
     blocks = list(markup.blocks_of(parts))
     for block in blocks:
-        if block.name not in block.slots():
+        if block.condition == "each" and block.name not in block.slots():
             raise TemplateError(f"{name}.rq: the block of {block.name} does not use its own slot")
     if {block.name for block in blocks} != {key for key, declaration in declared.items() if declaration.each}:
         raise TemplateError(f"{name}.rq: the blocks and the parameters declared as `each` differ")

@@ -2,7 +2,9 @@
 
 A slot ``?_name`` takes one rendered parameter. The lines between ``#each name`` and ``#end`` are repeated for each
 element of a parameter, or left out where it is empty; inside, the slot ``?_name`` is the element. With
-``#each name joined UNION`` that word stands between the repetitions. Blocks may stand inside blocks.
+``#each name joined UNION`` that word stands between the repetitions. The lines between ``#if name`` and ``#end`` are
+written once where that parameter has elements, those between ``#unless name`` and ``#end`` where it has none. Blocks
+may stand inside blocks.
 """
 
 from __future__ import annotations
@@ -10,9 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 _SLOT = re.compile(r"\?_([a-z_]+)")
-_BLOCK = re.compile(r"[ \t]*#each (?P<name>[a-z_]+)(?: joined (?P<joint>[A-Z]+))?")
+_BLOCK = re.compile(
+    r"[ \t]*#(?:each (?P<each>[a-z_]+)(?: joined (?P<joint>[A-Z]+))?|if (?P<if>[a-z_]+)|unless (?P<unless>[a-z_]+))"
+)
 _END = re.compile(r"[ \t]*#end")
 
 
@@ -20,10 +25,21 @@ class MarkupError(Exception):
     """The blocks of a template do not fit together."""
 
 
+Condition = Literal["each", "if", "unless"]
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part that is repeated for each element of a parameter; `joint` stands between the repetitions."""
+    """A part that depends on the elements of a parameter.
 
+    Attributes:
+        condition: Whether it is repeated for each element, or written once if there are any, or if there are none.
+        name: The parameter.
+        joint: What stands between the repetitions.
+        parts: Its text, and the blocks inside it.
+    """
+
+    condition: Condition
     name: str
     joint: str
     parts: Sequence[str | Block]
@@ -38,7 +54,7 @@ def read(body: str) -> Sequence[str | Block]:
     lines = iter(body.splitlines(keepends=True))
     parts, ended = _read_parts(lines)
     if ended:
-        raise MarkupError("#end without #each")
+        raise MarkupError("#end without #each, #if or #unless")
     return parts
 
 
@@ -58,9 +74,15 @@ def _read_parts(lines: Iterator[str]) -> tuple[Sequence[str | Block], bool]:
         if block is not None:
             inner, ended = _read_parts(lines)
             if not ended:
-                raise MarkupError(f"#each {block['name']} without #end")
-            parts.append(Block(block["name"], f"{block['joint']}\n" if block["joint"] else "", inner))
+                raise MarkupError(f"{block[0].strip()} without #end")
+            parts.append(_block(block, inner))
     return [*parts, text] if text else parts, False
+
+
+def _block(match: re.Match[str], inner: Sequence[str | Block]) -> Block:
+    conditions: tuple[Condition, ...] = ("each", "if", "unless")
+    condition = next(one for one in conditions if match[one])
+    return Block(condition, match[condition], f"{match['joint']}\n" if match["joint"] else "", inner)
 
 
 def slots_of(parts: Sequence[str | Block]) -> Iterator[str]:
@@ -88,7 +110,12 @@ def write(
         if isinstance(part, str):
             yield _SLOT.sub(lambda match: slots[match[1]], part)
             continue
-        for number, element in enumerate(elements(part.name)):
+        given = elements(part.name)
+        if part.condition != "each":
+            if bool(given) == (part.condition == "if"):
+                yield from write(part.parts, slots, elements)
+            continue
+        for number, element in enumerate(given):
             if number:
                 yield part.joint
             yield from write(part.parts, {**slots, part.name: element}, elements)

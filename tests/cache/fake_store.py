@@ -10,11 +10,13 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
+    ALL_EDGES,
     Assertion,
     Degree,
     Description,
     DirectSubclasses,
     Edge,
+    EdgeSelection,
     Evidence,
     Existence,
     Hit,
@@ -40,6 +42,11 @@ def call(seconds: float = 60.0, clock: Callable[[], float] = lambda: 0.0) -> Cal
 def capped(most: int) -> Mark:
     """Return the mark of a node that shows so many edges and has more."""
     return Mark(EdgesCapped("More."), at_least=most + 1)
+
+
+def _steered(selection: EdgeSelection) -> tuple[EdgeSelection, ...]:
+    """Return what a selection adds to the name of a question."""
+    return () if selection.is_all else (selection,)
 
 
 @dataclass(eq=False)
@@ -128,11 +135,12 @@ class FakeStore:
         ids: Sequence[Iri],
         call: Call,
         *,
+        selection: EdgeSelection = ALL_EDGES,
         per_id: int | None = None,
         on_answers: OnAnswers | None = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[Iri, Neighbourhood]:
         """Return one edge of each node, or as many as it may show."""
-        fetch = await self._ask(("edges", per_id), ids, call)
+        fetch = await self._ask(("edges", per_id, *_steered(selection)), ids, call)
         return {node: self._neighbourhood(node, fetch, per_id) for node in ids}
 
     @staticmethod
@@ -142,9 +150,11 @@ class FakeStore:
         edges = tuple(Edge(node, "urn:p", f"urn:seen:{fetch.number}:{place}") for place in range(count))
         return Neighbourhood(edges, 0, mark)
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
         """Count one edge for each node."""
-        fetch = await self._ask(("degrees", at_most), ids, call)
+        fetch = await self._ask(("degrees", at_most, *_steered(selection)), ids, call)
         return {node: Degree(1, mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
@@ -152,9 +162,12 @@ class FakeStore:
         fetch = await self._ask(("reach", hops), ids, call)
         return {node: Reach({node: 0, f"urn:seen:{fetch.number}": 1}, fetch.marks.get(node, WHOLE)) for node in ids}
 
-    async def edges_among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
         """Return no edge for any node."""
-        fetch = await self._ask(("edges_among", inside), ids, call)
+        name = ("edges_among", inside) if predicates is None else ("edges_among", inside, predicates)
+        fetch = await self._ask(name, ids, call)
         return {node: Neighbourhood(mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:

@@ -13,7 +13,7 @@ from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.store import CachedStore
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Edge, Hit, Hits, Reach
+from gateway.graph.values import Edge, EdgeSelection, Hit, Hits, Reach
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.inprocess import InProcess
@@ -57,6 +57,12 @@ def engine() -> pyoxigraph.Store:
     return store
 
 
+def _of_predicates(count: int) -> EdgeSelection:
+    """Return a selection that comes with its call, as every one does."""
+    predicates = tuple(f"{NAMESPACE}predicate-{number}" for number in range(count))
+    return EdgeSelection(predicates, predicates)
+
+
 def allowance() -> Call:
     return Call(Deadline.after(120), 10_000, 10_000_000, 10_000_000)
 
@@ -66,6 +72,9 @@ Primitive = Callable[[CachedStore, Sequence[str]], Awaitable[Mapping[Any, Any]]]
 PRIMITIVES: dict[str, Primitive] = {
     "edges": lambda store, ids: store.edges(ids, allowance()),
     "some edges": lambda store, ids: store.edges(ids, allowance(), per_id=2),
+    "edges of one predicate": lambda store, ids: store.edges(ids, allowance(), selection=_of_predicates(1)),
+    "edges of many predicates": lambda store, ids: store.edges(ids, allowance(), selection=_of_predicates(200)),
+    "degrees of many predicates": lambda store, ids: store.degrees(ids, 5, allowance(), selection=_of_predicates(200)),
     "degrees": lambda store, ids: store.degrees(ids, 50, allowance()),
     "existing": lambda store, ids: store.existing(ids, allowance()),
     "types": lambda store, ids: store.nodes(ids, allowance(), names=False),

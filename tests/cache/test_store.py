@@ -1,6 +1,7 @@
 """Which answers a cache stores, and which never."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ from gateway.cache.store import CachedStore, CacheStatistics
 from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
 from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import (
+    ALL_EDGES,
     Degree,
     Description,
     Edge,
+    EdgeSelection,
     Existence,
     Hits,
     Mark,
@@ -37,6 +40,9 @@ Primitive = Callable[[CachedStore, list[Any]], Awaitable[Mapping[Any, Any]]]
 PRIMITIVES: dict[str, Primitive] = {
     "edges": lambda store, ids: store.edges(ids, call()),
     "some edges": lambda store, ids: store.edges(ids, call(), per_id=5),
+    "edges out": lambda store, ids: store.edges(ids, call(), selection=EdgeSelection(incoming=())),
+    "some edges out": lambda store, ids: store.edges(ids, call(), selection=EdgeSelection(incoming=()), per_id=5),
+    "degrees out": lambda store, ids: store.degrees(ids, 10, call(), selection=EdgeSelection(incoming=())),
     "degrees": lambda store, ids: store.degrees(ids, 10, call()),
     "other degrees": lambda store, ids: store.degrees(ids, 20, call()),
     "reach": lambda store, ids: store.reach(ids, 2, call()),
@@ -74,12 +80,17 @@ class Graph(FakeStore):
         ids: Any,
         call: Any,
         *,
+        selection: EdgeSelection = ALL_EDGES,
         per_id: int | None = None,
         on_answers: Any = None,  # noqa: ARG002 - part of the port
     ) -> Mapping[str, Neighbourhood]:
-        """Return the given edges."""
-        await self._ask(("edges", per_id), ids, call)
-        return {node: self._known[node] for node in ids}
+        """Return the given edges, or those selected."""
+        await self._ask(("edges", per_id) if selection.is_all else ("edges", per_id, selection), ids, call)
+        return {
+            node: replace(known, edges=selection.selected(node, known.edges))
+            for node, known in self._known.items()
+            if node in ids
+        }
 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
@@ -112,7 +123,7 @@ async def test_another_primitive_and_other_parameters_are_another_question() -> 
     del inner.fetches[:]
     for primitive in [primitive for name, primitive in PRIMITIVES.items() if "edges" not in name]:
         await primitive(store, [A])
-    assert len(inner.fetches) == len(PRIMITIVES) - 2
+    assert len(inner.fetches) == len(PRIMITIVES) - 4
 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=PRIMITIVES)
@@ -206,6 +217,99 @@ async def test_edges_among_nodes_follow_from_their_edges_and_the_rest_is_asked_f
         assert list(answers) == [B, A]
         assert answers[A] == Neighbourhood((edge(A, A), edge(A, B)))
     assert [keys for _, keys in inner.asked] == [(A,), (B,), (B,)]
+
+
+Q = "urn:q"
+SELECTIONS = (
+    EdgeSelection((P,), (P,)),
+    EdgeSelection((P,), ()),
+    EdgeSelection((), (P,)),
+    EdgeSelection((P,), None),
+    EdgeSelection(None, ()),
+    EdgeSelection((P, Q), (P,)),
+)
+NEAR_A = (edge(A, A), edge(A, B), edge(C, A), Edge(A, Q, C), Edge(B, Q, A), Edge(A, Q, A))
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=str)
+async def test_selected_edges_and_their_number_follow_from_all_edges_of_a_node(selection: EdgeSelection) -> None:
+    expected = tuple(one for one in NEAR_A if selection.selects(A, one))
+    inner = Graph(a=Neighbourhood(NEAR_A))
+    store = cached(inner)
+    await store.edges([A], call())
+    assert await store.edges([A], call(), selection=selection) == {A: Neighbourhood(expected)}
+    assert await store.edges([A], call(), selection=selection, per_id=len(expected)) == {A: Neighbourhood(expected)}
+    for at_most in (1, len(expected), 10):
+        degree = Degree(min(len(expected), at_most + 1), len(expected) <= at_most)
+        assert await store.degrees([A], at_most, call(), selection=selection) == {A: degree}
+    assert len(inner.fetches) == 1
+    await store.edges([A], call(), selection=selection, per_id=1)
+    assert inner.asked[1:] == ([(("edges", 1, selection), (A,))] if len(expected) > 1 else [])
+
+
+@pytest.mark.parametrize("predicates", [None, (P,), (Q,), (P, Q), ()])
+async def test_edges_among_nodes_of_some_predicates_follow_from_all_edges(predicates: tuple[str, ...] | None) -> None:
+    inner = Graph(a=Neighbourhood(NEAR_A, blank_edges=2))
+    store = cached(inner)
+    await store.edges([A], call())
+    answers = await store.edges_among([A], frozenset([A, B]), call(), predicates=predicates)
+    known = [edge(A, A), edge(A, B), Edge(A, Q, A)]
+    assert set(answers[A].edges) == {one for one in known if predicates is None or one.predicate in predicates}
+    assert len(inner.fetches) == 1
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [Neighbourhood(NEAR_A, blank_edges=1), Neighbourhood(NEAR_A, left_out=frozenset([7]))],
+    ids=["blank", "out"],
+)
+async def test_selected_edges_are_asked_for_where_it_is_not_known_which_others_there_are(whole: Neighbourhood) -> None:
+    inner = Graph(a=whole)
+    store = cached(inner)
+    await store.edges([A], call())
+    for _ in range(2):
+        answers = await store.edges([A], call(), selection=SELECTIONS[0])
+        assert set(answers[A].edges) == {one for one in NEAR_A if one.predicate == P}
+    assert [name for name, _ in inner.asked] == [("edges", None), ("edges", None, SELECTIONS[0])]
+
+
+async def test_selected_edges_answer_the_question_that_they_were_asked_for_and_no_other() -> None:
+    inner = Graph(a=Neighbourhood(NEAR_A))
+    store = cached(inner)
+    first = await store.edges([A], call(), selection=SELECTIONS[0])
+    assert (await store.edges([A], call(), selection=EdgeSelection((P,), (P,))))[A] is first[A]
+    assert (await store.edges([A], call(), selection=SELECTIONS[0], per_id=5))[A] is first[A]
+    assert len(inner.fetches) == 1
+    for selection in SELECTIONS[1:]:
+        answers = await store.edges([A], call(), selection=selection)
+        assert answers[A].edges == tuple(one for one in NEAR_A if selection.selects(A, one))
+    assert len(inner.fetches) == len(SELECTIONS)
+    before = len(inner.fetches)
+    await store.degrees([A], 10, call())
+    await store.degrees([A], 10, call(), selection=SELECTIONS[0])
+    await store.existing([A], call())
+    await store.edges_among([A], frozenset([A]), call(), predicates=(P,))
+    assert (await store.edges([A], call()))[A].edges == NEAR_A
+    assert len(inner.fetches) == before + 5
+
+
+async def test_degrees_of_selected_edges_are_stored_by_selection() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    for selection in (*SELECTIONS, ALL_EDGES, *SELECTIONS):
+        await store.degrees([A], 10, call(), selection=selection)
+    assert len(inner.fetches) == len(SELECTIONS) + 1
+
+
+async def test_selected_edges_that_were_cut_are_stored_under_their_selection_and_limit() -> None:
+    inner = FakeStore()
+    store = cached(inner)
+    inner.marks = {A: capped(3)}
+    for selection in (*SELECTIONS, *SELECTIONS):
+        assert not (await store.edges([A], call(), selection=selection, per_id=3))[A].mark.whole
+    assert len(inner.fetches) == len(SELECTIONS)
+    await store.edges([A], call(), selection=SELECTIONS[0], per_id=4)
+    assert len(inner.fetches) == len(SELECTIONS) + 1
 
 
 async def test_edges_that_are_not_whole_answer_no_other_question() -> None:

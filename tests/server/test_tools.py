@@ -199,12 +199,12 @@ async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:
         unknown = await error_of(client, "describe_entity", id="drug:warfarine")
         nearest = await error_of(client, "describe_entity", id="disease:stroke_ischemic")
         one = await error_of(client, "intersect_subgraphs", seeds=["drug:warfarin"] * 2, k=1)
-        no_arguments = await error_of(client, "describe_schema", verbose=True)
+        one_argument = await error_of(client, "describe_schema", verbose=True)
     assert "no entity 'drug:warfarine'" in unknown
     assert "search_entities" in unknown
     assert "disease:stroke" in nearest
     assert "one entity" in one
-    assert "takes no arguments" in no_arguments
+    assert "Its only argument is all." in one_argument
 
 
 MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -292,6 +292,12 @@ def test_a_schema_is_injected_only_if_it_is_small_and_whole(
     schema = _schema(types, predicates, comprehensive=comprehensive)
     assert ("type0" in texts.description("bfs_query", schema)) is injected
     assert "type0" not in texts.description("search_entities", schema)
+
+
+def test_a_schema_that_is_listed_in_part_is_not_injected() -> None:
+    schema = _schema(20, 30)
+    schema.predicates_total = 31
+    assert texts.description("bfs_query", schema) == texts.TOOLS["bfs_query"].description
 
 
 def test_a_schema_with_long_names_is_not_injected_in_part() -> None:

@@ -1,4 +1,5 @@
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any, cast
@@ -12,9 +13,11 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from gateway import resources
 from gateway.errors import InputError
+from gateway.graph.values import ALL_EDGES
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.edges.selection import selection_parameters
 from gateway.sparql.template import Parameter, TemplateError
 from gateway.terms.known_iris import RDF_TYPE
 from tests.cases import check_each
@@ -250,7 +253,8 @@ def test_the_queries_and_the_schema_allow_the_same_predicates(allowed: list[str]
     subject, value = pyoxigraph.NamedNode("http://e.org/s"), pyoxigraph.NamedNode("http://e.org/o")
     engine.extend([pyoxigraph.Quad(subject, pyoxigraph.NamedNode(predicate), value) for predicate in PREDICATES])
     for name, node in (("edges", subject), ("edges", value), ("edges_out", subject)):
-        query = template.load(name).render({"nodes": [node.value], "rows": 100, **rule.parameters})
+        every: dict[str, Parameter] = {"predicates": []} if name == "edges_out" else {"outgoing": [], "incoming": []}
+        query = template.load(name).render({"nodes": [node.value], "rows": 100, **every, **rule.parameters})
         rows = cast("pyoxigraph.QuerySolutions", engine.query(query))
         found = {cast("pyoxigraph.NamedNode", row["p"]).value for row in rows}
         assert found == {predicate for predicate in PREDICATES if rule.allows(predicate)}
@@ -260,8 +264,40 @@ def test_every_predicate_is_none_of_an_empty_list() -> None:
     engine = pyoxigraph.Store()
     engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, ("http://e.org/s", RDF_TYPE, "http://e.org/o"))))
     rule = EdgeRule.of(EdgeSettings(types=(), excepted=()))
-    query = template.load("edges").render({"nodes": ["http://e.org/s"], "rows": 100, **rule.parameters})
+    every = selection_parameters(ALL_EDGES)
+    query = template.load("edges").render({"nodes": ["http://e.org/s"], "rows": 100, **every, **rule.parameters})
     assert len(list(cast("pyoxigraph.QuerySolutions", engine.query(query)))) == 1
+
+
+# A selection of edges: all, unless a block of predicates stands in the query
+
+DIRECTED = [name for name in NAMES if "incoming" in header(name)]
+SELECTING = [*DIRECTED, "edges_between", "edges_out"]
+
+
+def names_no_predicate_unless_some_are_selected(name: str) -> None:
+    given = parameters(name)
+    slots = {"outgoing", "incoming", "predicates"} & header(name).keys()
+    every = template.load(name).render({**given, **{slot: [] for slot in slots}})
+    two = ["http://e.org/p", "http://e.org/q"]
+    some = template.load(name).render({**given, **{slot: [two] for slot in slots}})
+    assert "VALUES ?p" not in every
+    assert some.count("VALUES ?p { <http://e.org/p> <http://e.org/q> }") == len(slots)
+    added = [line for line in some.splitlines() if "VALUES ?p" not in line and line not in every.splitlines()]
+    assert {line.strip() for line in added} <= {"FILTER(!isBlank(?s))"}
+
+
+def test_a_question_about_all_edges_names_no_predicate_and_one_about_some_names_them_by_direction() -> None:
+    assert len(SELECTING) == 10
+    check_each(SELECTING, names_no_predicate_unless_some_are_selected)
+
+
+def test_a_self_loop_is_left_to_the_outgoing_edges_only_where_all_of_these_are_asked_for() -> None:
+    for name in ("degrees", "degrees_each", "edges_capped", "lateral/degrees", "lateral/edges_capped"):
+        text, given = template.load(name), parameters(name)
+        for outgoing, incoming in itertools.product(([], [["http://e.org/p"]]), repeat=2):
+            query = text.render({**given, "outgoing": outgoing, "incoming": incoming})
+            assert ("?s != " in query) == (not outgoing)
 
 
 # The shape that Virtuoso answers wrongly, with status 200
@@ -405,6 +441,14 @@ def test_a_block_is_repeated_for_each_element_and_left_out_for_none() -> None:
     assert [re.findall(r'\?v, "(\w)"', query) for query in queries] == [[], ["a"], ["a", "b", "a"]]
 
 
+def test_a_block_stands_where_a_list_has_elements_or_where_it_has_none() -> None:
+    conditions = "#if words\n  # left out as a remark\n  ?n ?q ?w .\n#end\n#unless words\n  ?n ?r ?w .\n#end\n"
+    loaded = template.parse("valid", VALID.replace("#each words", f"{conditions}#each words"))
+    queries = [loaded.render({"nodes": [], "words": words, "rows": 1}) for words in ([], ["a"], ["a", "b"])]
+    assert [(query.count("?q"), query.count("?r")) for query in queries] == [(0, 1), (1, 0), (1, 0)]
+    assert not any("#" in query for query in queries)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -428,6 +472,9 @@ def test_a_block_is_repeated_for_each_element_and_left_out_for_none() -> None:
         ("words each string", "words string", "each"),
         ("nodes iris", "nodes each iri", "each"),
         ("#end\n", "", "#each words without #end"),
+        ("?n ?p ?v .", "#if words\n?n ?p ?v .", "#if words without #end"),
+        ("?n ?p ?v .", "#unless nodes\n?n ?p ?v .\n#end", "differ"),
+        ("?n ?p ?v .", "#if paths\n?n ?p ?v .\n#end", "differ"),
         ("#each words\n", "", "#end without #each"),
         ("#each words", "#each nodes", "block of nodes"),
     ],

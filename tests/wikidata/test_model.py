@@ -45,6 +45,15 @@ async def test_edges_lead_to_items_only(engine: Column) -> None:
     assert schema.comprehensive
 
 
+async def test_an_item_of_several_classes_shows_the_commonest_that_is_no_superclass_of_another(engine: Column) -> None:
+    async with engine.open("wikidata-slice", load_profile("wikidata-local")) as gateway:
+        kinds = [
+            node.entity_type for node in (await gateway.describe_entities(["wd:Q145", "wd:Q84", "wd:Q25169"])).result
+        ]
+    # A sovereign state is a country, and a big city a city; no class of the novels is one of the others.
+    assert kinds == ["wd:Q3624078", "wd:Q1549591", "wd:Q7725634"]
+
+
 async def test_what_is_no_item_is_reported_as_metadata(engine: Column) -> None:
     async with engine.open("wikidata-slice", load_profile("wikidata-local")) as gateway:
         writer = (await gateway.describe_entity("wd:Q42")).as_json()

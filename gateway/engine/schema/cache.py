@@ -262,7 +262,7 @@ class SchemaCache:
         vouched = self._profile.orientation.vouched and self._state.can_be_vouched_for and not schema.is_cut
         return SchemaView.of(
             schema,
-            self._profile.types.preferred,
+            self._profile.types,
             self._prefixes,
             comprehensive=self._state.claims_all or vouched,
             has_types=bool(self._profile.edges.types),

@@ -66,6 +66,7 @@ def with_terms_of(sample: Schema, before: Schema) -> Schema:
         predicates=_with_uncounted(sample.predicates, before.predicates),
         names=before.names if sample.names is None else sample.names,
         hubs=sample.hubs or before.hubs,
+        superclasses={**before.superclasses, **sample.superclasses},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,6 +10,7 @@ from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import Fault
 from gateway.graph.values import Iri, NodeFacts, Schema
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import TypeSettings
 from gateway.terms.known_iris import GENERIC_TYPES, is_entity_type
 from gateway.terms.prefixes import PrefixMap
 
@@ -23,16 +24,21 @@ UNKNOWN = "unknown"
 class TypeChooser:
     """Chooses one type for each node; the choice depends only on the profile and the schema version."""
 
-    def __init__(self, schema: Schema, preferred: Sequence[Iri], prefixes: PrefixMap) -> None:
-        self._counts = {term.iri: term.count or 0 for term in schema.types} if schema.exact else {}
-        self._preferred = {iri: rank for rank, iri in enumerate(preferred)}
+    def __init__(self, schema: Schema, settings: TypeSettings, prefixes: PrefixMap) -> None:
+        sign = -1 if settings.shown == "commonest" else 1
+        self._ranks = {term.iri: sign * (term.count or 0) for term in schema.types} if schema.exact else {}
+        self._preferred = {iri: rank for rank, iri in enumerate(settings.preferred)}
+        self._superclasses = schema.superclasses
+        self._above: dict[Iri, set[Iri]] = {}
         self._prefixes = prefixes
 
     def all_of(self, facts: NodeFacts) -> tuple[Iri, ...]:
         """Return the entity types of a node, the one that is shown first; generic types only if there are no others."""
         types = [iri for iri in facts.types if is_entity_type(iri)]
-        specific = [iri for iri in types if iri not in GENERIC_TYPES]
-        return tuple(sorted(specific or types, key=self._order))
+        among = [iri for iri in types if iri not in GENERIC_TYPES] or types
+        if len(among) <= 1:
+            return tuple(among)
+        return tuple(sorted(among, key=lambda iri: (self._is_above_one_of(among, iri), *self._order(iri))))
 
     def filterable(self, facts: NodeFacts) -> tuple[str, ...]:
         """Return the types that a filter can match: all types of the node, or the word for none or unknown ones."""
@@ -49,7 +55,23 @@ class TypeChooser:
 
     def _order(self, iri: Iri) -> tuple[int, int, str]:
         preference = self._preferred.get(iri, len(self._preferred))
-        return (preference, self._counts.get(iri, 0), self._prefixes.declared_form(iri))
+        return (preference, self._ranks.get(iri, 0), self._prefixes.declared_form(iri))
+
+    def _is_above_one_of(self, types: Iterable[Iri], iri: Iri) -> bool:
+        """Return whether a type is a superclass of one of these, and is not in turn a subclass of it."""
+        return any(iri in self._all_above(one) and one not in self._all_above(iri) for one in types)
+
+    def _all_above(self, iri: Iri) -> set[Iri]:
+        """Return all superclasses of a type that are known."""
+        if iri not in self._above:
+            found: set[Iri] = set()
+            frontier = list(self._superclasses.get(iri, ()))
+            while frontier:
+                if (one := frontier.pop()) not in found:
+                    found.add(one)
+                    frontier += self._superclasses.get(one, ())
+            self._above[iri] = found
+        return self._above[iri]
 
 
 LONGEST_LABEL = 200
@@ -82,7 +104,7 @@ class SchemaView:
     def of(
         cls,
         schema: Schema,
-        preferred: Sequence[Iri],
+        type_settings: TypeSettings,
         prefixes: PrefixMap,
         *,
         comprehensive: bool,
@@ -95,7 +117,7 @@ class SchemaView:
         return cls(
             schema,
             comprehensive,
-            TypeChooser(schema, preferred, prefixes),
+            TypeChooser(schema, type_settings, prefixes),
             TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=(UNTYPED, UNKNOWN)),
             TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},

@@ -17,8 +17,12 @@ from gateway.terms.folding import fold
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import PrefixMap, is_plain_curie
 
-LISTED = (200, 100, 50, 20, 5, 1, 0)
-"""Types, and predicates, that are listed: as many as fit."""
+_LISTED = 40
+_MOST_LISTED = 200
+"""Types, and predicates, that are listed by default, and where all are asked for: as many as fit."""
+
+_MOST_BYTES = 15_000
+"""Bytes of an answer where all are asked for, if the answer may not be shorter still."""
 
 _MOST_DESCRIBED = 5
 """Types that the description of a graph names."""
@@ -48,7 +52,7 @@ class SchemaDescriber:
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        page = self._fitting(view, limit)
+        page = self._fitting(view, *((_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)))
         limit_page(page, limit)
         return page
 
@@ -57,29 +61,38 @@ class SchemaDescriber:
         view = self._schema_cache.latest
         if view is None or view.fault is not None:
             return None
-        return self._fitting(view, max_bytes(self._profile.size, None, explain=False)[0])
+        return self._fitting(view, _LISTED, max_bytes(self._profile.size, None, explain=False)[0])
 
-    def _fitting(self, view: SchemaView, limit: int) -> SchemaPage:
-        pages = (self._page(view, count) for count in LISTED)
-        page = next(pages)
-        while size_of_part(page) > limit and (smaller := next(pages, None)) is not None:
-            page = smaller
-        return page
+    def _fitting(self, view: SchemaView, most: int, limit: int) -> SchemaPage:
+        """Return the page with as many types and predicates as fit into so many bytes, and no more than `most`."""
+        page = self._page(view, most, is_whole=True)
+        if size_of_part(page) <= limit:
+            return page
+        fitting, too_many = self._page(view, 0, is_whole=False), most + 1
+        least = 0
+        while too_many - least > 1:
+            middle = (least + too_many) // 2
+            page = self._page(view, middle, is_whole=False)
+            if size_of_part(page) <= limit:
+                fitting, least = page, middle
+            else:
+                too_many = middle
+        return fitting
 
-    def _page(self, view: SchemaView, count: int) -> SchemaPage:
-        """Return the page with at most so many types and as many predicates."""
+    def _page(self, view: SchemaView, count: int, *, is_whole: bool) -> SchemaPage:
+        """Return the page with at most so many types and as many predicates, and, if it is whole, all prefixes."""
         schema, shorten = view.schema, self._prefixes.shorten
         types, predicates = schema.types[:count], schema.predicates[:count]
-        complete = view.comprehensive and len(types) == len(schema.types) and len(predicates) == len(schema.predicates)
         listed = [*types, *predicates]
         ids = [shorten(term.iri) for term in listed]
         warnings = [] if view.comprehensive else [messages.not_all_listed(schema.reason, self._schema_cache.is_reading)]
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
-        warnings += [messages.list_cut(name, count, total) for name, total in totals.items() if total > count]
+        if cut := {name: total for name, total in totals.items() if total > count}:
+            warnings.append(messages.lists_cut(cut, count, can_have_more=is_whole and count < _MOST_LISTED))
         labels = {shorten(term.iri): term.label[:LONGEST_LABEL] for term in listed if term.label}
         return SchemaPage(
             description=self._description(schema),
-            complete=complete,
+            complete=view.comprehensive,
             types=ids[: len(types)],
             predicates=ids[len(types) :],
             types_total=len(schema.types),
@@ -87,9 +100,9 @@ class SchemaDescriber:
             counts={shorten(term.iri): term.count for term in listed if term.count is not None},
             names=None if schema.names is None else [shorten(iri) for iri in schema.names],
             basis=schema.basis,
-            prefixes=self._prefixes.prefixes if count == LISTED[0] else self._prefixes.used_by(ids),
+            prefixes=self._prefixes.prefixes if is_whole else self._prefixes.used_by(ids),
             version=schema.version,
-            next_steps=self._next_steps(schema, complete=complete),
+            next_steps=self._next_steps(view, has_all=not cut),
             warnings=warnings,
             labels=dict(sorted(labels.items())) if self._profile.names.on_stubs else {},
         )
@@ -114,9 +127,11 @@ class SchemaDescriber:
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
         return messages.graph_description(edges, ", ".join(plain[:_MOST_DESCRIBED]))
 
-    def _next_steps(self, schema: Schema, *, complete: bool) -> str:
+    def _next_steps(self, view: SchemaView, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""
-        world = messages.CLOSED_WORLD if complete else messages.OPEN_WORLD
+        schema, world = view.schema, messages.OPEN_WORLD
+        if view.comprehensive:
+            world = messages.CLOSED_WORLD if has_all else messages.CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
         parts = (own, messages.START, world, self._about_names(schema), self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)

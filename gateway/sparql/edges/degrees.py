@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.graph.call import Call
-from gateway.graph.values import Degree, Iri, Mark
+from gateway.graph.values import ALL_EDGES, Degree, EdgeSelection, Iri, Mark
 from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.edges.selection import selected_predicates, selection_parameters
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
 from gateway.sparql.results.rows import Row
@@ -33,26 +34,30 @@ class DegreeReader:
         self._lateral = lateral
         self._batch = batch
 
-    async def degrees(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
         """Count the edges of each node; see `GraphStore.degrees`.
 
         Most nodes have few edges, and are counted together. What is then not known, because the edges of a hub came
         first, is counted node by node.
         """
         if await self._lateral.is_supported(call):
-            return await self._each(ids, at_most, call, lateral=True)
+            return await self._each(ids, at_most, call, selection, lateral=True)
         degrees: dict[Iri, Degree] = {}
         unknown: Sequence[Iri] = ids
         for _ in range(_ROUNDS):
             asked = len(unknown)
-            degrees |= await self._together(unknown, at_most, call)
+            degrees |= await self._together(unknown, at_most, call, selection)
             unknown = [node for node in unknown if not _is_known(degrees[node], at_most)]
             if len(unknown) in {0, asked}:
                 break
-        degrees |= await self._each(unknown, at_most, call, lateral=False)
+        degrees |= await self._each(unknown, at_most, call, selection, lateral=False)
         return degrees
 
-    async def _together(self, ids: Sequence[Iri], at_most: int, call: Call) -> Mapping[Iri, Degree]:
+    async def _together(
+        self, ids: Sequence[Iri], at_most: int, call: Call, selection: EdgeSelection
+    ) -> Mapping[Iri, Degree]:
         """Count edges up to a bound on all of them: where it is reached, more than `at_most` is more, less is not."""
 
         def scan(batch: Sequence[Iri]) -> int:
@@ -66,17 +71,20 @@ class DegreeReader:
                 for node, count in counts.items()
             }
 
-        rule = await self._rule.refreshed(call)
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
         query = BatchedQuery[Iri, Degree](
             self._client,
             "degrees",
             _TOGETHER,
-            lambda batch: {"nodes": batch, "scan": scan(batch), **rule},
+            lambda batch: {"nodes": batch, "scan": scan(batch), **given},
             read_counts,
+            beside=selected_predicates(selection),
         )
         return await query.run(ids, call)
 
-    async def _each(self, ids: Sequence[Iri], at_most: int, call: Call, *, lateral: bool) -> Mapping[Iri, Degree]:
+    async def _each(
+        self, ids: Sequence[Iri], at_most: int, call: Call, selection: EdgeSelection, *, lateral: bool
+    ) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
 
         def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
@@ -86,20 +94,22 @@ class DegreeReader:
                 raise UnexpectedRows
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
-        rule = await self._rule.refreshed(call)
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
         query = BatchedQuery[Iri, Degree](
             self._client,
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
-            lambda batch: {"nodes": batch, "most": at_most + 1, **rule},
+            lambda batch: {"nodes": batch, "most": at_most + 1, **given},
             read_counts,
+            beside=selected_predicates(selection),
+            beside_each_key=not lateral,
         )
         return await query.run(ids, call)
 
-    async def packed(self, batch: Sequence[Iri], call: Call) -> Sequence[Sequence[Iri]]:
+    async def packed(self, selection: EdgeSelection, batch: Sequence[Iri], call: Call) -> Sequence[Sequence[Iri]]:
         """Take apart a batch that has too many edges for one query: as few parts as its nodes' degrees allow."""
         rows = self._client.query_rows
-        degrees = await self.degrees(batch, rows, call)
+        degrees = await self.degrees(batch, rows, call, selection)
         parts: list[list[Iri]] = []
         room = 0
         for node in sorted(batch, key=lambda node: degrees[node].count):

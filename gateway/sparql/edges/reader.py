@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
-from gateway.graph.values import Edge, Iri, Mark, Neighbourhood
+from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.edges.selection import predicate_parameters, selected_predicates, selection_parameters
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.results.columns import UnexpectedRows, edge, integer, iri, literal, read
 from gateway.sparql.results.rows import BlankTerm, IriTerm, Overflow, Row
@@ -37,24 +40,36 @@ class EdgeReader:
         self._batch = batch
 
     async def around(
-        self, ids: Sequence[Iri], call: Call, per_id: int | None = None, on_answers: OnAnswers | None = None
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
-        rule = await self._rule.refreshed(call)
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
         capped: dict[Iri, Neighbourhood] = {}
         if per_id is not None:
-            capped = await self._capped(ids, per_id, rule, call)
+            capped = await self._capped(ids, per_id, selection, given, call)
             # Those that turn out to have no more are asked for again: their blank nodes were not counted.
             ids, on_answers = [node for node, answer in capped.items() if answer.mark.whole], None
-        query = self._query("edges", self._batch, rule, _read_both_ways, self._degrees.packed)
+        query = self._query(
+            "edges",
+            self._batch,
+            given,
+            _read_both_ways if selection.is_all else partial(_read_selected, selection),
+            split=partial(self._degrees.packed, selection),
+            beside=selected_predicates(selection),
+        )
         answers = await query.run(ids, call, on_answers)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
-                answers[node] = await self._paged(node, answer, rule, call)
+                answers[node] = await self._paged(node, answer, selection, given, call)
         return capped | answers
 
     async def _capped(
-        self, ids: Sequence[Iri], most: int, rule: Mapping[str, Parameter], call: Call
+        self, ids: Sequence[Iri], most: int, selection: EdgeSelection, given: Mapping[str, Parameter], call: Call
     ) -> dict[Iri, Neighbourhood]:
         """Return some edges of each node that has more than `most`."""
 
@@ -68,21 +83,31 @@ class EdgeReader:
         query = self._query(
             "lateral/edges_capped" if lateral else "edges_capped",
             self._batch if lateral else _BRANCHES,
-            {"most": most + 1, **rule},
+            {"most": most + 1, **given},
             read_some,
+            beside=selected_predicates(selection),
+            beside_each_key=not lateral,
         )
         return await query.run(ids, call)
 
-    async def _paged(self, node: Iri, cut: Neighbourhood, rule: Mapping[str, Parameter], call: Call) -> Neighbourhood:
+    async def _paged(
+        self, node: Iri, cut: Neighbourhood, selection: EdgeSelection, given: Mapping[str, Parameter], call: Call
+    ) -> Neighbourhood:
         """Return all edges of a node that has more than one query may return; what came before, if a page fails."""
         edges: dict[Edge, None] = {}
         try:
-            await self._read_pages(node, edges, rule, call)
-            answer = await self._client.rows("edge_counts", call, {"node": [node], **rule})
+            await self._read_pages(node, edges, given, call)
+            answer = await self._client.rows("edge_counts", call, {"node": [node], **given})
             counts = {kind.value: count for kind, count in read(answer.whole(), literal("kind"), integer("count"))}
             # An engine whose order is not its comparison would skip edges between two pages; the sum shows it.
-            loops = sum(subject == target for subject, _, target in edges)
-            if counts.get("out", 0) + counts.get("in", 0) - loops == len(edges):
+            outgoing, incoming = selection.outgoing, selection.incoming
+            counted_twice = sum(
+                subject == target
+                and (outgoing is None or predicate in outgoing)
+                and (incoming is None or predicate in incoming)
+                for subject, predicate, target in edges
+            )
+            if counts.get("out", 0) + counts.get("in", 0) - counted_twice == len(edges):
                 return Neighbourhood(tuple(edges), counts.get("blank", 0))
             fault: Fault = EndpointFault("The pages of a node with many edges do not add up to their number.")
         except Fault as caught:
@@ -90,11 +115,11 @@ class EdgeReader:
         known = tuple(dict.fromkeys([*cut.edges, *edges]))
         return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known) + 1))
 
-    async def _read_pages(self, node: Iri, edges: dict[Edge, None], rule: Mapping[str, Parameter], call: Call) -> None:
+    async def _read_pages(self, node: Iri, edges: dict[Edge, None], given: Mapping[str, Parameter], call: Call) -> None:
         """Read the edges of a node page by page, in the order of the query."""
         after: list[Edge] = []
         while True:
-            rows, more = (await self._client.rows("edges_page", call, {"node": [node], "after": after, **rule})).part()
+            rows, more = (await self._client.rows("edges_page", call, {"node": [node], "after": after, **given})).part()
             before = len(edges)
             page = list(edge(rows))
             edges.update(dict.fromkeys(page))
@@ -104,7 +129,9 @@ class EdgeReader:
                 raise EndpointFault("A page of a node with many edges brought none that was not known.")
             after = page[-1:]
 
-    async def among(self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call) -> Mapping[Iri, Neighbourhood]:
+    async def among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set."""
 
         def read_inside(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
@@ -114,15 +141,16 @@ class EdgeReader:
                     found[subject][Edge(subject, predicate, target)] = None
             return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
 
-        rule = await self._rule.refreshed(call)
-        answers = await self._query("edges_out", self._batch, rule, read_inside).run(ids, call)
+        given = {**await self._rule.refreshed(call), **predicate_parameters(predicates)}
+        beside = predicates or ()
+        answers = await self._query("edges_out", self._batch, given, read_inside, beside=beside).run(ids, call)
         for node, answer in answers.items():
             if isinstance(answer.mark.fault, Overflow):
-                answers[node] = await self._from(node, inside, rule, call)
+                answers[node] = await self._from(node, inside, beside, given, call)
         return answers
 
     async def _from(
-        self, node: Iri, inside: frozenset[Iri], rule: Mapping[str, Parameter], call: Call
+        self, node: Iri, inside: frozenset[Iri], beside: Sequence[Iri], given: Mapping[str, Parameter], call: Call
     ) -> Neighbourhood:
         """Return the edges of one node to the nodes of a set, asked from the other end."""
 
@@ -132,7 +160,7 @@ class EdgeReader:
                 found[one.object][one] = None
             return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
 
-        query = self._query("edges_between", _OBJECTS, {"node": [node], **rule}, read_from)
+        query = self._query("edges_between", _OBJECTS, {"node": [node], **given}, read_from, beside=beside)
         answers = await query.run(sorted(inside), call)
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
         return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
@@ -143,10 +171,20 @@ class EdgeReader:
         first_size: int,
         given: Mapping[str, Parameter],
         read_rows: BatchReader[Iri, Neighbourhood],
+        *,
+        beside: Sequence[Iri],
+        beside_each_key: bool = False,
         split: Splitter[Iri] = in_halves,
     ) -> BatchedQuery[Iri, Neighbourhood]:
         return BatchedQuery(
-            self._client, template, first_size, lambda batch: {"nodes": batch, **given}, read_rows, split
+            self._client,
+            template,
+            first_size,
+            lambda batch: {"nodes": batch, **given},
+            read_rows,
+            split,
+            beside,
+            beside_each_key,
         )
 
 
@@ -181,3 +219,20 @@ def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> di
         elif isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
             blank[start if isinstance(subject, IriTerm) else end].add(Edge(start, predicate.value, end))
     return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}
+
+
+def _read_selected(
+    selection: EdgeSelection, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark
+) -> dict[Iri, Neighbourhood]:
+    """Read edges of which a node of the batch has only those that are selected, as seen from it."""
+    read_edges = _read_both_ways(batch, rows, mark)
+    answers = {
+        node: replace(answer, edges=selection.selected(node, answer.edges)) for node, answer in read_edges.items()
+    }
+    # One that no node of the batch selects means that the endpoint writes a predicate otherwise than it was asked.
+    selected = {one for answer in answers.values() for one in answer.edges}
+    for answer in read_edges.values():
+        for one in answer.edges:
+            if one not in selected:
+                raise KeyError(one)
+    return answers

@@ -98,6 +98,14 @@ class NodeReader:
 
         return await self._query("narrower", read_classes, predicates=self._profile.types.subclass_of).run(ids, call)
 
+    async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
+        """Return the direct superclasses of each class; none of one about which the graph could not be asked."""
+        predicates = self._profile.types.subclass_of
+        if not predicates:
+            return dict.fromkeys(ids, ())
+        found = await self._query("facts", self._facts_by(predicates, ()), predicates=predicates).run(ids, call)
+        return {iri: facts.types for iri, facts in found.items()}
+
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
         roles = self._profile.roles.mentions

@@ -19,6 +19,7 @@ from gateway.sparql.schema.counting import Scan, TermCounter, counts_in
 from gateway.sparql.schema.descriptions import DescriptionReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.sampling import FIRST_TRIPLES, Sample, Sampler, StartedSamples
+from gateway.sparql.schema.superclasses import superclasses_of
 from gateway.sparql.schema.term_counts import TermCounts, by_frequency, schema_of, without_counts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable
@@ -118,7 +119,8 @@ class SchemaReader:
             by_frequency(counts.types), by_frequency(counts.predicates), counts.is_cut or totals.has_cut_terms
         )
         basis = _basis(totals, began, is_part=counts.is_part)
-        schema = await schema_of(found, basis, reason, self._nodes, call, left_out=counts.left_out)
+        above = await superclasses_of(list(found.types), self._nodes, call)
+        schema = await schema_of(found, basis, reason, self._nodes, call, left_out=counts.left_out, superclasses=above)
         return replace(schema, names=naming.result(), hubs=finding.result())
 
     async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
@@ -138,9 +140,11 @@ class SchemaReader:
         sample, published, declared = sampling.result(), publishing.result(), declaring.result()
         listed = declared.followed_by(published)
         with call.within(end - clock()):
-            used, of_classes = await asyncio.gather(
+            types = [iri for iri, _ in sample.types.most_common()]
+            used, of_classes, above = await asyncio.gather(
                 self._descriptions.used(listed, call),
-                self._sampler.of_classes([iri for iri, _ in sample.types.most_common()], call),
+                self._sampler.of_classes(types, call),
+                superclasses_of(types, self._nodes, call),
             )
         seen = TermCounts(
             without_counts(sample.types),
@@ -155,7 +159,9 @@ class SchemaReader:
         read = sample.triples if triples is None else min(sample.triples, triples)
         basis = Basis(tuple(methods), self._wall_clock(), read, triples)
         with call.within(max(_LABELS_SECONDS, end - clock())):
-            schema = await schema_of(seen.followed_by(used), basis, _ONLY.format(read), self._nodes, call)
+            schema = await schema_of(
+                seen.followed_by(used), basis, _ONLY.format(read), self._nodes, call, superclasses=above
+            )
         return replace(schema, names=naming.result())
 
     async def _sampled_frugally(self, call: Call) -> Schema:

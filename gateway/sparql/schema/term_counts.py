@@ -51,7 +51,14 @@ _NOT_SENDABLE = f"{{:,}} types and predicates are left out: they are no IRIs, or
 
 
 async def schema_of(
-    found: TermCounts, basis: Basis, reason: str, nodes: NodeReader, call: Call, *, left_out: int = 0
+    found: TermCounts,
+    basis: Basis,
+    reason: str,
+    nodes: NodeReader,
+    call: Call,
+    *,
+    left_out: int = 0,
+    superclasses: Mapping[Iri, tuple[Iri, ...]] | None = None,
 ) -> Schema:
     """Return the schema of some terms, with the labels that the graph has.
 
@@ -62,13 +69,19 @@ async def schema_of(
         nodes: Reads the labels.
         call: Pays for the labels.
         left_out: Terms that were left out before.
+        superclasses: The superclasses of the types, as far as they were read.
     """
     types, predicates = _sendable(found.types), _sendable(found.predicates)
     left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
     if left_out:
         reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
     labels, labelled = await nodes.labels(list(types), list(predicates), call)
-    version = hashlib.sha256(repr((sorted(types.items()), sorted(predicates.items()))).encode()).hexdigest()[:12]
+    content = (
+        sorted(types.items()),
+        sorted(predicates.items()),
+        *([sorted(superclasses.items())] if superclasses else ()),
+    )
+    version = hashlib.sha256(repr(content).encode()).hexdigest()[:12]
     return Schema(
         types=_terms(types, labels),
         predicates=_terms(predicates, labels),
@@ -79,6 +92,7 @@ async def schema_of(
         basis=basis,
         left_out=left_out,
         is_cut=bool(left_out) or found.is_cut,
+        superclasses=superclasses or {},
     )
 
 

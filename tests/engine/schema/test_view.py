@@ -1,6 +1,6 @@
 """Which type a node shows (docs/contract.md, "Entity types")."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ from gateway.errors import EndpointFault
 from gateway.graph.values import Mark, NodeFacts, Schema, Term
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import TypeSettings
+from gateway.settings.vocabulary import EdgeSettings, TypeSettings
 from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, metadata, over
@@ -40,6 +40,60 @@ async def test_of_several_types_the_rarest_is_shown_and_then_the_first_by_id() -
 async def test_a_preferred_type_is_shown_before_the_rarest_the_strongest_first() -> None:
     profile = Profile(size=ROOM, types=TypeSettings(preferred=(f"{X}Common", f"{X}Zebra", f"{X}Middle")))
     assert await shown(GRAPH, ["x:a", "x:b", "x:d"], profile) == ["x:Common", "x:Common", "x:Zebra"]
+
+
+CLASSES = """
+x:spain a x:Country, x:SovereignState, x:MemberState . x:france a x:SovereignState . x:rome a x:City, x:Settlement .
+x:SovereignState x:subclassOf x:State . x:State x:subclassOf x:Place . x:Place x:subclassOf x:Country .
+x:City x:subclassOf x:Settlement . x:Settlement x:subclassOf x:City .
+"""
+
+
+async def test_a_type_that_is_a_superclass_of_another_type_of_the_node_is_not_shown() -> None:
+    nodes = ["x:spain", "x:rome"]
+    assert await shown(CLASSES, nodes) == ["x:Country", "x:City"]
+    types = TypeSettings(subclass_of=(f"{X}subclassOf",), preferred=(f"{X}Country", f"{X}SovereignState"))
+    # Two classes that are subclasses of each other are alike.
+    assert await shown(CLASSES, nodes, Profile(size=ROOM, types=types)) == ["x:SovereignState", "x:City"]
+
+
+async def test_the_superclasses_that_are_not_shown_stand_among_the_types_of_a_full_node() -> None:
+    types = TypeSettings(subclass_of=(f"{X}subclassOf",))
+    async with over(CLASSES, Profile(size=ROOM, types=types)) as gateway:
+        spain = await gateway.describe_entity("x:spain")
+    assert spain.entity_type == "x:MemberState"
+    assert spain.as_json()["types"] == ["x:Country", "x:MemberState", "x:SovereignState"]
+
+
+async def test_a_profile_shows_the_commonest_of_several_types() -> None:
+    types = TypeSettings(shown="commonest")
+    assert await shown(GRAPH, ["x:a", "x:b", "x:d"], Profile(size=ROOM, types=types)) == [
+        "x:Common",
+        "x:Common",
+        "x:Alike",
+    ]
+
+
+async def test_superclasses_that_cannot_be_read_leave_more_types_to_choose_from() -> None:
+    async def hook(query: str) -> None:
+        if f"IN (<{X}subclassOf>)" in query:
+            raise EndpointFault("No classes today.")
+
+    types = TypeSettings(subclass_of=(f"{X}subclassOf",), preferred=(f"{X}Country",))
+    async with over(Watched(engine(CLASSES), hook), Profile(size=ROOM, types=types)) as gateway:
+        schema = await gateway.describe_schema()
+        spain = await gateway.describe_entity("x:spain")
+    assert (schema.comprehensive, spain.entity_type) == (True, "x:Country")
+
+
+async def test_the_version_of_a_schema_changes_with_the_superclasses_of_its_types() -> None:
+    versions = []
+    for classes in ("", "x:A x:subclassOf x:B .", "x:B x:subclassOf x:A ."):
+        types = TypeSettings(subclass_of=(f"{X}subclassOf",))
+        edges = EdgeSettings(also_excepted=(f"{X}subclassOf",))
+        async with over(f"x:a a x:A, x:B . {classes}", Profile(size=ROOM, types=types, edges=edges)) as gateway:
+            versions.append((await gateway.describe_schema()).schema_version)
+    assert len(set(versions)) == 3
 
 
 async def test_without_an_exact_schema_the_first_by_id_is_shown() -> None:
@@ -124,7 +178,7 @@ async def test_a_filter_on_unknown_matches_nodes_whose_types_could_not_be_fetche
 
 
 def test_a_node_with_failed_types_is_unknown_whatever_was_read_of_them() -> None:
-    chooser = TypeChooser(Schema(exact=True), (), MAP)
+    chooser = TypeChooser(Schema(exact=True), TypeSettings(), MAP)
     facts = NodeFacts((f"{X}T",), mark=Mark(EndpointFault("No.")))
     assert chooser.shown(facts) == "unknown"
     assert chooser.filterable(facts) == ("unknown",)
@@ -142,7 +196,7 @@ def test_the_choice_depends_on_nothing_but_the_set_of_types(
     types: list[str], order: object, preferred: list[str]
 ) -> None:
     schema = Schema(tuple(Term(f"{X}{name}", count) for name, count in zip("ABC", (3, 2, 2), strict=True)), exact=True)
-    chooser = TypeChooser(schema, preferred, MAP)
+    chooser = TypeChooser(schema, TypeSettings(preferred=tuple(preferred)), MAP)
     other = list(types)
     order.shuffle(other)  # type: ignore[attr-defined]  # hypothesis hands out a random.Random
     chosen = chooser.shown(NodeFacts(tuple(types)))
@@ -151,3 +205,40 @@ def test_the_choice_depends_on_nothing_but_the_set_of_types(
     telling = {f"{X}A", f"{X}B", f"{X}C"} & set(types)
     if telling:
         assert MAP.expand(chosen) in telling
+
+
+_classes = st.sampled_from([f"{X}{name}" for name in "ABCDEF"])
+
+
+def _all_above(pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return all pairs of a class and a superclass, direct or not."""
+    above = set(pairs)
+    while new := {(low, high) for low, middle in above for other, high in above if middle == other} - above:
+        above |= new
+    return above
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    types=st.lists(_classes, unique=True, min_size=1),
+    pairs=st.sets(st.tuples(_classes, _classes), max_size=12),
+    counts=st.dictionaries(_classes, st.integers(1, 3)),
+    commonest=st.booleans(),
+)
+def test_the_type_shown_is_the_rarest_or_commonest_of_those_that_are_above_none_of_the_others(
+    types: list[str], pairs: set[tuple[str, str]], counts: dict[str, int], commonest: bool
+) -> None:
+    superclasses = {low: tuple(high for child, high in sorted(pairs) if child == low) for low, _ in pairs}
+    terms = tuple(Term(iri, count) for iri, count in counts.items())
+    schema = Schema(terms, exact=True, superclasses=superclasses)
+    chooser = TypeChooser(schema, TypeSettings(shown="commonest" if commonest else "rarest"), MAP)
+    above = _all_above(pairs)
+    lowest = [
+        iri
+        for iri in types
+        if not any((other, iri) in above and (iri, other) not in above for other in types if other != iri)
+    ]
+    best = (max if commonest else min)(counts.get(iri, 0) for iri in lowest)
+    expected = min(iri for iri in lowest if counts.get(iri, 0) == best)
+    assert MAP.expand(chooser.shown(NodeFacts(tuple(types)))) == expected
+    assert set(chooser.all_of(NodeFacts(tuple(types)))) == set(types)

@@ -69,7 +69,7 @@ class Store:
         """Return the edges of each node."""
         return {node: await self._graph.edges_(node, per_id) for node in ids}
 
-    async def degrees(self, ids: Sequence[str], _at_most: int, _budget: Call) -> Mapping[str, Degree]:
+    async def degrees(self, ids: Sequence[str], _at_most: int, _budget: Call, **_: object) -> Mapping[str, Degree]:
         """Count the edges of each node."""
         return {node: Degree(len(self._graph.of(node))) for node in ids}
 

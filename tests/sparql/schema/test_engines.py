@@ -34,12 +34,11 @@ async def test_medlit_has_19_types_and_16_predicates_and_they_are_all(engine: Co
 
 @pytest.mark.large
 @pytest.mark.data
-async def test_codex_m_has_1505_types_of_which_200_are_listed(engine: Column) -> None:
+async def test_codex_m_has_1505_types_of_which_40_are_listed_and_all_are_known(engine: Column) -> None:
     async with engine.open("codex-m", load_profile("wikidata-local")) as gateway:
         schema = await gateway.describe_schema()
-    assert (schema.entity_types_total, len(schema.entity_types)) == (1_505, 200)
-    # A cut list is not comprehensive, though every triple was read.
-    assert schema.comprehensive is False
+    assert (schema.entity_types_total, len(schema.entity_types)) == (1_505, 40)
+    assert schema.comprehensive
     assert schema.basis.methods == ["enumerated"]
 
 

@@ -1,0 +1,34 @@
+"""A selection of edges as template parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from gateway.graph.values import EdgeSelection, Iri
+from gateway.sparql.template import Parameter
+
+_NO_PREDICATE = "urn:bfs-ql:none"
+"""Stands where no predicate is wanted: every engine finds no triple with it at once, but not every one takes VALUES
+without a term."""
+
+
+def selection_parameters(selection: EdgeSelection) -> dict[str, Parameter]:
+    """Return the predicates of each direction; where all are wanted, the query names none."""
+    return {"outgoing": _in_values(selection.outgoing), "incoming": _in_values(selection.incoming)}
+
+
+def predicate_parameters(predicates: tuple[Iri, ...] | None) -> dict[str, Parameter]:
+    """Return the predicates of a question about outgoing edges alone."""
+    return {"predicates": _in_values(predicates)}
+
+
+def selected_predicates(selection: EdgeSelection) -> Sequence[Iri]:
+    """Return the predicates that stand in a query, one for each time; none where all edges are selected."""
+    lists = [*_in_values(selection.outgoing), *_in_values(selection.incoming)]
+    return tuple(chain.from_iterable(lists))
+
+
+def _in_values(predicates: tuple[Iri, ...] | None) -> Sequence[Sequence[Iri]]:
+    """Return one list of predicates for a block of a template, or no list."""
+    return [] if predicates is None else [predicates or (_NO_PREDICATE,)]

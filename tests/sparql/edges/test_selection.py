@@ -1,0 +1,334 @@
+"""The edges that are selected, by predicate and direction, are those of all edges that a naive filter keeps."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyoxigraph
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.errors import EdgesCapped, QueryRefused
+from gateway.graph.call import Call, Spend, unpaid
+from gateway.graph.deadline import Deadline
+from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Mark, Neighbourhood
+from gateway.settings.profile import Profile
+from gateway.sparql.results.columns import UnexpectedRows
+from gateway.sparql.sparql_store import SparqlStore
+from tests.columns import Column
+from tests.engine.small import Watched
+from tests.examples import examples
+from tests.oracle import RDF_TYPE, OracleGraph
+from tests.random_graphs import EDGE_PREDICATES, TRAP_PREDICATES, corpus
+from tests.random_session import Corpus
+
+Answers = TypeVar("Answers")
+
+ROWS = (10, 100_000)
+"""Rows of one query: so few that nodes are read in pages, and more than any has."""
+
+thorough = settings(
+    max_examples=examples(200),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Nodes, and which of their edges are asked for.
+
+    Attributes:
+        nodes: The nodes.
+        selection: Their edges.
+        bound: Edges of a node at most, and up to how many are counted.
+        rows: Rows of one query at most.
+        lateral: Whether LATERAL is used where the engine has it.
+    """
+
+    nodes: tuple[str, ...]
+    selection: EdgeSelection
+    bound: int
+    rows: int
+    lateral: bool
+
+
+_predicates = st.none() | st.lists(
+    st.sampled_from((*EDGE_PREDICATES, *TRAP_PREDICATES[:2], RDF_TYPE, "urn:unheard-of")), unique=True, max_size=5
+).map(lambda some: tuple(sorted(some)))
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    graph = draw(st.sampled_from(corpus()))
+    nodes = draw(st.lists(st.sampled_from((*graph.nodes, *graph.evidence)), min_size=1, max_size=8, unique=True))
+    selection = EdgeSelection(draw(_predicates), draw(_predicates))
+    return Question(
+        tuple(nodes), selection, draw(st.integers(1, 12)), draw(st.sampled_from(ROWS)), lateral=draw(st.booleans())
+    )
+
+
+class Session:
+    """Stores over the random graphs, on an event loop that lasts for all examples of a test."""
+
+    def __init__(self, column: Column, runner: asyncio.Runner) -> None:
+        self.column = column
+        self.oracle: OracleGraph = Corpus(column).oracle
+        self._runner = runner
+        self._stores = {
+            (rows, lateral): self._store(rows, lateral) for rows, lateral in itertools.product(ROWS, (False, True))
+        }
+
+    def _store(self, rows: int, lateral: bool) -> SparqlStore:
+        profile = Profile.model_validate(
+            {"limits": {"query_rows": rows}, "endpoint": {"lateral": "auto" if lateral else False}}
+        )
+        return SparqlStore(self.column.transport("random"), self.column.settle("random", profile))
+
+    def as_stored(self, question: Question) -> Question:
+        """Return a question with its IRIs as the engine was given them."""
+
+        def stored(iris: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(sorted({self.column.as_stored(iri) for iri in iris}))
+
+        selection = EdgeSelection(
+            *(given and stored(given) for given in (question.selection.outgoing, question.selection.incoming))
+        )
+        return Question(stored(question.nodes), selection, question.bound, question.rows, question.lateral)
+
+    def edges(self, question: Question, per_id: int | None = None) -> dict[str, Neighbourhood]:
+        """Ask for edges."""
+        store = self._stores[question.rows, question.lateral]
+        asked = store.edges(question.nodes, call(), selection=question.selection, per_id=per_id)
+        return dict(self._runner.run(awaited(asked)))
+
+    def degrees(self, question: Question) -> dict[str, Degree]:
+        """Count edges."""
+        store = self._stores[question.rows, question.lateral]
+        asked = store.degrees(question.nodes, question.bound, call(), selection=question.selection)
+        return dict(self._runner.run(awaited(asked)))
+
+    def among(self, question: Question, inside: frozenset[str]) -> dict[str, Neighbourhood]:
+        """Ask for outgoing edges into a set."""
+        store = self._stores[question.rows, question.lateral]
+        asked = store.edges_among(question.nodes, inside, call(), predicates=question.selection.outgoing)
+        return dict(self._runner.run(awaited(asked)))
+
+    def selected(self, node: str, selection: EdgeSelection) -> set[tuple[str, str, str]]:
+        """Return the edges of a node that are selected, by looking at each."""
+        return {edge for edge in self.oracle.edges_of(node) if _selects(selection, node, *edge)}
+
+    def blank_triples(self, node: str, selection: EdgeSelection) -> int:
+        """Count the triples with blank nodes that are selected, by looking at each."""
+        return sum(_selects(selection, node, *map(str, triple)) for triple in self.oracle.blank_triples_of(node))
+
+    def close(self) -> None:
+        """Close the stores."""
+        for store in self._stores.values():
+            self._runner.run(store.close())
+
+
+async def awaited(asked: Awaitable[Answers]) -> Answers:
+    return await asked
+
+
+def _selects(selection: EdgeSelection, node: str, subject: str, predicate: str, target: str) -> bool:
+    outgoing = selection.outgoing is None or predicate in selection.outgoing
+    incoming = selection.incoming is None or predicate in selection.incoming
+    return (subject == node and outgoing) or (target == node and incoming)
+
+
+def call() -> Call:
+    return Call(Deadline.after(120), 10_000, 10_000_000, 10_000_000)
+
+
+@pytest.fixture
+def session(engine: Column) -> Iterator[Session]:
+    with asyncio.Runner() as runner:
+        session = Session(engine, runner)
+        yield session
+        session.close()
+
+
+@thorough
+@given(question=questions())
+def test_all_selected_edges_come_and_no_others(session: Session, question: Question) -> None:
+    question = session.as_stored(question)
+    answers = session.edges(question)
+    assert answers.keys() == set(question.nodes)
+    for node, answer in answers.items():
+        assert answer.mark.whole
+        assert set(answer.edges) == session.selected(node, question.selection)
+        assert len(answer.edges) == len(set(answer.edges))
+        assert answer.blank_edges == session.blank_triples(node, question.selection)
+
+
+@thorough
+@given(question=questions())
+def test_a_cap_is_on_the_selected_edges(session: Session, question: Question) -> None:
+    question = session.as_stored(question)
+    for node, answer in session.edges(question, per_id=question.bound).items():
+        expected = session.selected(node, question.selection)
+        if len(expected) > question.bound:
+            assert isinstance(answer.mark.fault, EdgesCapped)
+            assert len(set(answer.edges)) == question.bound
+            assert set(answer.edges) < expected
+        else:
+            assert answer.mark.whole
+            assert set(answer.edges) == expected
+            assert answer.blank_edges == session.blank_triples(node, question.selection)
+
+
+@thorough
+@given(question=questions())
+def test_a_degree_counts_the_selected_edges(session: Session, question: Question) -> None:
+    question = session.as_stored(question)
+    counts = {node: len(session.selected(node, question.selection)) for node in question.nodes}
+    assert session.degrees(question) == {
+        node: Degree(min(count, question.bound + 1), count <= question.bound) for node, count in counts.items()
+    }
+
+
+@thorough
+@given(question=questions(), more=st.data())
+def test_edges_into_a_set_are_those_of_the_selected_predicates(
+    session: Session, question: Question, more: st.DataObject
+) -> None:
+    question = session.as_stored(question)
+    near = sorted({end for node in question.nodes for edge in session.oracle.edges_of(node) for end in edge[::2]})
+    inside = frozenset(more.draw(st.sets(st.sampled_from(near))) if near else ())
+    for node, answer in session.among(question, inside).items():
+        outgoing = session.selected(node, EdgeSelection(question.selection.outgoing, ()))
+        assert answer.mark.whole
+        assert set(answer.edges) == {edge for edge in outgoing if edge[2] in inside}
+
+
+def test_the_random_graphs_have_self_loops_and_blank_nodes(embedded: Column) -> None:
+    oracle = Corpus(embedded).oracle
+    assert sum(edge[0] == edge[2] for edge in oracle.edges) > 20
+    assert sum(oracle.blank_node_edges_of(node) for node in oracle.nodes) > 20
+
+
+# What is sent, and what may come back
+
+NODE, P, Q = "urn:node", "urn:p", "urn:q"
+LOOP = Edge(NODE, P, NODE)
+PLAIN = Profile.model_validate({"endpoint": {"lateral": False}, "edges": {"evidence_nodes": False}})
+
+
+def asked(
+    edges: list[Edge], selection: EdgeSelection, *, nodes: int = 1, per_id: int | None = None
+) -> tuple[Neighbourhood, list[str]]:
+    """Ask for the edges of `NODE`, with other nodes; return them, and the queries."""
+    engine = pyoxigraph.Store()
+    engine.extend([pyoxigraph.Quad(*map(pyoxigraph.NamedNode, edge)) for edge in edges])
+    sent: list[str] = []
+
+    async def hook(query: str) -> None:
+        if "?s ?p ?o" in query:
+            sent.append(query)
+
+    async def ask() -> Neighbourhood:
+        store = SparqlStore(Watched(engine, hook), PLAIN)
+        ids = [NODE, *(f"urn:other:{number}" for number in range(nodes - 1))]
+        return (await store.edges(ids, call(), selection=selection, per_id=per_id))[NODE]
+
+    return asyncio.run(ask()), sent
+
+
+@pytest.mark.parametrize("per_id", [None, 5])
+@pytest.mark.parametrize(
+    ("selection", "comes"),
+    [
+        (EdgeSelection((P,), ()), True),
+        (EdgeSelection((), (P,)), True),
+        (EdgeSelection((P,), (P,)), True),
+        (EdgeSelection((Q,), None), True),
+        (EdgeSelection(None, (Q,)), True),
+        (EdgeSelection((Q,), (P,)), True),
+        (EdgeSelection((Q,), (Q,)), False),
+        (EdgeSelection((), ()), False),
+    ],
+)
+def test_a_self_loop_is_an_edge_of_either_direction_and_comes_once(
+    selection: EdgeSelection, comes: bool, per_id: int | None
+) -> None:
+    answer, _ = asked([LOOP], selection, per_id=per_id)
+    assert answer == Neighbourhood((LOOP,) if comes else ())
+
+
+def test_an_edge_between_two_nodes_of_a_batch_belongs_to_the_one_that_selects_it() -> None:
+    towards = Edge("urn:other:0", P, NODE)
+    assert asked([towards], EdgeSelection((P,), ()), nodes=2)[0].edges == ()
+    assert asked([towards], EdgeSelection((), (P,)), nodes=2)[0].edges == (towards,)
+
+
+def test_a_question_about_all_edges_is_sent_as_ever() -> None:
+    answer, sent = asked([LOOP], ALL_EDGES)
+    assert answer.edges == (LOOP,)
+    assert not any("VALUES ?p" in query for query in sent)
+
+
+def test_no_query_has_more_terms_than_an_engine_takes() -> None:
+    many = tuple(f"urn:p:{number:03}" for number in range(200))
+    for per_id in (None, 5):
+        _, sent = asked([LOOP], EdgeSelection(many, many), nodes=400, per_id=per_id)
+        assert len(sent) > 1
+        assert all(query.count("<urn:") <= 4_100 for query in sent)
+
+
+class Renaming(Watched):
+    """An engine that writes a predicate otherwise than it was asked."""
+
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Run a query, and write another predicate into its answer."""
+        return (await super().select(query, deadline, spend)).replace(b"urn:p", b"urn:P")
+
+
+def test_a_predicate_that_comes_back_as_another_is_a_fault_and_no_absence() -> None:
+    engine = pyoxigraph.Store()
+    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, LOOP)))
+
+    async def ignore(_: str) -> None: ...
+
+    async def ask() -> Neighbourhood:
+        store = SparqlStore(Renaming(engine, ignore), PLAIN)
+        return (await store.edges([NODE], call(), selection=EdgeSelection((P,), ())))[NODE]
+
+    assert isinstance(asyncio.run(ask()).mark.fault, UnexpectedRows)
+
+
+DECOMPOSED = "urn:cafe\u0301"
+
+
+class Composing(Watched):
+    """An engine that composes letters and their accents."""
+
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Run a query as the engine reads it."""
+        return await super().select(query.replace(DECOMPOSED, "urn:caf\u00e9"), deadline, spend)
+
+
+def test_a_predicate_that_the_endpoint_reads_as_another_cannot_be_asked_for() -> None:
+    engine = pyoxigraph.Store()
+    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, LOOP)))
+
+    async def ignore(_: str) -> None: ...
+
+    async def ask() -> dict[str, Mark]:
+        store = SparqlStore(Composing(engine, ignore), PLAIN)
+        selection = EdgeSelection((DECOMPOSED,), ())
+        return {
+            "edges": (await store.edges([NODE], call(), selection=selection))[NODE].mark,
+            "some edges": (await store.edges([NODE], call(), selection=selection, per_id=5))[NODE].mark,
+            "degree": (await store.degrees([NODE], 5, call(), selection=selection))[NODE].mark,
+            "among": (await store.edges_among([NODE], frozenset([NODE]), call(), predicates=(DECOMPOSED,)))[NODE].mark,
+        }
+
+    for mark in asyncio.run(ask()).values():
+        assert isinstance(mark.fault, QueryRefused)
+        assert "reads" in str(mark.fault)

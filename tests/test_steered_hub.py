@@ -1,0 +1,98 @@
+"""A hub of 100,000 edges of which three are asked for costs three rows, on every engine."""
+
+from collections.abc import Awaitable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.values import Degree, Edge, EdgeSelection
+from gateway.settings.profile import Profile
+from gateway.sparql.sparql_store import SparqlStore
+from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of, started
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+pytestmark = [pytest.mark.anyio, pytest.mark.large]
+
+NAMESPACE = "https://example.org/hub/"
+HUB, WANTED = f"{NAMESPACE}hub", f"{NAMESPACE}wanted"
+OTHERS = tuple(f"{NAMESPACE}other-{number}" for number in range(4))
+EDGES = 100_000
+SMALL = tuple(f"{NAMESPACE}small-{number}" for number in range(100))
+
+OUT, IN, LOOP = Edge(HUB, WANTED, SMALL[0]), Edge(SMALL[1], WANTED, HUB), Edge(HUB, WANTED, HUB)
+BOTH = EdgeSelection((WANTED,), (WANTED,))
+"""Of the hub, these three."""
+
+REQUESTS, ROWS = 2, 10
+
+Answer = TypeVar("Answer")
+
+
+def lines() -> Iterator[str]:
+    """Yield the triples: half of the edges lead out of the hub, half into it."""
+    for subject, predicate, target in (OUT, IN, LOOP):
+        yield f"<{subject}> <{predicate}> <{target}> ."
+    for number in range(EDGES):
+        end, predicate = f"{NAMESPACE}end-{number}", OTHERS[number % 4]
+        subject, target = (HUB, end) if number % 2 else (end, HUB)
+        yield f"<{subject}> <{predicate}> <{target}> ."
+
+
+@pytest.fixture(scope="module", params=["in-process", *BEHIND_HTTP])
+def hub(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
+    name: ColumnName = request.param
+    folder: Path = tmp_path_factory.mktemp("hub")
+    file = folder / "hub.nt"
+    file.write_text("\n".join(lines()), encoding="utf-8")
+    with ExitStack() as servers:
+        try:
+            yield column_of(name, {"hub": [file]}, lambda files: servers.enter_context(started(name, files, folder)))
+        except ServerUnavailable as error:
+            skip_or_fail(error)
+
+
+def allowance() -> Call:
+    return Call(Deadline.after(60), 100, 1_000_000, 1_000_000)
+
+
+async def cost(asked: Awaitable[Answer], call: Call) -> tuple[Answer, int, int]:
+    """Return an answer, and the requests and rows that it took."""
+    rows = call.rows
+    answer = await asked
+    return answer, call.sent, rows - call.rows
+
+
+async def test_the_selected_edges_of_a_hub_cost_as_much_as_they_are(hub: Column) -> None:
+    store = SparqlStore(hub.transport("hub"), hub.settle("hub", Profile()))
+    try:
+        # What is to be known of the engine and of the graph is found out once.
+        await store.edges(SMALL[5:6], allowance(), per_id=5)
+        await store.degrees(SMALL[5:6], 5, allowance())
+        for nodes in ([HUB], [HUB, *SMALL]):
+            expected = (
+                {HUB: {OUT, IN, LOOP}} if len(nodes) == 1 else {HUB: {OUT, IN, LOOP}, SMALL[0]: {OUT}, SMALL[1]: {IN}}
+            )
+            for per_id in (None, 50):
+                call = allowance()
+                answers, requests, rows = await cost(store.edges(nodes, call, selection=BOTH, per_id=per_id), call)
+                assert {node: set(answer.edges) for node, answer in answers.items() if answer.edges} == expected
+                assert all(answer.mark.whole for answer in answers.values())
+                if len(nodes) == 1:
+                    assert requests <= REQUESTS
+                    assert rows <= ROWS
+            call = allowance()
+            degrees, requests, rows = await cost(store.degrees(nodes, 200, call, selection=BOTH), call)
+            assert degrees[HUB] == Degree(3)
+        call = allowance()
+        among, requests, rows = await cost(
+            store.edges_among([HUB], frozenset([HUB, *SMALL]), call, predicates=(WANTED,)), call
+        )
+        assert set(among[HUB].edges) == {OUT, LOOP}
+        assert requests <= REQUESTS
+        assert rows <= ROWS
+    finally:
+        await store.close()
