@@ -256,6 +256,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "lateral/probe": once,
         **_about_names(there),
         "neighbours": there.ruled,
+        "predicate_counts": there.ruled,
         "search/every_word": _searches(there),
         "search/exact": [
             {"predicates": names, "forms": forms, **_of_types(given)}

@@ -265,6 +265,20 @@ class SearchResult(Answer):
     explain: Cost = None
 
 
+Followable = Annotated[
+    dict[str, list[int | str]] | None,
+    Field(
+        description='What could be followed: {"predicate name": [number of edges, "neighbor name", ...]}, ^ before an '
+        "incoming predicate; {}: no edges."
+    ),
+]
+RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would have, where some are left out.")]
+BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
+Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
+
+_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
+
+
 class Entity(Answer):
     """The answer of `describe_entity`: flat, with the node's own keys beside these."""
 
@@ -273,6 +287,10 @@ class Entity(Answer):
     id: str
     entity_type: str
     iri: str
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     labels: Labels = None
     prefixes: Prefixes = None
@@ -281,10 +299,10 @@ class Entity(Answer):
     explain: Cost = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as the protocol writes it, the names of what it mentions at the end."""
+        """Return the answer as the protocol writes it: the metadata, then the edges, then names of what it mentions."""
         written = super().as_json()
-        last: dict[str, Any] = {key: written.pop(key) for key in ("labels", "prefixes") if key in written}
-        return {**written, **last}
+        last = {key: written.pop(key) for key in _AFTER_METADATA if key in written}
+        return written | last
 
 
 class FullNode(Answer):
@@ -294,6 +312,10 @@ class FullNode(Answer):
     entity_type: str
     iri: str
     metadata: dict[str, Any]
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
 
 
 class EntitiesResult(Answer):

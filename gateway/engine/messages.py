@@ -35,6 +35,14 @@ def nothing_said(listed: str, elsewhere: str) -> str:
     return f"Nothing is said here about {listed}; it may be in {elsewhere}."
 
 
+def edges_uncounted(listed: str) -> str:
+    """Return a warning: not all edges of some entities were counted."""
+    return (
+        f"edges_failed: the edges of {listed} could not all be counted, so there may be more. Ask again, or "
+        "follow a predicate that you know with bfs_query."
+    )
+
+
 # --- traversals: seeds ---
 
 

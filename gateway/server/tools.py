@@ -45,7 +45,6 @@ def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Too
             input_schema=_inputs(model, schemas[model.tool]["input"], explain=explain),
             output_schema=_outputs(schemas[model.tool]["output"], explain=explain),
             annotations=ToolAnnotations(
-                title=tool_texts.TOOLS[model.tool].title,
                 read_only_hint=True,
                 destructive_hint=False,
                 idempotent_hint=True,

@@ -1,22 +1,30 @@
 """The resources of a server: the schema, and each entity."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import Client, MCPError
 from mcp.client.client import ConnectMode
+from mcp.shared.uri_template import UriTemplate
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ReadResourceResult, TextResourceContents
 
 from gateway import resources
 from gateway.api import open_gateway
+from gateway.engine.answers import ToolAnswer
 from gateway.engine.gateway import Gateway
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, InputError
 from gateway.server.app import build, mcp_server
-from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
+from gateway.server.graph_resources import ENTITY_TEMPLATE, read
+from gateway.server.tool_caller import ToolCaller
 from gateway.settings.profile import Profile
 from tests.cases import await_each
 from tests.hidden import A, hidden_in, write_hidden_graph
@@ -66,6 +74,32 @@ async def test_an_entity_is_a_resource_with_the_answer_of_describe_entity(gatewa
 
         await await_each(ENTITIES, check)
     assert template.uri_template == "bfs-ql://entity/{id}"
+
+
+class AskedCaller(ToolCaller):
+    """Remembers what it is asked, and answers nothing."""
+
+    def __init__(self) -> None:
+        self.arguments: list[Mapping[str, Any]] = []
+
+    async def answer(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: OnProgress = ignore_progress,  # noqa: ARG002 - the method's shape
+    ) -> ToolAnswer:
+        """Remember the arguments."""
+        self.arguments.append(arguments)
+        raise InputError(f"{tool} is not asked here.")
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
+def test_any_id_comes_back_from_the_uri_that_a_client_makes_of_the_template(entity_id: str) -> None:
+    uri = UriTemplate.parse(ENTITY_TEMPLATE).expand({"id": entity_id})
+    caller = AskedCaller()
+    with pytest.raises(MCPError):
+        asyncio.run(read(uri, caller, ignore_progress))
+    assert caller.arguments == [{"id": entity_id}]
 
 
 WRONG: Sequence[tuple[str, str]] = [

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar, get_args
 
 from gateway.engine.answers import Match
+from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata, Shortener
 from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
@@ -17,6 +18,7 @@ from gateway.graph.values import Basis, Edge, Iri
 
 Step = Literal[
     "properties_left_out",
+    "examples_left_out",
     "values_shortened",
     "nodes_as_stubs",
     "edges_bare",
@@ -81,6 +83,7 @@ class PageNode(_PageItem[NodeMetadata]):
         entity_type: The ID of its type, or the word that stands for none.
         name: Its name, where stubs carry names.
         paths: Paths to the seeds, as IDs.
+        survey: What could be followed from it; None where that was not asked for.
     """
 
     iri: Iri
@@ -88,6 +91,7 @@ class PageNode(_PageItem[NodeMetadata]):
     entity_type: str
     name: str | None = None
     paths: Sequence[Sequence[str]] = ()
+    survey: EdgeSurvey | None = None
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from gateway.engine import messages
 from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
+from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
 from gateway.engine.presentation.page import (
     AnyPage,
     EntitiesPage,
@@ -201,7 +202,7 @@ def _edge(edge: PageEdge) -> Json:
 
 def _entity_page(page: EntityPage) -> Json:
     said = node_metadata(page.entity.metadata or NodeMetadata())
-    written = {**_identity(page.entity), **said, "complete": page.complete}
+    written = {**_identity(page.entity), **said, **_survey(page.entity.survey), "complete": page.complete}
     return _with_prefixes(written | _notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
@@ -267,7 +268,28 @@ def _hit(hit: PageHit) -> Json:
 
 
 def _entity(entity: PageNode) -> Json:
-    return {**_identity(entity), "metadata": node_metadata(entity.metadata or NodeMetadata())}
+    metadata = node_metadata(entity.metadata or NodeMetadata())
+    return {**_identity(entity), "metadata": metadata, **_survey(entity.survey)}
+
+
+def _survey(survey: EdgeSurvey | None) -> Json:
+    if survey is None:
+        return {}
+    rows = dict(_survey_row(row, survey) for row in survey.rows)
+    written = {
+        # None are listed only where it is known that there are none.
+        "edges": rows if rows or not (survey.total or survey.failed) else None,
+        "edge_rows_total": survey.total if survey.total > len(rows) else None,
+        "blank_node_edges": survey.blank_edges or None,
+        "edges_failed": survey.failed,
+    }
+    return _present(written)
+
+
+def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str]]:
+    """Return a row as its predicate, `^` before it if it is incoming, and how many edges there are, with examples."""
+    count = row.count if survey.is_exact else f"at least {row.count}"
+    return f"{'^' * row.incoming}{survey.shown(row.predicate)}", [count, *map(survey.shown, row.neighbours)]
 
 
 def _identity(entity: PageNode) -> Json:

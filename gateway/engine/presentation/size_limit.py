@@ -252,7 +252,10 @@ def _count(degraded: Degraded, step: Step, number: int) -> None:
 
 
 def shorten_entities(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> Degraded:
-    """Shorten long values, harder and harder, until entities fit; then drop the last values of those too long.
+    """Shorten entities until they fit; then drop the last values of those that are too long by themselves.
+
+    Long values are shortened first, and harder when the examples of their surveys are left out. What can be followed
+    stays longest: a row is short, and the next call needs it.
 
     Together they may still be longer than the limit; each by itself is not. Returns what was left out.
 
@@ -261,9 +264,14 @@ def shorten_entities(entities: Sequence[PageNode], limit: int, labels: Labels, d
     """
     degraded: Degraded = {}
     whole = [entity.metadata or NodeMetadata() for entity in entities]
+    surveys = [entity.survey for entity in entities if entity.survey is not None]
     for text, elements in SHORTER:
         if _size_with_labels(entities, labels) <= limit:
             break
+        if (text, elements) == SHORTER[-1]:
+            _count(degraded, "examples_left_out", sum(survey.drop_examples() for survey in surveys))
+            if _size_with_labels(entities, labels) <= limit:
+                break
         shortener = Shortener(text, elements)
         for entity, metadata in deadline.checking(zip(entities, whole, strict=True), at_once=1):
             entity.metadata = metadata.shortened(shortener)
@@ -290,14 +298,25 @@ def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, deadl
 
 
 def _drop_last(entity: PageNode, limit: int, labels: Labels) -> int:
-    """Drop the last values of an entity that alone is too long, and return how many."""
+    """Drop the last values of an entity that alone is too long, and return how many.
+
+    Its properties are dropped first, then the rows of its survey, then its names and types.
+    """
+    metadata = entity.metadata or NodeMetadata()
+    dropped = _drop_parts(entity, len(metadata.fields_said), limit, labels)
+    if (survey := entity.survey) is not None:
+        while survey.rows and _size_with_labels([entity], labels) > limit:
+            survey.cut(len(survey.rows) // 2)
+    return dropped + _drop_parts(entity, 0, limit, labels)
+
+
+def _drop_parts(entity: PageNode, least: int, limit: int, labels: Labels) -> int:
+    """Drop the last values of an entity until it fits or so many are left, and return how many."""
     excess = _size_with_labels([entity], labels) - limit
-    if excess <= 0:
-        return 0
     parts = (entity.metadata or NodeMetadata()).parts
     count = len(parts)
-    while excess > 0 and parts:
-        while excess > 0 and parts:
+    while excess > 0 and len(parts) > least:
+        while excess > 0 and len(parts) > least:
             excess -= size_of_field(parts.pop())
         entity.metadata = NodeMetadata.of_parts(parts)
         excess = _size_with_labels([entity], labels) - limit

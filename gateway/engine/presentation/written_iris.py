@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
+from gateway.engine.presentation.edge_survey import EXAMPLES
 from gateway.engine.traversal.topology import Topology
+from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Value
 
 _MOST = 1_000
@@ -38,6 +40,14 @@ def of_evidence(evidence: Evidence) -> Iterator[Iri]:
     for assertion in evidence.assertions:
         yield from assertion.sources
         yield from of_properties(assertion.properties)
+
+
+def of_edge_counts(counts: Iterable[EdgeCounts], *, with_neighbours: bool) -> Iterator[Iri]:
+    """Return those of what could be followed from some nodes."""
+    for row in chain.from_iterable(one.counts for one in counts):
+        yield row.predicate
+        if with_neighbours:
+            yield from row.neighbours[:EXAMPLES]
 
 
 def _of_value(value: Value) -> Iterator[Iri]:
