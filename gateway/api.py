@@ -374,7 +374,7 @@ def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:
         if not is_prefix(name, namespace):
             raise ConfigurationError(
                 f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
-                valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
+                valid="A prefix has no colon, slash, caret or blank, and its namespace is an IRI.",
             )
     return prefixes
 

@@ -243,7 +243,7 @@ def serve(
     ] = None,
     options: Annotated[
         CommonOptions,
-        common("graph", "endpoint", "contact", "store", "file_limits", "profile", "prefix", "verbose"),
+        common("graph", "endpoint", "contact", "store", "file_limits", "profile", "prefix", "shape", "verbose"),
     ],
 ) -> Request:
     """Serve the graph to a language model, over MCP.

@@ -5,6 +5,7 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,6 +26,23 @@ class Answer(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: without what is absent."""
         return self.model_dump(exclude_none=True)
+
+
+@dataclass(slots=True)
+class CompactAnswer:
+    """An answer of any tool in the compact shape (docs/contract.md, "The two shapes of an answer").
+
+    Attributes:
+        written: The answer without its cost.
+        explain: What the call cost; where asked for.
+    """
+
+    written: dict[str, Any]
+    explain: Explain | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.written if self.explain is None else {**self.written, "explain": self.explain.as_json()}
 
 
 class SentQuery(Answer):

@@ -158,7 +158,8 @@ class _Handlers:
         return self._tools != before
 
     def _described(self) -> list[Tool]:
-        return tools.published(self._opener.known_schema(), explain=self._opener.profile.server.explain)
+        server = self._opener.profile.server
+        return tools.published(self._opener.known_schema(), server.shape, explain=server.explain)
 
     def input_schema(self, tool: str) -> dict[str, Any] | None:
         """Return the schema of a tool's arguments; the SDK would list the tools for it, and so wait."""

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gateway.engine.answers import ToolAnswer
+from gateway.engine.answers import CompactAnswer, ToolAnswer
 from gateway.errors import GatewayError
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
@@ -39,13 +39,17 @@ class ToolCaller:
 
     async def answer(
         self, tool: str, arguments: Mapping[str, Any], progress: OnProgress = ignore_progress
-    ) -> ToolAnswer:
+    ) -> ToolAnswer | CompactAnswer:
         """Return the answer of a tool, in the shape that the server sends.
 
         Raises:
             GatewayError: The call failed, whatever the cause; the text is for the caller.
         """
-        return await self.run(tool, lambda gateway: gateway.call(tool, arguments, progress), progress)
+
+        def call(gateway: Gateway) -> Awaitable[ToolAnswer | CompactAnswer]:
+            return gateway.call(tool, arguments, progress, shape=gateway.profile.server.shape)
+
+        return await self.run(tool, call, progress)
 
     async def run(
         self, tool: str, work: Callable[[Gateway], Awaitable[Result]], progress: OnProgress = ignore_progress

@@ -29,8 +29,8 @@ _LONGEST_COMPARED = 20
 """Declared prefixes, and characters of one, that are compared with an undeclared prefix."""
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
-_NAME = re.compile(r"[^\s:]{0,80}")
-"""A prefix that can be written in an ID: short, and without blanks and colons."""
+_NAME = re.compile(r"[^\s:^]{0,80}")
+"""A prefix that can be written in an ID: short, and without blanks, colons, and what marks an incoming edge."""
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
@@ -68,7 +68,7 @@ class PrefixConflict:
 
 def is_prefix(name: str, namespace: str) -> bool:
     """Return whether a name can be a prefix, and its namespace is an IRI."""
-    return is_iri(namespace) and not any(character in name for character in ":/<> ")
+    return is_iri(namespace) and not any(character in name for character in ":/<>^ ")
 
 
 def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, str], list[PrefixConflict]]:

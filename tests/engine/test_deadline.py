@@ -13,6 +13,7 @@ from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.paging import edges_ending, edges_later
+from gateway.engine.presentation.reference_shape import REFERENCE
 from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import NodeMetadata
 from gateway.engine.traversal.topology import paths_to_seeds
@@ -141,7 +142,9 @@ EDGES = [Edge(one, "urn:p", other) for one, other in itertools.pairwise(NODES)]
 
 def window() -> Window:
     metadata = NodeMetadata(properties={"x:n": ["n" * 300]})
-    return Window([PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], [], ending())
+    return Window(
+        [PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], [], REFERENCE, ending()
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.presentation.filters import FilteredTopology
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
-from gateway.engine.presentation.reference_shape import size_of_counts, size_of_part
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.presentation.size_limit import limit_header
 from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
@@ -41,6 +41,7 @@ class HeaderBuilder:
         known: SchemaView,
         warnings: Sequence[str],
         limit: int,
+        shape: Shape,
         deadline: Deadline,
     ) -> Header:
         """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
@@ -61,15 +62,15 @@ class HeaderBuilder:
             summary=TermSummary((), ()),
         )
         # Types and predicates take a third of the room at most, with their labels.
-        room = (limit - size_of_counts(header)) // 3
+        room = (limit - shape.size_of_counts(header)) // 3
         types = _types(topology, known, deadline)
         predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
         for count in _LISTED:
             header.summary = self._summary(types, predicates, count)
             listed = len(header.summary.types) + len(header.summary.predicates)
-            if size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
+            if shape.size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
                 break
-        limit_header(header, limit * 3 // 4)
+        limit_header(header, limit * 3 // 4, shape)
         return header
 
     def _summary(self, types: Counter[str], predicates: Counter[Iri], count: int) -> TermSummary:

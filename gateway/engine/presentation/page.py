@@ -1,12 +1,12 @@
 """The typed page that the engine ends in: what an answer says, in no wire format.
 
-Modules that write a page are pure functions of it; `reference_shape` is one.
+Modules that write a page are pure functions of it: `reference_shape` and `compact_shape`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar, get_args
 
 from gateway.engine.answers import Match
@@ -51,7 +51,8 @@ class _PageItem(Generic[Metadata]):
         unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
         shortened: How many values of the metadata are shortened.
         ids_left_out: How many types and values are left out because no caller could send their IDs back.
-        size: Bytes that it takes; None until it is measured.
+        size: Bytes that it takes by itself; None until it is measured.
+        frame: Bytes that it takes beside these, among those before it on the page.
     """
 
     metadata: Metadata | None = None
@@ -61,6 +62,7 @@ class _PageItem(Generic[Metadata]):
     shortened: int = 0
     ids_left_out: int = 0
     size: int | None = None
+    frame: int = 0
 
     def shorten(self, shortener: Shortener) -> None:
         """Shorten the texts and lists of its metadata."""
@@ -113,6 +115,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
         subject: The ID of its subject.
         predicate: The ID of its predicate.
         object: The ID of its object.
+        is_incoming: Whether its object stands before its subject in the order of nodes.
         omitted_texts: Long texts left out of the metadata, by predicate.
         negations: How many of its assertions deny it.
         assertions: How many assertions it has.
@@ -122,9 +125,15 @@ class PageEdge(_PageItem[EdgeMetadata]):
     subject: str
     predicate: str
     object: str
+    is_incoming: bool = False
     omitted_texts: dict[str, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The IDs of its ends, as they stand in the order of nodes."""
+        return (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
 
     def set_metadata(self, metadata: EdgeMetadata) -> None:
         """Add its evidence."""
@@ -164,6 +173,9 @@ class TermSummary:
     predicates_total: int | None = None
 
 
+NO_TERMS = TermSummary((), ())
+
+
 @dataclass(slots=True)
 class Header:
     """What an answer says about the whole traversal, on each of its pages.
@@ -197,6 +209,10 @@ class Header:
     warnings: list[str]
     summary: TermSummary
     degraded: Degraded = field(default_factory=dict)
+
+    def without_repetition(self) -> Header:
+        """Return what is said of an answer that is all on one page: neither the question nor what the page shows."""
+        return replace(self, seeds=IdList([]), summary=self.summary if self.removed else NO_TERMS)
 
 
 @dataclass(slots=True)

@@ -1,12 +1,12 @@
 """Writes pages as the protocol's reference does: nodes and edges as lists of objects.
 
-No other module knows the keys of this shape. Sizes are those of what it writes. The protocol's keys are bare and every
-other key has a colon, so they cannot collide (docs/contract.md, "Keys of metadata").
+The protocol's keys are bare and every other key has a colon, so they cannot collide (docs/contract.md, "Keys of
+metadata"). What both shapes write alike, the compact one takes from here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -14,7 +14,6 @@ from gateway.engine import messages
 from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
 from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
 from gateway.engine.presentation.page import (
-    AnyPage,
     EntitiesPage,
     EntityPage,
     Header,
@@ -29,12 +28,10 @@ from gateway.engine.presentation.page import (
     SubgraphPage,
     TermSummary,
 )
+from gateway.engine.presentation.shape import Json, Shape, with_prefixes
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
-from gateway.escaping import json_text
 from gateway.graph.values import Basis, NoValue
-from gateway.terms.coined_prefixes import used_in
 
-Json = dict[str, Any]
 Listed = TypeVar("Listed")
 
 
@@ -55,7 +52,7 @@ def intersection_result(page: SubgraphPage) -> IntersectionResult:
 
 def entity_result(page: EntityPage) -> Entity:
     """Return the answer of `describe_entity`."""
-    return Entity.model_validate(_entity_page(page))
+    return Entity.model_validate(entity_page(page))
 
 
 def entities_result(page: EntitiesPage) -> EntitiesResult:
@@ -68,80 +65,39 @@ def search_result(page: SearchPage) -> SearchResult:
     return SearchResult.model_validate(_search_page(page))
 
 
-def size_of(value: Any) -> int:
-    """Return the bytes that a JSON value takes in an answer, the comma after it included."""
-    return len(json_text(value).encode()) + 1
-
-
-def size_of_part(part: AnyPage | Header | TermSummary | PageNode | PageEdge) -> int:
-    """Return the bytes that a page, or a part of a subgraph's page, takes."""
-    return size_of(_WRITERS[type(part)](part))
-
-
-def size_of_counts(header: Header) -> int:
-    """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
-    return size_of(_counts(header))
-
-
-def size_of_hits(hits: Sequence[PageHit]) -> int:
-    """Return the bytes that hits take at most."""
-    return size_of([_hit(hit) for hit in hits])
-
-
-def size_of_entity(entity: PageNode) -> int:
-    """Return the bytes that an entity takes among several."""
-    return size_of(_entity(entity))
-
-
-def size_of_field(metadata: NodeMetadata) -> int:
-    """Return the bytes that metadata of one field or property takes among others."""
-    return size_of(node_metadata(metadata)) - 2
-
-
-def size_of_unanswered(not_found: Sequence[str], failed: Sequence[str]) -> int:
-    """Return the bytes that IDs without an entity take."""
-    return size_of({"not_found": not_found, "failed": failed or None})
-
-
-def size_of_prefixes(parts: Iterable[PageNode | PageHit], coined: Mapping[str, str]) -> int:
-    """Return the bytes that the coined prefixes of entities or hits take."""
-    written = [_hit(part) if isinstance(part, PageHit) else _entity(part) for part in parts] if coined else []
-    used = used_in(json_text(written), coined) if written else {}
-    return size_of({"prefixes": used}) if used else 0
-
-
-def size_of_degraded(step: Step, count: int) -> int:
-    """Return the bytes that the count of one step takes, where it is the first."""
-    return size_of({"degraded": {step: count}})
-
-
 def notation(value: PageValue | PageAssertion) -> str:
     """Return the text by which values that have parts are sorted; their order means nothing, but never changes."""
-    return repr(_assertion(value) if isinstance(value, PageAssertion) else _value(value))
+    return repr(assertion_metadata(value) if isinstance(value, PageAssertion) else _value(value))
 
 
 def _subgraph(page: SubgraphPage) -> Json:
     nodes, edges = [_node(node) for node in page.nodes], [_edge(edge) for edge in page.edges]
-    about = {
+    written = {**_header(page.header), "page": page.place or None, "nodes": nodes, "edges": edges, **paging(page)}
+    return with_prefixes(present(written), page.coined)
+
+
+def paging(page: SubgraphPage) -> Json:
+    """Return what stands after the nodes and edges of a page."""
+    written = {
         "omitted_texts": dict(page.omitted_texts) or None,
         "labels": dict(page.labels) or None,
-        "page": page.place or None,
         "next_offset": page.next_offset,
         "next_edge": page.next_edge,
         "edges_on_later_pages": page.edges_on_later_pages,
         "snapshot": page.snapshot,
         "result_changed": page.is_result_changed or None,
     }
-    return _with_prefixes({**_header(page.header), "nodes": nodes, "edges": edges, **_present(about)}, page.coined)
+    return present(written)
 
 
 def _header(header: Header) -> Json:
     # A node of an intersection has a distance for each seed, so there are no levels.
     extent = {"k": header.hops} if header.levels is None else {"max_hops": header.hops, "levels": list(header.levels)}
-    return {**_counts(header), "schema_summary": _summary(header.summary), **extent}
+    return {**header_counts(header), "schema_summary": term_summary(header.summary), **extent}
 
 
-def _counts(header: Header) -> Json:
+def header_counts(header: Header) -> Json:
+    """Return the seeds and counts of a traversal, and what is missing."""
     missing = header.missing_seeds
     written = {
         "seeds": header.seeds.ids,
@@ -151,35 +107,31 @@ def _counts(header: Header) -> Json:
         "incomplete": [_gap(gap) for gap in header.gaps] or None,
         "removed": dict(header.removed) or None,
         "undecided": dict(header.undecided) or None,
-        "missing_seeds": missing.ids if _is_written(missing) else None,
+        "missing_seeds": missing.ids if is_written(missing) else None,
         "blank_node_edges": header.blank_node_edges or None,
     }
-    return _present(written) | _notes(header.warnings, header.degraded, {})
+    return present(written) | notes(header.warnings, header.degraded, {})
 
 
-def _notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
-    notes = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
-    return {key: note for key, note in notes.items() if note}
-
-
-def _with_prefixes(written: Json, coined: Mapping[str, str]) -> Json:
-    """Tell the coined prefixes that an answer uses, and no others."""
-    used = used_in(json_text(written), coined) if coined else {}
-    return {**written, "prefixes": used} if used else written
+def notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
+    """Return what stands below most answers."""
+    written = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
+    return {key: note for key, note in written.items() if note}
 
 
 def _gap(gap: PageGap) -> Json:
     return {"cause": gap.cause, "count": gap.count, "ids": list(gap.ids), "detail": gap.detail}
 
 
-def _summary(summary: TermSummary) -> Json:
+def term_summary(summary: TermSummary) -> Json:
+    """Return the types and predicates of a traversal."""
     written = {
         "entity_types_found": list(summary.types),
         "predicates_found": list(summary.predicates),
         "entity_types_total": summary.types_total,
         "predicates_total": summary.predicates_total,
     }
-    return _present(written)
+    return present(written)
 
 
 def _node(node: PageNode) -> Json:
@@ -200,10 +152,11 @@ def _edge(edge: PageEdge) -> Json:
     return written
 
 
-def _entity_page(page: EntityPage) -> Json:
+def entity_page(page: EntityPage) -> Json:
+    """Return one entity, flat."""
     said = node_metadata(page.entity.metadata or NodeMetadata())
-    written = {**_identity(page.entity), **said, **_survey(page.entity.survey), "complete": page.complete}
-    return _with_prefixes(written | _notes(page.warnings, page.degraded, page.labels), page.coined)
+    written = {**_identity(page.entity), **said, **survey_fields(page.entity.survey), "complete": page.complete}
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _entities_page(page: EntitiesPage) -> Json:
@@ -211,17 +164,17 @@ def _entities_page(page: EntitiesPage) -> Json:
         "result": [_entity(entity) for entity in page.entities],
         "complete": page.complete,
         "not_found": page.not_found.ids,
-        "failed": page.failed.ids if _is_written(page.failed) else None,
-        "remaining_ids": page.remaining.ids if _is_written(page.remaining) else None,
+        "failed": page.failed.ids if is_written(page.failed) else None,
+        "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
     }
-    return _with_prefixes(_present(written) | _notes(page.warnings, page.degraded, page.labels), page.coined)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _search_page(page: SearchPage) -> Json:
-    hits = [_present(_hit(hit)) for hit in page.hits]
+    hits = [present(_hit(hit)) for hit in page.hits]
     searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
     written = {"result": hits, "complete": page.complete, "searched": searched}
-    return _with_prefixes(written | _notes(page.warnings, page.degraded, page.labels), page.coined)
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _schema_page(page: SchemaPage) -> Json:
@@ -235,16 +188,17 @@ def _schema_page(page: SchemaPage) -> Json:
         "predicates_total": page.predicates_total,
         "counts": dict(page.counts),
         "names": None if page.names is None else list(page.names),
-        "basis": _basis(page.basis),
+        "basis": schema_basis(page.basis),
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
         "tool_usage_notes": messages.TOOL_USAGE_NOTES,
     }
-    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
+    return present(written) | notes(page.warnings, page.degraded, page.labels)
 
 
-def _basis(basis: Basis) -> Json:
+def schema_basis(basis: Basis) -> Json:
+    """Return how a schema was made."""
     read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
     share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
     written = {
@@ -253,7 +207,7 @@ def _basis(basis: Basis) -> Json:
         "sampled_triples": basis.sampled or None,
         "share": None if share is None else float(f"{share:.2g}"),
     }
-    return _present(written)
+    return present(written)
 
 
 def _hit(hit: PageHit) -> Json:
@@ -269,10 +223,11 @@ def _hit(hit: PageHit) -> Json:
 
 def _entity(entity: PageNode) -> Json:
     metadata = node_metadata(entity.metadata or NodeMetadata())
-    return {**_identity(entity), "metadata": metadata, **_survey(entity.survey)}
+    return {**_identity(entity), "metadata": metadata, **survey_fields(entity.survey)}
 
 
-def _survey(survey: EdgeSurvey | None) -> Json:
+def survey_fields(survey: EdgeSurvey | None) -> Json:
+    """Return what could be followed from an entity."""
     if survey is None:
         return {}
     rows = dict(_survey_row(row, survey) for row in survey.rows)
@@ -283,7 +238,7 @@ def _survey(survey: EdgeSurvey | None) -> Json:
         "blank_node_edges": survey.blank_edges or None,
         "edges_failed": survey.failed,
     }
-    return _present(written)
+    return present(written)
 
 
 def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str]]:
@@ -304,34 +259,39 @@ def node_metadata(metadata: NodeMetadata) -> Json:
     if metadata.types:
         written["types"] = list(metadata.types)
     if metadata.descriptions:
-        written["description"] = _one_or_list(metadata.descriptions)
+        written["description"] = one_or_list(metadata.descriptions)
     if metadata.synonyms:
         written["synonyms"] = list(metadata.synonyms)
     if metadata.total_mentions:
-        written["total_mentions"] = _one_or_list(metadata.total_mentions)
+        written["total_mentions"] = one_or_list(metadata.total_mentions)
     said = PageAssertion(False, metadata.confidence, metadata.source_documents, metadata.properties)
-    return written | _assertion(said)
+    return written | assertion_metadata(said)
 
 
 def edge_metadata(metadata: EdgeMetadata) -> Json:
     """Return the metadata of an edge: flat for one assertion, with a list of them for several."""
-    assertions = [_assertion(assertion) for assertion in metadata.assertions]
-    return assertions[0] if metadata.combined is None else {**_assertion(metadata.combined), "assertions": assertions}
+    assertions = [assertion_metadata(assertion) for assertion in metadata.assertions]
+    return (
+        assertions[0]
+        if metadata.combined is None
+        else {**assertion_metadata(metadata.combined), "assertions": assertions}
+    )
 
 
-def _assertion(assertion: PageAssertion) -> Json:
+def assertion_metadata(assertion: PageAssertion) -> Json:
+    """Return what one assertion says."""
     written: Json = {}
     if assertion.negated:
         written["negated"] = True
     if assertion.confidence:
-        written["confidence"] = _one_or_list(assertion.confidence)
+        written["confidence"] = one_or_list(assertion.confidence)
     if assertion.source_documents:
         written["source_documents"] = list(assertion.source_documents)
     return written | _properties(assertion.properties)
 
 
 def _properties(properties: Mapping[str, Sequence[PageValue]]) -> Json:
-    return {key: _one_or_list([_value(value) for value in values]) for key, values in properties.items()}
+    return {key: one_or_list([_value(value) for value in values]) for key, values in properties.items()}
 
 
 def _value(value: PageValue) -> Any:
@@ -347,28 +307,46 @@ def _value(value: PageValue) -> Any:
             return value
 
 
-def _one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
+def one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
     """Return one value as itself and several as a list."""
     return values[0] if len(values) == 1 else list(values)
 
 
-def _present(written: Mapping[str, Any]) -> Json:
+def present(written: Mapping[str, Any]) -> Json:
     """Leave out what is None: no key is ever null."""
     return {key: value for key, value in written.items() if value is not None}
 
 
-def _is_written(listed: IdList) -> bool:
+def is_written(listed: IdList) -> bool:
+    """Return whether a list of IDs has something to say, even if all are left out."""
     return bool(listed.ids or listed.left_out)
 
 
-_WRITERS: Mapping[type, Callable[[Any], Json]] = {
-    PageNode: _node,
-    PageEdge: _edge,
-    Header: _header,
-    TermSummary: _summary,
-    SubgraphPage: _subgraph,
-    EntityPage: _entity_page,
-    EntitiesPage: _entities_page,
-    SearchPage: _search_page,
-    SchemaPage: _schema_page,
-}
+def _set_no_frames(*_: object) -> None:
+    """Each node and edge is an object: it takes nothing beside its own bytes."""
+
+
+REFERENCE = Shape(
+    name="reference",
+    writers={
+        PageNode: _node,
+        PageEdge: _edge,
+        Header: _header,
+        TermSummary: term_summary,
+        SubgraphPage: _subgraph,
+        EntityPage: entity_page,
+        EntitiesPage: _entities_page,
+        SearchPage: _search_page,
+        SchemaPage: _schema_page,
+    },
+    counts=header_counts,
+    hit=_hit,
+    entity=_entity,
+    metadata=node_metadata,
+    smallest_node=25,
+    smallest_edge=45,
+    names_stubs=False,
+    always_summarizes=True,
+    set_frames=_set_no_frames,
+)
+"""The shape of the protocol's reference."""

@@ -15,7 +15,7 @@ from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.reference_shape import size_of, size_of_prefixes, size_of_unanswered
+from gateway.engine.presentation.shape import Shape, size_of, size_of_unanswered
 from gateway.engine.presentation.size_limit import (
     how_many_fit,
     limit_page,
@@ -80,7 +80,7 @@ class EntityDescriber:
         self._labeller = Labeller(store, profile, prefixes)
         self._surveyor = Surveyor(store, profile, prefixes)
 
-    async def one(self, arguments: DescribeEntity, call: Call) -> EntityPage:
+    async def one(self, arguments: DescribeEntity, shape: Shape, call: Call) -> EntityPage:
         """Return one entity, flat.
 
         Raises:
@@ -99,8 +99,8 @@ class EntityDescriber:
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
         coined = self._prefixes.coined_in_answer
-        room -= size_of_prefixes([entity], coined)
-        degraded = shorten_entities([entity], room, labels, call.call_deadline)
+        room -= shape.size_of_prefixes([entity], coined)
+        degraded = shorten_entities([entity], room, labels, shape, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
             entity,
@@ -110,10 +110,10 @@ class EntityDescriber:
             labels=labels.of(mentioned),
             coined=coined,
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
-    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesPage:
+    async def several(self, arguments: DescribeEntities, shape: Shape, call: Call) -> EntitiesPage:
         """Return several entities in the order asked; what is not found or failed is listed apart.
 
         Raises:
@@ -134,9 +134,9 @@ class EntityDescriber:
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
         coined = self._prefixes.coined_in_answer
-        room -= size_of_prefixes(entities, coined)
-        degraded = shorten_entities(entities, room, labels, call.call_deadline)
-        count = how_many_fit(entities, room, labels, call.call_deadline)
+        room -= shape.size_of_prefixes(entities, coined)
+        degraded = shorten_entities(entities, room, labels, shape, call.call_deadline)
+        count = how_many_fit(entities, room, labels, shape, call.call_deadline)
         shown = entities[:count]
         mentioned = MentionedIds.in_nodes(shown)
         page = EntitiesPage(
@@ -150,7 +150,7 @@ class EntityDescriber:
             labels=labels.of(mentioned),
             coined=coined,
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:

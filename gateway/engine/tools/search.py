@@ -13,7 +13,7 @@ from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
-from gateway.engine.presentation.reference_shape import size_of, size_of_hits, size_of_prefixes
+from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
@@ -52,7 +52,7 @@ class EntitySearcher:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def search(self, arguments: SearchEntities, call: Call) -> SearchPage:
+    async def search(self, arguments: SearchEntities, shape: Shape, call: Call) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
 
         Raises:
@@ -91,12 +91,9 @@ class EntitySearcher:
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        fitting = _fitting(
-            [self._hit(one, facts[one.hit.iri], view) for one in shown],
-            limit - _HEAD,
-            labels,
-            self._prefixes.coined_in_answer,
-        )
+        written = [self._hit(one, facts[one.hit.iri], view) for one in shown]
+        coined = self._prefixes.coined_in_answer
+        fitting = _fitting(written, limit - _HEAD, labels, coined, shape)
         page = SearchPage(
             fitting,
             complete=all_read and all(fact.mark.whole for fact in facts.values()),
@@ -106,9 +103,9 @@ class EntitySearcher:
             exhaustive=exhaustive,
             warnings=[*types.warnings, *more, *hits.warnings],
             labels=labels.of(_types(fitting)),
-            coined=self._prefixes.coined_in_answer,
+            coined=coined,
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
     async def _weights(
@@ -213,11 +210,14 @@ def _first_sentence(text: str) -> str:
     return " ".join((end[0] if end else text).split())
 
 
-def _fitting(hits: Sequence[PageHit], limit: int, labels: Labels, coined: Mapping[str, str]) -> list[PageHit]:
+def _fitting(
+    hits: Sequence[PageHit], limit: int, labels: Labels, coined: Mapping[str, str], shape: Shape
+) -> list[PageHit]:
     """Return as many of the first hits as fit into an answer; `found` has the number of all."""
 
     def size() -> int:
-        return size_of_hits(fitting) + size_of(labels.of(_types(fitting))) + size_of_prefixes(fitting, coined)
+        named = size_of(labels.of(_types(fitting)))
+        return shape.size_of_hits(fitting) + named + shape.size_of_prefixes(fitting, coined)
 
     fitting = list(hits)
     while len(fitting) > 1 and size() > limit:

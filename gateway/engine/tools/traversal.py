@@ -9,6 +9,7 @@ from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArgu
 from gateway.engine.presentation.filters import Traversal, resolve
 from gateway.engine.presentation.page import SubgraphPage
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.traversal.breadth_first import HubRule
 from gateway.engine.traversal.redirects import Redirects
@@ -42,7 +43,7 @@ class Traverser:
         """Drop all snapshots."""
         self._snapshots.clear()
 
-    async def page(self, arguments: TraversalArguments, call: Call) -> SubgraphPage:
+    async def page(self, arguments: TraversalArguments, shape: Shape, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
 
         Raises:
@@ -80,7 +81,7 @@ class Traverser:
             self._snapshots.put(question, topology, generation)
         await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
         warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
-        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings), call)
+        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings), shape, call)
 
     def _compare(self) -> None:
         if self._schema_cache.latest is not None:
