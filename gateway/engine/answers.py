@@ -100,7 +100,9 @@ class Node(Answer):
     entity_type: str
     name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
     via: list[list[str]] | None = Field(
-        default=None, description="One shortest path to each seed, this node and the seed included; where asked for."
+        default=None,
+        description="One shortest path to each seed: this node, predicate, node, ..., seed; ^ before a predicate whose "
+        "edge leads against the step.",
     )
     metadata: dict[str, Any] | None = None
 
@@ -126,6 +128,8 @@ class SchemaSummary(Answer):
 
 
 _FRONT = (
+    "only_predicates",
+    "direction",
     "seeds",
     "max_hops",
     "k",
@@ -145,6 +149,10 @@ _FRONT = (
 class Subgraph(Answer):
     """What a traversal and an intersection have in common."""
 
+    only_predicates: list[str] | list[list[str]] | None = Field(
+        default=None, description="The predicates that were followed: no other edges are here, whatever the graph has."
+    )
+    direction: str | None = Field(default=None, description="The direction that was followed; absent: both.")
     seeds: list[str]
     node_count: int = Field(description="Nodes of the whole result, before paging.")
     edge_count: int = Field(description="Edges of the whole result, before paging.")
@@ -152,7 +160,10 @@ class Subgraph(Answer):
     incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
     page: str | None = Field(default=None, description="Which nodes of how many, where there are several pages.")
-    removed: dict[str, int] | None = Field(default=None, description="How many nodes each filter took away.")
+    removed: dict[str, int] | None = Field(
+        default=None,
+        description="How many nodes each filter took away; partial_paths: nodes on no walk through all hops.",
+    )
     undecided: dict[str, int] | None = Field(
         default=None,
         description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "

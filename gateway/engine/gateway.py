@@ -341,7 +341,7 @@ class Gateway:
         seeds: Sequence[str],
         k: int,
         *,
-        via: bool = False,
+        via: bool | None = None,
         progress: Progress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> IntersectionResult:
@@ -350,7 +350,8 @@ class Gateway:
         Args:
             seeds: IDs or IRIs, 2 to 50.
             k: Distance from every seed, 1 to 5.
-            via: Give each node one shortest path to each seed.
+            via: Give each node one shortest path to each seed: True all, False none, None as many as fit in a third of
+                the answer.
             progress: Called after each hop.
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """

@@ -82,9 +82,10 @@ def _header(header: Header) -> Json:
     hops = {"k": header.hops} if header.levels is None else {"max_hops": header.hops}
     seeds = written.pop("seeds")
     question = {"seeds": seeds, **hops} if is_written(header.seeds) else {}
+    followed = {key: written.pop(key, None) for key in ("only_predicates", "direction")}
     # Of one hop, the counts say it all.
     levels = {"levels": list(header.levels)} if header.levels and (question or len(header.levels) > 2) else {}  # noqa: PLR2004
-    return {**question, **written, **levels}
+    return {**present(followed), **question, **written, **levels}
 
 
 def _by_type(nodes: Iterable[PageNode]) -> dict[str, list[Any]]:

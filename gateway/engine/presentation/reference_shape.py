@@ -100,6 +100,8 @@ def header_counts(header: Header) -> Json:
     """Return the seeds and counts of a traversal, and what is missing."""
     missing = header.missing_seeds
     written = {
+        "only_predicates": _lists(header.only_predicates),
+        "direction": header.direction,
         "seeds": header.seeds.ids,
         "node_count": header.node_count,
         "edge_count": header.edge_count,
@@ -111,6 +113,10 @@ def header_counts(header: Header) -> Json:
         "blank_node_edges": header.blank_node_edges or None,
     }
     return present(written) | notes(header.warnings, header.degraded, {})
+
+
+def _lists(followed: Sequence[str] | Sequence[Sequence[str]] | None) -> list[Any] | None:
+    return None if followed is None else [one if isinstance(one, str) else list(one) for one in followed]
 
 
 def notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
