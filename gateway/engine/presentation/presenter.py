@@ -140,12 +140,16 @@ class Presenter:
             return
         room = filtered.limit // 3
         for node in window.deadline.checking(window.nodes):
-            paths = [self._path(node.iri, path) for path in topology.paths.get(node.iri, ())]
-            room -= size_of([" ".join(path) for path in paths])
-            if paths and (arguments.via or room >= 0):
-                node.paths = paths
+            paths = topology.paths.get(node.iri)
+            if paths is not None and not arguments.via:
+                # An edge between two nodes of the answer is shown as such.
+                paths = tuple(path for path in paths if len(path) > 1 or (path and path[0].node not in topology.nodes))
+            written = [self._path(node.iri, path) for path in paths or ()]
+            room -= size_of([" ".join(path) for path in written])
+            if paths is not None and (arguments.via or room >= 0):
+                node.paths = written
             else:
-                node.paths_left_out = len(filtered.topology.traversal.seeds)
+                node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
 
     def _path(self, node: Iri, path: Path) -> list[str]:
         shorten = self._prefixes.shorten
