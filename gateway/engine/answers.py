@@ -78,6 +78,10 @@ Labels = Annotated[
     dict[str, str] | None,
     Field(description="Names of the IDs in this answer that have none beside them, where IDs are opaque."),
 ]
+Prefixes = Annotated[
+    dict[str, str] | None,
+    Field(description="Prefixes that the gateway coined for IDs in this answer."),
+]
 
 
 class Incomplete(Answer):
@@ -96,7 +100,9 @@ class Node(Answer):
     entity_type: str
     name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
     via: list[list[str]] | None = Field(
-        default=None, description="One shortest path to each seed, this node and the seed included; where asked for."
+        default=None,
+        description="One shortest path to each seed: this node, predicate, node, ..., seed; ^ before a predicate whose "
+        "edge leads against the step.",
     )
     metadata: dict[str, Any] | None = None
 
@@ -122,6 +128,8 @@ class SchemaSummary(Answer):
 
 
 _FRONT = (
+    "only_predicates",
+    "direction",
     "seeds",
     "max_hops",
     "k",
@@ -141,6 +149,10 @@ _FRONT = (
 class Subgraph(Answer):
     """What a traversal and an intersection have in common."""
 
+    only_predicates: list[str] | list[list[str]] | None = Field(
+        default=None, description="The predicates that were followed: no other edges are here, whatever the graph has."
+    )
+    direction: str | None = Field(default=None, description="The direction that was followed; absent: both.")
     seeds: list[str]
     node_count: int = Field(description="Nodes of the whole result, before paging.")
     edge_count: int = Field(description="Edges of the whole result, before paging.")
@@ -148,7 +160,10 @@ class Subgraph(Answer):
     incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
     page: str | None = Field(default=None, description="Which nodes of how many, where there are several pages.")
-    removed: dict[str, int] | None = Field(default=None, description="How many nodes each filter took away.")
+    removed: dict[str, int] | None = Field(
+        default=None,
+        description="How many nodes each filter took away; partial_paths: nodes on no walk through all hops.",
+    )
     undecided: dict[str, int] | None = Field(
         default=None,
         description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "
@@ -168,6 +183,7 @@ class Subgraph(Answer):
     edges: list[Edge]
     schema_summary: SchemaSummary
     labels: Labels = None
+    prefixes: Prefixes = None
     edges_on_later_pages: int | None = Field(
         default=None, description="Edges of nodes on this page that stand on later pages."
     )
@@ -272,6 +288,7 @@ class SearchResult(Answer):
     )
     searched: Searched
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
@@ -288,7 +305,7 @@ RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would hav
 BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
 Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
 
-_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels")
+_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
 
 
 class Entity(Answer):
@@ -305,6 +322,7 @@ class Entity(Answer):
     edges_failed: Uncounted = None
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
@@ -337,6 +355,7 @@ class EntitiesResult(Answer):
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(

@@ -41,7 +41,7 @@ from gateway.engine.presentation.reference_shape import (
     survey_fields,
     term_summary,
 )
-from gateway.engine.presentation.shape import Json, Shape, size_of
+from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
 from gateway.expansion import INCOMING, OTHER_TYPES
 
 _NO_COUNT = "?"
@@ -88,7 +88,7 @@ def _subgraph(page: SubgraphPage) -> Json:
         "schema_summary": None if header.summary == NO_TERMS else _summary(header.summary, names),
         **paging(replace(page, labels=names.left)),
     }
-    return present(written)
+    return with_prefixes(present(written), page.coined)
 
 
 def _summary(summary: TermSummary, names: _Names) -> Json:
@@ -102,9 +102,10 @@ def _header(header: Header) -> Json:
     hops = {"k": header.hops} if header.levels is None else {"max_hops": header.hops}
     seeds = written.pop("seeds")
     question = {"seeds": seeds, **hops} if is_written(header.seeds) else {}
+    followed = {key: written.pop(key, None) for key in ("only_predicates", "direction")}
     # Of one hop, the counts say it all.
     levels = {"levels": list(header.levels)} if header.levels and (question or len(header.levels) > 2) else {}  # noqa: PLR2004
-    return {**question, **written, **levels}
+    return {**present(followed), **question, **written, **levels}
 
 
 def _by_type(nodes: Iterable[PageNode], names: _Names) -> dict[str, list[Any]]:
@@ -205,7 +206,7 @@ def _entities_page(page: EntitiesPage) -> Json:
         "failed": page.failed.ids if is_written(page.failed) else None,
         "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
     }
-    return present(written) | notes(page.warnings, page.degraded, names.left)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 
 
 def _prefixes(entities: Iterable[PageNode]) -> dict[str, str]:
@@ -237,7 +238,7 @@ def _search_page(page: SearchPage) -> Json:
         "complete": page.complete,
         "searched": present(searched) or None,
     }
-    return present(written) | notes(page.warnings, page.degraded, names.left)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 
 
 def _hit(hit: PageHit) -> list[str | None]:

@@ -13,6 +13,7 @@ from gateway.engine.presentation.shape import Shape
 from gateway.engine.presentation.size_limit import limit_header
 from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
+from gateway.engine.traversal.steering import Steering
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Iri, NodeFacts
@@ -60,6 +61,8 @@ class HeaderBuilder:
             blank_node_edges=topology.blank_edges,
             warnings=list(warnings),
             summary=TermSummary((), ()),
+            only_predicates=self._followed(traversal.steering),
+            direction=None if arguments.direction == "both" else arguments.direction,
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
@@ -81,8 +84,15 @@ class HeaderBuilder:
             len(predicates) if len(predicates) > count else None,
         )
 
+    def _followed(self, steering: Steering) -> Sequence[str] | Sequence[Sequence[str]] | None:
+        lists = [
+            [f"{'^' * one.is_inverse}{self._prefixes.shorten(one.predicate)}" for one in followed]
+            for followed in steering.lists
+        ]
+        return lists if steering.is_listed else lists[0] or None
+
     def _gap(self, gap: Gap) -> PageGap:
-        ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
+        ids = [self._prefixes.shorten(iri) for iri in sorted(gap.ids, key=self._prefixes.declared_form)]
         detail = gap.detail
         if gap.degrees:
             degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}

@@ -49,6 +49,9 @@ class MentionedIds:
         )
         on_page = {node.id for node in nodes}
         mentioned.add_nodes(nodes)
+        for followed in header.only_predicates or ():
+            names = [followed] if isinstance(followed, str) else followed
+            mentioned.predicates.update(name.removeprefix("^") for name in names)
         for edge in edges:
             mentioned.predicates.add(edge.predicate)
             # The other end of an edge may be on an earlier page.
@@ -68,7 +71,9 @@ class MentionedIds:
         """Add the IDs that nodes mention; those that have a name need no other."""
         for node in nodes:
             self.nodes.add(node.entity_type)
-            self.nodes.update(chain.from_iterable(node.paths))
+            for path in node.paths:
+                self.nodes.update(path[::2])
+                self.predicates.update(step.removeprefix("^") for step in path[1::2])
             name = node.name
             if (metadata := node.metadata) is not None:
                 self._add_values(metadata.types)

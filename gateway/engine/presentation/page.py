@@ -84,7 +84,9 @@ class PageNode(_PageItem[NodeMetadata]):
         id: Its canonical ID.
         entity_type: The ID of its type, or the word that stands for none.
         name: Its name, where stubs carry names.
-        paths: Paths to the seeds, as IDs.
+        paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
+            against the step, and that of the node.
+        paths_left_out: How many paths are not shown, to save room or time.
         survey: What could be followed from it; None where that was not asked for.
     """
 
@@ -93,6 +95,7 @@ class PageNode(_PageItem[NodeMetadata]):
     entity_type: str
     name: str | None = None
     paths: Sequence[Sequence[str]] = ()
+    paths_left_out: int = 0
     survey: EdgeSurvey | None = None
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
@@ -194,6 +197,9 @@ class Header:
         warnings: What a reader should know.
         summary: The types and predicates, whatever the filters.
         degraded: What is left out to save room, or because it could not be fetched.
+        only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
+            one a hop or seed; None for all.
+        direction: The direction that was followed; None for both.
     """
 
     seeds: IdList
@@ -209,6 +215,8 @@ class Header:
     warnings: list[str]
     summary: TermSummary
     degraded: Degraded = field(default_factory=dict)
+    only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
+    direction: str | None = None
 
     def without_repetition(self) -> Header:
         """Return what is said of an answer that is all on one page: neither the question nor what the page shows."""
@@ -231,6 +239,7 @@ class SubgraphPage:
         edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
         snapshot: A hash of the whole answer; None where this page is all of it.
         is_result_changed: Whether the caller's snapshot is another one.
+        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     header: Header
@@ -244,6 +253,7 @@ class SubgraphPage:
     edges_on_later_pages: int | None = None
     snapshot: str | None = None
     is_result_changed: bool = False
+    coined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -260,12 +270,14 @@ class _Page:
         warnings: What a reader should know.
         labels: Names of IDs, where IDs are opaque.
         degraded: What is left out to save room, or because it could not be fetched.
+        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     complete: bool
     warnings: list[str]
     labels: Mapping[str, str]
     degraded: Degraded = field(default_factory=dict)
+    coined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

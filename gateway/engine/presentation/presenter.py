@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from gateway.engine import messages
+from gateway.engine.arguments import IntersectSubgraphs
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
 from gateway.engine.presentation.paging import edges_ending, edges_later, fitting
-from gateway.engine.presentation.shape import Shape
+from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
-from gateway.engine.traversal.topology import Topology
+from gateway.engine.traversal.topology import Path, Topology
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -63,6 +66,7 @@ class Presenter:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
+        self._prefixes.coin(written_iris.of_topology(traversal.topology, traversal.arguments.offset))
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
@@ -72,6 +76,7 @@ class Presenter:
                 )
                 room = filtered.limit - shape.size_of_part(_shown(header, shape))
                 window = self._window(filtered, room)
+                self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
@@ -126,8 +131,30 @@ class Presenter:
             shorten(node),
             filtered.known.chooser.shown(facts),
             name=facts.name[:LONGEST_LABEL] if facts.name else None,
-            paths=[[shorten(step) for step in path] for path in topology.paths.get(node, ())],
         )
+
+    def _add_paths(self, window: Window, filtered: _Filtered) -> None:
+        """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
+        arguments, topology = filtered.topology.traversal.arguments, filtered.topology.whole
+        if not isinstance(arguments, IntersectSubgraphs) or arguments.via is False:
+            return
+        room = filtered.limit // 3
+        for node in window.deadline.checking(window.nodes):
+            paths = topology.paths.get(node.iri)
+            if paths is not None and not arguments.via:
+                # An edge between two nodes of the answer is shown as such.
+                paths = tuple(path for path in paths if len(path) > 1 or (path and path[0].node not in topology.nodes))
+            written = [self._path(node.iri, path) for path in paths or ()]
+            room -= size_of([" ".join(path) for path in written])
+            if paths is not None and (arguments.via or room >= 0):
+                node.paths = written
+            else:
+                node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
+
+    def _path(self, node: Iri, path: Path) -> list[str]:
+        shorten = self._prefixes.shorten
+        steps = ((f"{'^' * step.is_inverse}{shorten(step.predicate)}", shorten(step.node)) for step in path)
+        return [shorten(node), *chain.from_iterable(steps)]
 
     def _bare(self, edge: Edge, later: Iri) -> PageEdge:
         """Return an edge without metadata, given which of its ends comes later in the order of nodes."""
@@ -142,7 +169,11 @@ class Presenter:
         if not (is_whole := window.size <= room):
             # Names are asked for only where they may be shown.
             window.cut(room)
-        nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
+        nodes = [
+            node
+            for node in window.nodes
+            if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+        ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if self._names_stubs(filtered.shape):
             detailed = {node.iri for node in nodes} if is_whole else frozenset()
@@ -156,6 +187,8 @@ class Presenter:
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        said = (written_iris.of_properties(description.properties) for description in described.values())
+        self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
         for node in window.deadline.checking(nodes, at_once=1):
             self._describe(node, described[node.iri], facts[node.iri], filtered.known)
         for edge in window.deadline.checking(edges, at_once=1):
@@ -198,6 +231,7 @@ class Presenter:
             window.shrink(room, names_on_stubs=self._names_stubs(shape))
             window.cut(room)
             page = _page(window, header, labels, filtered)
+            page.coined = self._prefixes.coined_in_answer
             excess = shape.size_of_part(page) - limit
             if excess <= 0:
                 return page

@@ -101,6 +101,7 @@ class Window:
             "ids_left_out": sum(item.ids_left_out for item in items),
             "precision_failed": sum(item.unrefined and not item.is_reduced for item in items),
             "metadata_failed": sum(item.failed for item in items),
+            "paths_left_out": sum(node.paths_left_out for node in self.nodes),
         }
         return {step: count for step, count in steps.items() if count}
 

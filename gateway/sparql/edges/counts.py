@@ -16,9 +16,6 @@ from gateway.sparql.results.rows import Row
 _HUBS = 10
 """Nodes in one query: each has many edges, and all of them are counted."""
 
-_FIRST_NEIGHBOUR = {"out": "object", "in": "subject"}
-"""For each direction the variable that has the first neighbour."""
-
 
 class EdgeCountReader:
     """Counts edges by predicate and direction."""
@@ -39,15 +36,12 @@ class EdgeCountReader:
 def _read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, EdgeCounts]:
     counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
     blank = dict.fromkeys(batch, 0)
-    by_kind: dict[str, list[Row]] = {"out": [], "in": [], "blank": []}
-    for row, written in zip(rows, literal("kind")(rows), strict=True):
-        if written.value not in by_kind:
+    columns = iri("n"), iri("p"), literal("kind"), integer("count"), literal("first")
+    for node, predicate, kind, count, first in read(rows, *columns):
+        if kind.value == "blank":
+            blank[node] += count
+        elif kind.value in {"out", "in"}:
+            counts[node].append(EdgeCount(predicate, kind.value == "in", count, (first.value,)))
+        else:
             raise UnexpectedRows
-        by_kind[written.value].append(row)
-    for kind, other in _FIRST_NEIGHBOUR.items():
-        columns = iri("n"), iri("p"), integer("count"), literal(other)
-        for node, predicate, count, first in read(by_kind[kind], *columns):
-            counts[node].append(EdgeCount(predicate, kind == "in", count, (first.value,)))
-    for node, count in read(by_kind["blank"], iri("n"), integer("count")):
-        blank[node] += count
     return {node: EdgeCounts(in_order(found), blank[node], mark=mark) for node, found in counts.items()}

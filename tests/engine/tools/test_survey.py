@@ -105,6 +105,32 @@ async def test_a_hub_is_counted_by_the_endpoint_with_one_neighbour_a_row() -> No
     assert answer["complete"] is True
 
 
+async def test_the_edges_of_all_entities_are_read_by_one_query() -> None:
+    asked = []
+
+    async def hook(query: str) -> None:
+        asked.append(query)
+
+    turtle = "x:a x:p x:b, [] . x:c x:p x:d . [] x:q x:c ."
+    async with over(Watched(engine(turtle), hook)) as gateway:
+        answer = await gateway.describe_entities(["x:a", "x:c"])
+    assert [(entity.edges, entity.blank_node_edges) for entity in answer.result] == [
+        ({"x:p": [1, "x:b"]}, 1),
+        ({"x:p": [1, "x:d"]}, 1),
+    ]
+    assert sum("?s ?p ?o" in query.partition("WHERE")[0] for query in asked) == 1
+
+
+async def test_blank_nodes_take_no_room_from_edges() -> None:
+    blank = " ".join(f"x:a x:p [ x:number {number} ] ." for number in range(EDGES_READ + 1))
+    few = await described(f"{blank} x:a x:q x:b .")
+    assert few["edges"] == {"x:q": [1, "x:b"]}
+    assert few["blank_node_edges"] == EDGES_READ + 1
+    many = await described(blank + " ".join(f"x:n{number:03} x:q x:a ." for number in range(EDGES_READ + 1)))
+    assert many["edges"] == {"^x:q": [EDGES_READ + 1, "x:n000"]}
+    assert many["blank_node_edges"] == EDGES_READ + 1
+
+
 async def test_all_hubs_of_a_call_are_counted_by_one_query() -> None:
     both = HUB + " ".join(f"x:n{number:03} x:in x:other ." for number in range(EDGES_READ + 1))
     asked = []
