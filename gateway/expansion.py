@@ -5,6 +5,7 @@ It needs no other module, so that a client can copy it. docs/contract.md, "The t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ OTHER = "other"
 """The column of a row that holds what has no column of its own."""
 
 SOURCES = "source_documents"
+
+_COINED = re.compile(r"[A-Za-z]{1,12}_[a-z2-7]{3,52}")
+"""A prefix that the gateway coined; the reference shape tells no others."""
 
 _NO_COUNT = "?"
 _SURVEY = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed")
@@ -148,7 +152,8 @@ def _entities(answer: Mapping[str, Any]) -> Json:
         survey = {key: entity["metadata"].pop(key) for key in _SURVEY if key in entity["metadata"]}
         entities.append({**entity, **survey, "iri": _iri(entity["id"], prefixes)})
     left = {key: value for key, value in answer.items() if key != "prefixes"}
-    return {"not_found": [], **left, "result": entities}
+    coined = {name: namespace for name, namespace in prefixes.items() if _COINED.fullmatch(name)}
+    return {"not_found": [], **left, **({"prefixes": coined} if coined else {}), "result": entities}
 
 
 def _iri(name: str, prefixes: Mapping[str, str]) -> str:

@@ -78,6 +78,10 @@ Labels = Annotated[
     dict[str, str] | None,
     Field(description="Names of the IDs in this answer that have none beside them, where IDs are opaque."),
 ]
+Prefixes = Annotated[
+    dict[str, str] | None,
+    Field(description="Prefixes that the gateway coined for IDs in this answer."),
+]
 
 
 class Incomplete(Answer):
@@ -179,6 +183,7 @@ class Subgraph(Answer):
     edges: list[Edge]
     schema_summary: SchemaSummary
     labels: Labels = None
+    prefixes: Prefixes = None
     edges_on_later_pages: int | None = Field(
         default=None, description="Edges of nodes on this page that stand on later pages."
     )
@@ -283,6 +288,7 @@ class SearchResult(Answer):
     )
     searched: Searched
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
@@ -299,7 +305,7 @@ RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would hav
 BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
 Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
 
-_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels")
+_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
 
 
 class Entity(Answer):
@@ -316,6 +322,7 @@ class Entity(Answer):
     edges_failed: Uncounted = None
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
@@ -348,6 +355,7 @@ class EntitiesResult(Answer):
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(

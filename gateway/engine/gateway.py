@@ -61,6 +61,9 @@ AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
 
+_SCHEMA_WRITINGS = 2
+"""How often an answer about the schema writes each type and predicate: in its list, and with its count."""
+
 OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
 
@@ -110,6 +113,7 @@ class Gateway:
         self._clock = clock
         self._on_record = on_record
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
+        self._schema_cache.on_change(self._coin_for_schema)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
         self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
@@ -367,7 +371,7 @@ class Gateway:
         tally = Tally(tool.arguments.tool, self._clock)
         try:
             # Time outside the other stages counts as presentation.
-            with tally.stage("presentation"):
+            with tally.stage("presentation"), self._prefixes.one_answer():
                 arguments = parse(tool.arguments, given, explain=explain)
                 tally.with_queries = arguments.explain
                 page = await tool.page(arguments, shape, self._call(tally, progress))
@@ -382,6 +386,12 @@ class Gateway:
             limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
+
+    def _coin_for_schema(self) -> None:
+        """Coin prefixes for types and predicates: the answer about the schema writes each of them several times."""
+        view = self._schema_cache.latest
+        terms = () if view is None else (*view.schema.types, *view.schema.predicates)
+        self._prefixes.coin(term.iri for term in terms for _ in range(_SCHEMA_WRITINGS))
 
     def _call(self, tally: Tally, progress: Progress) -> Call:
         limits = self._profile.limits

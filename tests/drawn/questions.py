@@ -104,7 +104,7 @@ def is_wikidata(graph: str) -> bool:
 def profile_for(graph: str) -> Profile:
     """Return the profile under which a graph is asked: without bounds on size, and with time for slow machines."""
     base = load_profile("wikidata-local") if is_wikidata(graph) else Profile()
-    room = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+    room = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000, coined_prefixes=True)
     limits = LimitSettings(deadline_seconds=120, schema_seconds=60, requests=2_000)
     return base.model_copy(update={"size": room, "limits": limits, "prefixes": {}})
 

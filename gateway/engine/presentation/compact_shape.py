@@ -41,7 +41,7 @@ from gateway.engine.presentation.reference_shape import (
     survey_fields,
     term_summary,
 )
-from gateway.engine.presentation.shape import Json, Shape, size_of
+from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
 from gateway.engine.presentation.values import EdgeMetadata, PageAssertion
 from gateway.expansion import INCOMING, OTHER, SOURCES, combined
 
@@ -73,7 +73,7 @@ def _subgraph(page: SubgraphPage) -> Json:
         "schema_summary": None if header.summary == NO_TERMS else term_summary(header.summary),
         **paging(page),
     }
-    return present(written)
+    return with_prefixes(present(written), page.coined)
 
 
 def _header(header: Header) -> Json:
@@ -215,7 +215,7 @@ def _entities_page(page: EntitiesPage) -> Json:
         "failed": page.failed.ids if is_written(page.failed) else None,
         "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
     }
-    return present(written) | notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _prefixes(entities: Iterable[PageNode]) -> dict[str, str]:
@@ -246,7 +246,7 @@ def _search_page(page: SearchPage) -> Json:
         "complete": page.complete,
         "searched": present(searched) or None,
     }
-    return present(written) | notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _hit(hit: PageHit) -> list[str | None]:

@@ -92,7 +92,7 @@ class HeaderBuilder:
         return lists if steering.is_listed else lists[0] or None
 
     def _gap(self, gap: Gap) -> PageGap:
-        ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
+        ids = [self._prefixes.shorten(iri) for iri in sorted(gap.ids, key=self._prefixes.declared_form)]
         detail = gap.detail
         if gap.degrees:
             degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}

@@ -239,6 +239,7 @@ class SubgraphPage:
         edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
         snapshot: A hash of the whole answer; None where this page is all of it.
         is_result_changed: Whether the caller's snapshot is another one.
+        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     header: Header
@@ -252,6 +253,7 @@ class SubgraphPage:
     edges_on_later_pages: int | None = None
     snapshot: str | None = None
     is_result_changed: bool = False
+    coined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -268,12 +270,14 @@ class _Page:
         warnings: What a reader should know.
         labels: Names of IDs, where IDs are opaque.
         degraded: What is left out to save room, or because it could not be fetched.
+        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     complete: bool
     warnings: list[str]
     labels: Mapping[str, str]
     degraded: Degraded = field(default_factory=dict)
+    coined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

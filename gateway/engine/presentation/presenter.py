@@ -8,6 +8,7 @@ from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import IntersectSubgraphs
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
@@ -65,6 +66,7 @@ class Presenter:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
+        self._prefixes.coin(written_iris.of_topology(traversal.topology, traversal.arguments.offset))
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
@@ -138,12 +140,16 @@ class Presenter:
             return
         room = filtered.limit // 3
         for node in window.deadline.checking(window.nodes):
-            paths = [self._path(node.iri, path) for path in topology.paths.get(node.iri, ())]
-            room -= size_of([" ".join(path) for path in paths])
-            if paths and (arguments.via or room >= 0):
-                node.paths = paths
+            paths = topology.paths.get(node.iri)
+            if paths is not None and not arguments.via:
+                # An edge between two nodes of the answer is shown as such.
+                paths = tuple(path for path in paths if len(path) > 1 or (path and path[0].node not in topology.nodes))
+            written = [self._path(node.iri, path) for path in paths or ()]
+            room -= size_of([" ".join(path) for path in written])
+            if paths is not None and (arguments.via or room >= 0):
+                node.paths = written
             else:
-                node.paths_left_out = len(filtered.topology.traversal.seeds)
+                node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
 
     def _path(self, node: Iri, path: Path) -> list[str]:
         shorten = self._prefixes.shorten
@@ -181,6 +187,8 @@ class Presenter:
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        said = (written_iris.of_properties(description.properties) for description in described.values())
+        self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
         for node in window.deadline.checking(nodes, at_once=1):
             self._describe(node, described[node.iri], facts[node.iri], filtered.known)
         for edge in window.deadline.checking(edges, at_once=1):
@@ -223,6 +231,7 @@ class Presenter:
             window.shrink(room, names_on_stubs=self._names_stubs(shape))
             window.cut(room)
             page = _page(window, header, labels, filtered)
+            page.coined = self._prefixes.coined_in_answer
             excess = shape.size_of_part(page) - limit
             if excess <= 0:
                 return page

@@ -28,7 +28,7 @@ from gateway.engine.presentation.page import (
     SubgraphPage,
     TermSummary,
 )
-from gateway.engine.presentation.shape import Json, Shape
+from gateway.engine.presentation.shape import Json, Shape, with_prefixes
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
 from gateway.graph.values import Basis, NoValue
 
@@ -73,7 +73,7 @@ def notation(value: PageValue | PageAssertion) -> str:
 def _subgraph(page: SubgraphPage) -> Json:
     nodes, edges = [_node(node) for node in page.nodes], [_edge(edge) for edge in page.edges]
     written = {**_header(page.header), "page": page.place or None, "nodes": nodes, "edges": edges, **paging(page)}
-    return present(written)
+    return with_prefixes(present(written), page.coined)
 
 
 def paging(page: SubgraphPage) -> Json:
@@ -162,7 +162,7 @@ def entity_page(page: EntityPage) -> Json:
     """Return one entity, flat."""
     said = node_metadata(page.entity.metadata or NodeMetadata())
     written = {**_identity(page.entity), **said, **survey_fields(page.entity.survey), "complete": page.complete}
-    return written | notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _entities_page(page: EntitiesPage) -> Json:
@@ -173,14 +173,14 @@ def _entities_page(page: EntitiesPage) -> Json:
         "failed": page.failed.ids if is_written(page.failed) else None,
         "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
     }
-    return present(written) | notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _search_page(page: SearchPage) -> Json:
     hits = [present(_hit(hit)) for hit in page.hits]
     searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
     written = {"result": hits, "complete": page.complete, "searched": searched}
-    return written | notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _schema_page(page: SchemaPage) -> Json:

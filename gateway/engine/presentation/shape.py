@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from gateway.engine.presentation.page import AnyPage, Header, PageEdge, PageHit,
 from gateway.engine.presentation.values import NodeMetadata
 from gateway.escaping import json_text
 from gateway.settings.profile import ShapeName
+from gateway.terms.coined_prefixes import used_in
 
 Json = dict[str, Any]
 Part = AnyPage | Header | TermSummary | PageNode | PageEdge
@@ -18,6 +19,12 @@ Part = AnyPage | Header | TermSummary | PageNode | PageEdge
 def size_of(value: Any) -> int:
     """Return the bytes that a JSON value takes in an answer, the comma after it included."""
     return len(json_text(value).encode()) + 1
+
+
+def with_prefixes(written: Json, coined: Mapping[str, str]) -> Json:
+    """Return an answer with those of some coined prefixes that it uses."""
+    used = used_in(json_text(written), coined) if coined else {}
+    return {**written, "prefixes": {**written.get("prefixes", {}), **used}} if used else written
 
 
 def size_of_degraded(step: Step, count: int) -> int:
@@ -77,6 +84,13 @@ class Shape:
     def size_of_entity(self, entity: PageNode) -> int:
         """Return the bytes that an entity takes among several."""
         return size_of(self.entity(entity))
+
+    def size_of_prefixes(self, parts: Iterable[PageNode | PageHit], coined: Mapping[str, str]) -> int:
+        """Return the bytes that those of some coined prefixes take that entities or hits use."""
+        if not coined:
+            return 0
+        written = [self.hit(part) if isinstance(part, PageHit) else self.entity(part) for part in parts]
+        return size_of({"prefixes": used_in(json_text(written), coined)})
 
     def size_of_field(self, metadata: NodeMetadata) -> int:
         """Return the bytes that metadata of one field or property takes among others."""

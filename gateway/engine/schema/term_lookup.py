@@ -72,7 +72,7 @@ class TermLookup:
             self._index(word, word)
         for term in terms:
             self._listed[term.iri] = None
-            self._index(prefixes.shorten(term.iri), term.iri)
+            self._index(prefixes.declared_form(term.iri), term.iri)
             self._index(term.iri, term.iri)
             self._index(local_name(term.iri), term.iri)
             if term.label:
@@ -144,7 +144,7 @@ class TermLookup:
         return found | {
             other
             for other, label in further.items()
-            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.shorten(other)), fold(label)}
+            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.declared_form(other)), fold(label)}
         }
 
     def _as_iri(self, name: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeEntities, DescribeEntity, expanded
+from gateway.engine.presentation import written_iris
+from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
@@ -95,6 +98,8 @@ class EntityDescriber:
         room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
+        coined = self._prefixes.coined_in_answer
+        room -= shape.size_of_prefixes([entity], coined)
         degraded = shorten_entities([entity], room, labels, shape, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
@@ -103,6 +108,7 @@ class EntityDescriber:
             warnings=[*notes.warnings, *warnings],
             degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
+            coined=coined,
         )
         limit_page(page, limit, shape)
         return page
@@ -127,6 +133,8 @@ class EntityDescriber:
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
+        coined = self._prefixes.coined_in_answer
+        room -= shape.size_of_prefixes(entities, coined)
         degraded = shorten_entities(entities, room, labels, shape, call.call_deadline)
         count = how_many_fit(entities, room, labels, shape, call.call_deadline)
         shown = entities[:count]
@@ -140,6 +148,7 @@ class EntityDescriber:
             warnings=warnings,
             degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
+            coined=coined,
         )
         limit_page(page, limit, shape)
         return page
@@ -167,15 +176,15 @@ class EntityDescriber:
             survey.name(names)
         return labels
 
-    async def _survey(self, entities: Sequence[PageNode], notes: _Notes, call: Call) -> None:
-        """Add to entities what could be followed from them."""
+    async def _surveys(
+        self, iris: Sequence[Iri], written: Iterable[Iri], notes: _Notes, call: Call
+    ) -> Mapping[Iri, EdgeSurvey]:
+        """Return what could be followed from entities; `written` are the IRIs that the answer writes beside that."""
         with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
-            surveys = await self._surveyor.survey([entity.iri for entity in entities], call)
-        for entity in entities:
-            entity.survey = surveys[entity.iri]
-            entity.ids_left_out += entity.survey.ids_left_out
-        if uncounted := [entity.iri for entity in entities if surveys[entity.iri].failed]:
+            surveys = await self._surveyor.survey(iris, call, written)
+        if uncounted := [iri for iri in iris if surveys[iri].failed]:
             notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
+        return surveys
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
         """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
@@ -193,15 +202,16 @@ class EntityDescriber:
             notes.names_in_doubt = True
             notes.warnings.append(messages.NAME_KEYS_UNKNOWN)
         found: dict[Iri, PageNode | Fault | None] = {}
-        for iri in call.call_deadline.checking(iris, at_once=1):
-            existence = existing.get(iri, _EXISTS)
-            faults = (described[iri].mark.fault, facts[iri].mark.fault, existence.mark.fault)
-            fault = next((fault for fault in faults if fault is not None), None)
-            if fault is not None:
-                found[iri] = fault
-            else:
-                found[iri] = self._entity(iri, facts[iri], described[iri], known) if existence.exists else None
-        await self._survey([entity for entity in found.values() if isinstance(entity, PageNode)], notes, call)
+        for iri in iris:
+            marks = (described[iri].mark, facts[iri].mark, existing.get(iri, _EXISTS).mark)
+            found[iri] = next((mark.fault for mark in marks if mark.fault is not None), None)
+        there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
+        # An ID is written only after everything that an answer writes is known, and prefixes are coined for it.
+        properties = (written_iris.of_properties(described[iri].properties) for iri in there)
+        written = chain(iris, written_iris.of_types(facts.values()), *properties)
+        surveys = await self._surveys(there, written, notes, call)
+        for iri in call.call_deadline.checking(there, at_once=1):
+            found[iri] = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
         return found, notes
 
     async def _notes(
@@ -236,14 +246,17 @@ class EntityDescriber:
             notes.warnings.append(messages.not_here(listed(absent), where))
         return notes
 
-    def _entity(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> PageNode:
+    def _entity(
+        self, iri: Iri, facts: NodeFacts, description: Description, survey: EdgeSurvey, known: SchemaView
+    ) -> PageNode:
         types, named_by = known.chooser.all_of(facts), known.schema.names or ()
         return PageNode(
             iri,
             self._prefixes.shorten(iri),
             known.chooser.shown(facts),
             metadata=self._metadata_builder.node(description.properties, types, named_by),
-            ids_left_out=facts.left_out + description.left_out,
+            ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
+            survey=survey,
         )
 
     async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:

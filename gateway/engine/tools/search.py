@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import SearchEntities
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
@@ -75,6 +77,7 @@ class EntitySearcher:
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
             gone = await self._gone(doubtful, call)
             more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
+        self._prefixes.coin(chain((one.hit.iri for one in shown), written_iris.of_types(facts.values())))
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(messages.entities_gone(len(gone)))
@@ -88,7 +91,9 @@ class EntitySearcher:
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        fitting = _fitting([self._hit(one, facts[one.hit.iri], view) for one in shown], limit - _HEAD, labels, shape)
+        written = [self._hit(one, facts[one.hit.iri], view) for one in shown]
+        coined = self._prefixes.coined_in_answer
+        fitting = _fitting(written, limit - _HEAD, labels, coined, shape)
         page = SearchPage(
             fitting,
             complete=all_read and all(fact.mark.whole for fact in facts.values()),
@@ -98,6 +103,7 @@ class EntitySearcher:
             exhaustive=exhaustive,
             warnings=[*types.warnings, *more, *hits.warnings],
             labels=labels.of(_types(fitting)),
+            coined=coined,
         )
         limit_page(page, limit, shape)
         return page
@@ -204,10 +210,17 @@ def _first_sentence(text: str) -> str:
     return " ".join((end[0] if end else text).split())
 
 
-def _fitting(hits: Sequence[PageHit], limit: int, labels: Labels, shape: Shape) -> list[PageHit]:
+def _fitting(
+    hits: Sequence[PageHit], limit: int, labels: Labels, coined: Mapping[str, str], shape: Shape
+) -> list[PageHit]:
     """Return as many of the first hits as fit into an answer; `found` has the number of all."""
+
+    def size() -> int:
+        named = size_of(labels.of(_types(fitting)))
+        return shape.size_of_hits(fitting) + named + shape.size_of_prefixes(fitting, coined)
+
     fitting = list(hits)
-    while len(fitting) > 1 and shape.size_of_hits(fitting) + size_of(labels.of(_types(fitting))) > limit:
+    while len(fitting) > 1 and size() > limit:
         fitting.pop()
     return fitting
 

@@ -60,7 +60,7 @@ class SteeringReader:
             if warning:
                 warnings[warning] = None
             found |= dict.fromkeys(Followed(one, bare != name) for one in iris)
-        return sorted(found, key=lambda one: (self._prefixes.shorten(one.predicate), one.is_inverse))
+        return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
 
     def _iri(self, name: str) -> Iri | None:
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
 from gateway.engine.traversal.gaps import cause_of
 from gateway.errors import EdgesCapped, Fault
@@ -46,10 +48,17 @@ class Surveyor:
         self._prefixes = prefixes
         self._edges_read = edges_read
 
-    async def survey(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeSurvey]:
-        """Return what could be followed from each node. No fault is raised: it is the node's `failed`."""
+    async def survey(self, nodes: Sequence[Iri], call: Call, written: Iterable[Iri] = ()) -> Mapping[Iri, EdgeSurvey]:
+        """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
+
+        Args:
+            nodes: The nodes.
+            call: The call that asks.
+            written: The IRIs that the answer writes beside the surveys; prefixes are coined for all together.
+        """
         counts = await self._counts(nodes, call)
         few = len(nodes) > WITH_EXAMPLES
+        self._prefixes.coin(chain(written, written_iris.of_edge_counts(counts.values(), with_neighbours=not few)))
         return {node: self._survey(counts[node], few=few) for node in call.call_deadline.checking(nodes, at_once=1)}
 
     async def _counts(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:

@@ -133,7 +133,7 @@ def in_order(
     # Every IRI is placed once: then nodes need no further comparison, and an edge becomes one number, which sorts
     # in half the time of its three texts.
     terms = {*distance, *chain.from_iterable(wanted)}
-    short = {iri: prefixes.shorten(iri) for iri in deadline.checking(terms)}
+    short = {iri: prefixes.declared_form(iri) for iri in deadline.checking(terms)}
     ordered = sorted(short, key=short.__getitem__)
     nodes = {seed: distance[seed] for seed in seeds if seed in distance}
     by_distance: dict[int, list[Iri]] = defaultdict(list)
