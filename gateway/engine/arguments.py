@@ -235,10 +235,10 @@ class BfsQuery(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from; a name is no ID."),
+        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; a name is no ID."),
         _List,
     ]
-    max_hops: Annotated[Hops, Field(description="Distance from any seed.")]
+    max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5.")]
 
 
 class IntersectSubgraphs(TraversalBase):
@@ -248,10 +248,10 @@ class IntersectSubgraphs(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result is near to."),
+        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result is near to, 2 to 50."),
         _List,
     ]
-    k: Annotated[Hops, Field(description="Distance from every seed.")]
+    k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5.")]
     via: Annotated[
         bool | None,
         Field(description="Paths to the seeds: all (true), none (false); else as many as fit."),
@@ -275,7 +275,7 @@ class DescribeEntities(Arguments):
 
     tool = "describe_entities"
 
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities."), _List]
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of entities, 1 to 200."), _List]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 
