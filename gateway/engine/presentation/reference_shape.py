@@ -203,10 +203,16 @@ def _entities_page(page: EntitiesPage) -> Json:
 
 
 def _search_page(page: SearchPage) -> Json:
-    hits = [_present(_hit(hit)) for hit in page.hits]
-    searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
-    written = {"result": hits, "complete": page.complete, "searched": searched}
-    return written | _notes(page.warnings, page.degraded, page.labels)
+    searched = {"how": page.how, "truncated": page.truncated or None, "exhaustive": page.exhaustive}
+    written = {
+        "result": [_present(_hit(hit)) for hit in page.hits],
+        "guesses": [_present(_hit(hit)) for hit in page.guesses] or None,
+        "complete": page.complete,
+        "found": page.found if page.found > len(page.hits) else None,
+        "searched": _present(searched) if page.truncated or not page.exhaustive else None,
+        "next_steps": page.next_steps or None,
+    }
+    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
 
 
 def _schema_page(page: SchemaPage) -> Json:
