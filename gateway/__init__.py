@@ -1,4 +1,8 @@
 """A gateway that lets a language model explore any RDF graph through six BFS-QL tools."""
 
+from gateway.expansion import expand
+
+__all__ = ["PROGRAM", "expand"]
+
 PROGRAM = "bfsql-gateway"
 """The name of the program, of its distribution, and of its folder in the user's cache."""

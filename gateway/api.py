@@ -23,6 +23,7 @@ from typing_extensions import TypeIs
 
 from gateway import resources
 from gateway.cache.store import CachedStore
+from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.cache.stored_schema import FixedContentStore, StoredSchema
 from gateway.engine.gateway import Gateway, OnRecord, drop_record
 from gateway.engine.schema.cache import SchemaStorage
@@ -50,11 +51,12 @@ from gateway.settings.profile import (
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import Record
+from gateway.terms.coined_prefixes import CoinedPrefixes
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
-from gateway.transport.files.stored_graph import open_stored
+from gateway.transport.files.stored_graph import folder_of, open_stored
 from gateway.transport.inprocess import InProcess
 
 # A graph in this process needs neither aiohttp nor rdflib, which take half as long to import as all the rest.
@@ -99,10 +101,12 @@ def open_gateway(
         profile: The name of a built-in profile, the path of a TOML file, or a loaded profile. The default is `local`,
             for the demo graph `demo`.
         prefixes: Namespaces by prefix. They override those of the profile, which override those of the files.
-        store: For files: a folder that stores parsed files, their label index and their schema, for any number of
-            graphs. Files that have changed are parsed again. Without it, files are parsed into memory each time.
-            For an endpoint: the folder of its label index; by default the user's cache directory.
-        keep_schema: Whether to store the schema of an endpoint there, for the next run.
+        store: For files: a folder that stores parsed files, their label index, their schema and the prefixes coined
+            for them, for any number of graphs. Files that have changed are parsed again. Without it, files are parsed
+            into memory each time. For an endpoint: the folder of its label index and of the prefixes coined for it; by
+            default the user's cache directory, and then the prefixes are stored only with `keep_schema`.
+        keep_schema: Whether to store the schema of an endpoint there, for the next run, and the prefixes coined for an
+            endpoint or for files that are not stored.
         contact: Your e-mail address or URL, for the endpoint; overrides that of the profile.
         progress: Called while files load.
         on_record: Called with the cost of each call after it has ended; it must not raise.
@@ -125,8 +129,9 @@ def open_gateway(
     if url:
         graph = _endpoint_graph(url, settings, store, clock, wall_clock, keep_schema=keep_schema)
     else:
-        graph = _loaded_graph(source, settings, store, progress, wall_clock)
-    known = _prefix_map([("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes])
+        graph = _loaded_graph(source, settings, store, progress, wall_clock, keep_schema=keep_schema)
+    sources = [("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes]
+    known = _prefix_map(sources, graph.lasting, coins=graph.profile.size.coined_prefixes)
     return Gateway(
         graph.store, graph.profile, known, clock or time.monotonic, on_record=on_record, storage=graph.storage
     )
@@ -134,12 +139,16 @@ def open_gateway(
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """A graph, the profile in effect, the prefixes that each file declares, and where the gateway stores the schema."""
+    """A graph, the profile in effect, the prefixes that each file declares, and where the gateway stores the schema.
+
+    `lasting` is the folder for what outlives a change of the graph, or None.
+    """
 
     profile: Profile
     store: GraphStore
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
+    lasting: Path | None = None
 
 
 def _endpoint_graph(
@@ -156,7 +165,8 @@ def _endpoint_graph(
     below = store_over(transport, profile, clock or time.monotonic, wall_clock)
     stored = _stored_index(url, profile, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
-    return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage)
+    lasting = stored.folder if keep_schema or store is not None else None
+    return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)
 
 
 def _loaded_graph(
@@ -165,12 +175,28 @@ def _loaded_graph(
     store: str | Path | None,
     progress: Progress | None,
     wall_clock: Clock,
+    *,
+    keep_schema: bool,
 ) -> _Graph:
     profile = profile_in_process(profile)
     graph = _loaded(source, progress, store, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
-    return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes)
+    lasting = graph.lasting or (_lasting_folder(source) if keep_schema else None)
+    return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes, lasting=lasting)
+
+
+def _lasting_folder(source: Source | None) -> Path | None:
+    """Return a folder for graph files that are not stored; None where there can be none."""
+    if source is None or _is_rdflib(source):
+        return None
+    folder = folder_of(_paths(source), default_store())
+    try:
+        check_private(default_store(), folder)
+    except ConfigurationError as error:
+        _log.warning("the coined prefixes are not stored: %s", error)
+        return None
+    return folder
 
 
 def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> GraphStore:
@@ -294,10 +320,14 @@ def _loaded(
         return load_rdflib(source)
     if source is None:
         return load_files([resources.demo_graph()], progress, limits)
-    paths = [Path(source)] if isinstance(source, str | Path) else [Path(entry) for entry in source]
+    paths = _paths(source)
     if store is None or not paths:
         return load_files(paths, progress, limits)
     return open_stored(paths, Path(store), progress, limits)
+
+
+def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
+    return [Path(files)] if isinstance(files, str | Path) else [Path(entry) for entry in files]
 
 
 def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:
@@ -344,13 +374,15 @@ def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:
         if not is_prefix(name, namespace):
             raise ConfigurationError(
                 f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
-                valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
+                valid="A prefix has no colon, slash, caret or blank, and its namespace is an IRI.",
             )
     return prefixes
 
 
-def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]]) -> PrefixMap:
+def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]], folder: Path | None, *, coins: bool) -> PrefixMap:
+    """Return the prefixes of all sources, and where it is wanted others that are coined and stored in a folder."""
     merged, conflicts = merge(sources)
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    return PrefixMap(merged)
+    storage = None if folder is None else StoredPrefixes(folder)
+    return PrefixMap(merged, CoinedPrefixes(merged, storage) if coins else None)

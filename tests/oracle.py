@@ -230,6 +230,148 @@ class Intersection:
     missing: list[str]
 
 
+@dataclass(frozen=True)
+class Steering:
+    """Which edges are followed.
+
+    Attributes:
+        lists: Predicates, `^` before those of incoming edges only; one list for all hops and seeds, or one a hop, or
+            one a seed. An empty list is any predicate.
+        direction: `both`, `out` or `in`, as seen from the node that is expanded.
+        listed: Whether there is one list a hop or a seed.
+    """
+
+    lists: tuple[tuple[str, ...], ...] = ((),)
+    direction: str = "both"
+    listed: bool = False
+
+    def of(self, place: int) -> "Followed":
+        """Return what is followed at a hop, or from a seed."""
+        return Followed(self.lists[place if self.listed else 0], self.direction)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What one list of predicates follows."""
+
+    names: tuple[str, ...]
+    direction: str
+
+    def steps(self, graph: OracleGraph, node: str) -> list[tuple[Edge, str]]:
+        """Return the edges that are followed from a node, each with the node where it leads."""
+        found = []
+        for edge in graph.edges_of(node):
+            out = edge[0] == node and self._follows(edge[1], "out")
+            into = edge[2] == node and self._follows(edge[1], "in")
+            if out or into:
+                found.append((edge, edge[2] if edge[0] == node else edge[0]))
+        return found
+
+    def _follows(self, predicate: str, way: str) -> bool:
+        if way == "in" and "^" + predicate in self.names:
+            return True
+        return self.direction in {"both", way} and (not self.names or predicate in self.names)
+
+
+@dataclass(frozen=True)
+class Steered:
+    """What a steered breadth-first search finds: as `Traversal`.
+
+    Attributes:
+        distance: The nodes, each with the fewest steps of an admitted walk to it.
+        edges: The edges that were followed; with a list a hop, those on a walk through all hops.
+        partial: Nodes where admitted walks arrive, none of which goes on through all hops.
+        hubs: Nodes that the hub rule left unexpanded.
+    """
+
+    distance: dict[str, int]
+    edges: frozenset[Edge]
+    partial: frozenset[str]
+    hubs: frozenset[str]
+
+
+def steered_bfs(
+    graph: OracleGraph, seeds: Sequence[str], max_hops: int, steering: Steering, max_degree: int | None = None
+) -> Steered:
+    """Search along the edges that a question follows; see `bfs`. All seeds exist."""
+    if steering.listed:
+        return _walks(graph, seeds, max_hops, steering, max_degree)
+    distance, edges, hubs = dict.fromkeys(seeds, 0), set(), set()
+    for hop in range(max_hops):
+        for node in [node for node, at in distance.items() if at == hop]:
+            steps = steering.of(hop).steps(graph, node)
+            if max_degree is not None and node not in seeds and len(steps) > max_degree:
+                hubs.add(node)
+                continue
+            for edge, other in steps:
+                edges.add(edge)
+                distance.setdefault(other, hop + 1)
+    return Steered(distance, frozenset(edges), frozenset(), frozenset(hubs))
+
+
+def _walks(
+    graph: OracleGraph, seeds: Sequence[str], max_hops: int, steering: Steering, max_degree: int | None
+) -> Steered:
+    """Follow every walk, one by one."""
+    distance, hubs = dict.fromkeys(seeds, 0), set()
+    # A walk is the edges so far, and where it is; two that are in the same place go on alike.
+    followed: list[set[tuple[str, Edge, str]]] = []
+    places = set(seeds)
+    for hop in range(max_hops):
+        steps: set[tuple[str, Edge, str]] = set()
+        for node in places:
+            here = steering.of(hop).steps(graph, node)
+            if max_degree is not None and node not in seeds and len(here) > max_degree:
+                hubs.add(node)
+                continue
+            steps |= {(node, edge, other) for edge, other in here}
+        followed.append(steps)
+        places = {other for _, _, other in steps}
+        for node in places:
+            distance.setdefault(node, hop + 1)
+    edges: set[Edge] = set()
+    goals = places
+    for steps in reversed(followed):
+        through = {step for step in steps if step[2] in goals}
+        edges |= {edge for _, edge, _ in through}
+        goals = {node for node, _, _ in through}
+    shown = set(seeds) | {end for edge in edges for end in (edge[0], edge[2])}
+    kept = {node: at for node, at in distance.items() if node in shown}
+    return Steered(kept, frozenset(edges), frozenset(distance) - shown, frozenset(hubs))
+
+
+def steered_intersect(
+    graph: OracleGraph, seeds: Sequence[str], k: int, steering: Steering, max_degree: int | None = None
+) -> Intersection:
+    """Find the nodes within k steered hops of every seed, and the edges among them of any predicate listed."""
+    near = []
+    for place, seed in enumerate(seeds):
+        mine = Steering((steering.lists[place if steering.listed else 0],), steering.direction)
+        near.append(_steered_near(graph, seed, k, mine, max_degree, frozenset(seeds)))
+    nodes = frozenset(set.intersection(*near))
+    listed = {name.removeprefix("^") for names in steering.lists for name in names}
+    every = not all(steering.lists)
+    edges = frozenset(
+        edge for edge in graph.edges if edge[0] in nodes and edge[2] in nodes and (every or edge[1] in listed)
+    )
+    return Intersection(nodes, edges, [])
+
+
+def _steered_near(
+    graph: OracleGraph, seed: str, k: int, steering: Steering, max_degree: int | None, exempt: frozenset[str]
+) -> set[str]:
+    near, frontier = {seed}, {seed}
+    for _ in range(k):
+        found = set()
+        for node in frontier:
+            steps = steering.of(0).steps(graph, node)
+            if max_degree is None or node in exempt or len(steps) <= max_degree:
+                found |= {other for _, other in steps}
+        frontier = found - near
+        near |= frontier
+    return near
+
+
 def bfs(graph: OracleGraph, seeds: Sequence[str], max_hops: int, max_degree: int | None = None) -> Traversal:
     """Search breadth first, along edges in both directions.
 

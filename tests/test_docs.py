@@ -29,6 +29,8 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import STEPS
 from gateway.engine.traversal.gaps import CAUSES
 from gateway.errors import Fault, GatewayError, InputError
+from gateway.server.graph_resources import RESOURCES, TEMPLATES
+from gateway.server.prompts import PROMPTS
 from gateway.settings.load import built_in, load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -132,6 +134,15 @@ PIECES: Final = {
 def answer_of(tool: str) -> type[answers.Answer]:
     hint: type[answers.Answer] = get_type_hints(getattr(Gateway, tool))["return"]
     return hint
+
+
+def test_the_page_for_clients_names_every_resource_and_prompt() -> None:
+    resources = [*(one.uri for one in RESOURCES), *(one.uri_template for one in TEMPLATES)]
+    assert table("docs/clients.md", "resource").names == resources
+    prompts = {row[0]: row[1] for row in table("docs/clients.md", "prompt").rows}
+    assert prompts == {
+        f"`{prompt.name}`": ", ".join(f"`{argument.name}`" for argument in prompt.arguments or ()) for prompt in PROMPTS
+    }
 
 
 def test_the_readme_and_the_page_of_tools_name_all_six_in_their_tables() -> None:

@@ -8,7 +8,8 @@ from typing import Final
 
 import pytest
 
-from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, HubRule
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
+from gateway.engine.traversal.node_expander import HubRule, NodeExpander
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import LimitSettings
@@ -75,7 +76,8 @@ async def asked(engine: Column, nodes: Sequence[str], profile: Profile) -> list[
         async with two:
             deadline = Deadline.after(limits.deadline_seconds)
             call = Call(deadline, limits.requests, limits.rows, limits.nodes)
-            return await BreadthFirstSearch(store, [[node]], 2, HubRule(), call).run()
+            expander = NodeExpander(store, HubRule(), call, [node])
+            return await BreadthFirstSearch(store, [[node]], 2, expander, call).run()
 
     try:
         return await asyncio.gather(*map(search, nodes))

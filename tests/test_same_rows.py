@@ -245,17 +245,18 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
                 for node, (rule, after) in there.in_turn([*itertools.product(there.rules, ([], [middle]))])
             ]
         ),
-        "edges_capped": there.steered(there.bounded),
+        "edges_capped": _with_blank_nodes(there.steered(there.bounded)),
         **_about_edges(there),
         **_about_values(there),
         "evidence/in_use": once,
         "existing": about,
         "subjects": about,
         "lateral/degrees": there.steered(counted),
-        "lateral/edges_capped": there.steered(there.bounded),
+        "lateral/edges_capped": _with_blank_nodes(there.steered(there.bounded)),
         "lateral/probe": once,
         **_about_names(there),
         "neighbours": there.ruled,
+        "predicate_counts": there.ruled,
         "search/every_word": _searches(there),
         "search/exact": [
             {"predicates": names, "forms": forms, **_of_types(given)}
@@ -280,6 +281,12 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         ],
         "search/any_word": _searches(there),
     }
+
+
+def _with_blank_nodes(questions: Sequence[Values]) -> list[Values]:
+    """Return questions with triples of blank nodes, and the first two without them."""
+    with_them: list[Values] = [{**one, "blank_nodes": True} for one in questions]
+    return [*with_them, *({**one, "blank_nodes": False} for one in questions[:2])]
 
 
 def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[Values]]:

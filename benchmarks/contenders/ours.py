@@ -14,7 +14,7 @@ from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
 from gateway.api import connect, store_over
 from gateway.engine.gateway import Gateway
-from gateway.engine.traversal.breadth_first import HubRule
+from gateway.engine.traversal.node_expander import HubRule
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call

@@ -18,6 +18,7 @@ from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
+from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
 from gateway.graph.values import (
     ALL_EDGES,
@@ -180,6 +181,22 @@ class CachedStore(DelegatingStore):
             return self._inner.degrees(nodes, at_most, call, selection=selection)
 
         return await self._single_flight.answers(self._lookup(name, fetch, Degree, cached, store), ids, call)
+
+    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node by predicate and direction."""
+
+        def cached(node: Iri) -> EdgeCounts | None:
+            whole = self._edges_of(node)
+            if whole is None:
+                return cast("EdgeCounts | None", self._memory.get(("edge_counts", node)))
+            # As many neighbours as a query returns: an answer does not depend on what is stored.
+            return EdgeCounts.of(node, whole, neighbours=1)
+
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, EdgeCounts]]:
+            return self._inner.edge_counts(nodes, call)
+
+        lookup = self._lookup("edge_counts", fetch, EdgeCounts, cached)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""

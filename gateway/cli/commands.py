@@ -55,6 +55,12 @@ _ENTITIES: _Texts = {
 _TRAVERSAL: _Texts = {
     "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
     "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
+    "only_predicates": (
+        "NAME",
+        "Follow only edges with this predicate; ^NAME: incoming ones. Repeatable, or JSON: one list a hop or seed.",
+    ),
+    "direction": (None, "Follow edges that leave a node (out), that point to it (in), or both."),
+    "only_node_types": ("TYPE", "Show only nodes of this type, and those on the way to them. Repeatable."),
     "topology_only": (None, "Show only IDs, types and edges."),
     "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
     "min_mentions": ("N", "Remove nodes with fewer mentions."),
@@ -205,8 +211,13 @@ def intersect(
     *,
     hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="Maximum distance to each seed, 1 to 5.")] = 1,
     via: Annotated[
-        bool, typer.Option("--via", help="Show the path from each node to each seed.", show_default=False)
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--via/--no-via",
+            help="Show the paths from all nodes to the seeds, or none. Default: as many as fit.",
+            show_default=False,
+        ),
+    ] = None,
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:
@@ -243,7 +254,7 @@ def serve(
     ] = None,
     options: Annotated[
         CommonOptions,
-        common("graph", "endpoint", "contact", "store", "file_limits", "profile", "prefix", "verbose"),
+        common("graph", "endpoint", "contact", "store", "file_limits", "profile", "prefix", "shape", "verbose"),
     ],
 ) -> Request:
     """Serve the graph to a language model, over MCP.

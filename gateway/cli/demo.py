@@ -61,7 +61,7 @@ def demo() -> None:
 
 
 async def _run(screen: Screen) -> None:
-    server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve"])
+    server = StdioServerParameters(command=sys.executable, args=["-m", "gateway", "serve", "--shape", "reference"])
     failed: GatewayError | OSError | None = None
     async with Client(server) as client:
         try:

@@ -40,7 +40,10 @@ class GraphSource:
         name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
         profile = with_contact(load_profile(name), options.contact)
         files = with_file_limits(profile.files, options.file_limits)
-        self.profile = profile.model_copy(update={"files": files})
+        server = profile.server
+        if options.shape is not None:
+            server = server.model_copy(update={"shape": options.shape})
+        self.profile = profile.model_copy(update={"files": files, "server": server})
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         self._options = options
         self._prefixes = _prefixes(options.prefix or ())

@@ -61,4 +61,4 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
 async def _read_schema(url: str, profile: Profile, options: CommonOptions) -> SchemaResult:
     """Return the schema of an endpoint, read in full; the gateway stores it."""
     async with open_gateway(endpoint=url, profile=profile, store=options.store, keep_schema=True) as gateway:
-        return await known_schema(gateway, {}, explain=False, whole=True)
+        return await known_schema(gateway, gateway.describe_schema, whole=True)

@@ -12,6 +12,18 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 import typer
 
 from gateway.engine.arguments import EXPLAIN, Arguments
+from gateway.settings.profile import ShapeName
+
+
+def _shape_name(value: str | None) -> str | None:
+    """Return a value unchanged if it is the name of a shape.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    if value is not None and value not in get_args(ShapeName):
+        raise typer.BadParameter("it must be compact or reference.")
+    return value
 
 
 def not_empty(value: str | None) -> str | None:
@@ -93,6 +105,15 @@ class CommonOptions:
             "--prefix",
             metavar="NAME=IRI",
             help="Short name for a namespace in IDs. Repeatable.",
+        ),
+    ] = None
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            "--shape",
+            callback=_shape_name,
+            metavar="NAME",
+            help="How answers in JSON are written: compact, or reference (lists of objects). Default: the profile's.",
         ),
     ] = None
     as_json: Annotated[

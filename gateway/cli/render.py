@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,10 +19,12 @@ from gateway.telemetry.record import Record, Sent
 WARNING = "yellow"
 
 _OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
+_EDGES = frozenset({"edges", "edge_rows_total"})
 _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
 
 _STEPS: Mapping[str, tuple[str, str]] = {
+    "examples_left_out": ("Omitted to limit the size of the answer: {} in edges.", "neighbor"),
     "values_shortened": ("Shortened to limit the size of the answer: {} (long texts and lists).", "value"),
     "nodes_as_stubs": ("Omitted to limit the size of the answer: the details of {}.", "node"),
     "edges_bare": ("Omitted to limit the size of the answer: the evidence of {}.", "edge"),
@@ -108,7 +110,7 @@ def _hits(hits: Sequence[SearchHit]) -> RenderableType:
 def entity(answer: Entity) -> RenderableType:
     """Return one entity."""
     written = answer.as_json()
-    record = _entity(written, {key: value for key, value in written.items() if key not in _OWN_KEYS})
+    record = _entity(written, _without(written, _OWN_KEYS))
     return sections([record], [*degraded(answer.degraded), *map(warned, answer.warnings or ())])
 
 
@@ -119,8 +121,9 @@ def entities(answer: EntitiesResult) -> RenderableType:
         ("Failed, try again", answer.failed),
         ("Did not fit, describe separately", answer.remaining_ids),
     ]
+    written = [node.model_dump(exclude_none=True) for node in answer.result]
     return sections(
-        *([_entity(node.model_dump(), node.metadata)] for node in answer.result),
+        *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)})] for own in written),
         [
             *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
             *degraded(answer.degraded),
@@ -129,10 +132,27 @@ def entities(answer: EntitiesResult) -> RenderableType:
     )
 
 
-def _entity(own: Mapping[str, Any], metadata: Mapping[str, Any]) -> RenderableType:
+def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in written.items() if key not in keys}
+
+
+def _entity(own: Mapping[str, Any], said: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
-    rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **metadata}.items()]
+    rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **_without(said, _EDGES)}.items()]
+    if "edges" in said:
+        rows.append(("edges", _edges(said["edges"], said.get("edge_rows_total"))))
     return Group(Unwrapped(title), KeyValues(rows, indent=2))
+
+
+def _edges(edges: Mapping[str, Sequence[int | str]], total: int | None) -> list[str]:
+    """Return what could be followed as lines: predicate, number of edges, and some neighbors."""
+    lines = []
+    for key, (count, *neighbors) in edges.items():
+        more = ["…"] if neighbors and count != len(neighbors) else []
+        shown = ", ".join([*(clean(str(neighbor)) for neighbor in neighbors), *more])
+        lines.append(f"{clean(key)}: {count}" + (f" ({shown})" if shown else ""))
+    left_out = [f"… {counted(total - len(edges), 'more row')}"] if total else []
+    return [*lines, *left_out] or ["none"]
 
 
 def _lines(value: Any) -> list[str]:

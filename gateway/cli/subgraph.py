@@ -53,24 +53,38 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
     return sections(
         _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
         [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
-        _paths(answer),
+        _paths(answer, names),
         names.edges("Edges among them", answer.edges),
         _foot(answer, names, []),
     )
 
 
-def _paths(answer: IntersectionResult) -> list[RenderableType]:
+def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
     """Return the paths between each node and the seeds: one from the first seed to the second, or one to each."""
     lines = []
     for node in answer.nodes:
-        paths = [[clean(step) for step in path] for path in node.via or ()]
+        paths = [*node.via] if node.via and node.id not in answer.seeds else []
         if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
-            paths = [[*reversed(paths[0]), *paths[1][1:]]]
-        for path in paths:
-            if len(path) > 1 and node.id not in answer.seeds:
-                steps = [Text(step, style=ID if step == clean(node.id) else "") for step in path]
-                lines.append(Unwrapped(Text("  ").append_text(Text(" · ", style=_FAINT).join(steps))))
+            paths = [[*_turned(paths[0]), *paths[1][1:]]]
+        lines += [Unwrapped(_path(path, node.id, names)) for path in paths]
     return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
+
+
+def _turned(path: Sequence[str]) -> list[str]:
+    """Return a path from its other end."""
+    turned = list(reversed(path))
+    turned[1::2] = [step.removeprefix("^") if step.startswith("^") else f"^{step}" for step in turned[1::2]]
+    return turned
+
+
+def _path(path: Sequence[str], node: str, names: _Names) -> Text:
+    """Return a path, the node that it explains highlighted."""
+    line = Text.assemble("  ", (clean(path[0]), ID if path[0] == node else ""))
+    for step, other in zip(path[1::2], path[2::2], strict=True):
+        name = names.predicates[step.removeprefix("^")]
+        line.append(f" ← {name} " if step.startswith("^") else f" {name} → ", _PREDICATE)
+        line.append(clean(other), ID if other == node else "")
+    return line
 
 
 class _Names:
@@ -81,8 +95,9 @@ class _Names:
         self.types = short_names(
             {*summary.entity_types_found, *(node.entity_type for node in answer.nodes), _EARLIER}, answer.labels
         )
+        on_paths = {step.removeprefix("^") for node in answer.nodes for path in node.via or () for step in path[1::2]}
         self.predicates = short_names(
-            {*summary.predicates_found, *(edge.predicate for edge in answer.edges)}, answer.labels
+            {*summary.predicates_found, *(edge.predicate for edge in answer.edges), *on_paths}, answer.labels
         )
 
     def name(self, node: Node) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from rich.console import RenderableType
 
@@ -17,11 +17,13 @@ from gateway.cli.screen import ProgressBar, Screen
 from gateway.engine.answers import (
     Answer,
     BfsResult,
+    CompactAnswer,
     EntitiesResult,
     Entity,
     IntersectionResult,
     SchemaResult,
     SearchResult,
+    ToolAnswer,
 )
 from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.engine.gateway import Gateway
@@ -29,6 +31,8 @@ from gateway.errors import GatewayError
 from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.telemetry.record import Record
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer | CompactAnswer)
 
 
 def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool) -> None:
@@ -38,14 +42,19 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     """
     records: list[Record] = []
 
-    async def answer_of(gateway: Gateway, progress: Progress) -> Answer:
+    async def answer_of(gateway: Gateway, progress: Progress) -> ToolAnswer | CompactAnswer:
+        # A person gets the rendering of the reference shape's objects.
+        shape = gateway.profile.server.shape if options.as_json else "reference"
         async with gateway:
             # The store needs them complete: the next run then finds names and schema ready.
             if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
                 await gateway.wait_until_ready(progress)
-            if tool == DescribeSchema.tool:
-                return await known_schema(gateway, arguments, explain=options.explain, whole=whole)
-            return await gateway.call(tool, {**arguments, "explain": options.explain}, progress, explain=True)
+
+            async def ask() -> ToolAnswer | CompactAnswer:
+                given = {**arguments, "explain": options.explain}
+                return await gateway.call(tool, given, progress, explain=True, shape=shape)
+
+            return await (known_schema(gateway, ask, whole=whole) if tool == DescribeSchema.tool else ask())
 
     try:
         with ProgressBar(quiet=options.as_json) as bar:
@@ -62,22 +71,23 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
                 print_explained(Screen(), record)
 
 
-async def known_schema(gateway: Gateway, arguments: Mapping[str, Any], *, explain: bool, whole: bool) -> SchemaResult:
-    """Return the schema; if `whole`, after it is read in full.
+async def known_schema(gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]], *, whole: bool) -> AnyAnswer:
+    """Return the answer of `ask`, a call of `describe_schema`; if `whole`, after the schema is read in full.
 
     Raises:
         GatewayError: No type and no predicate could be read; there is nothing to print.
     """
-    answer = await gateway.describe_schema(**arguments, explain=explain)
-    if whole and not answer.comprehensive:
+    answer = await ask()
+    if whole and not answer.as_json()["comprehensive"]:
         await gateway.wait_for_schema()
-        answer = await gateway.describe_schema(**arguments, explain=explain)
-    if not (answer.comprehensive or answer.entity_types or answer.predicates):
-        raise GatewayError("No type or predicate could be read.", valid=" ".join(answer.warnings or ()))
+        answer = await ask()
+    written = answer.as_json()
+    if not (written["comprehensive"] or written["entity_types"] or written["predicates"]):
+        raise GatewayError("No type or predicate could be read.", valid=" ".join(written.get("warnings", ())))
     return answer
 
 
-def rendered(answer: Answer, arguments: Mapping[str, Any]) -> RenderableType:
+def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> RenderableType:
     """Return the answer of a tool as a person reads it."""
     match answer:
         case SchemaResult():

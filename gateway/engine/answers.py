@@ -5,6 +5,7 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,6 +26,23 @@ class Answer(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: without what is absent."""
         return self.model_dump(exclude_none=True)
+
+
+@dataclass(slots=True)
+class CompactAnswer:
+    """An answer of any tool in the compact shape (docs/contract.md, "The two shapes of an answer").
+
+    Attributes:
+        written: The answer without its cost.
+        explain: What the call cost; where asked for.
+    """
+
+    written: dict[str, Any]
+    explain: Explain | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.written if self.explain is None else {**self.written, "explain": self.explain.as_json()}
 
 
 class SentQuery(Answer):
@@ -60,6 +78,10 @@ Labels = Annotated[
     dict[str, str] | None,
     Field(description="Names of the IDs in this answer that have none beside them, where IDs are opaque."),
 ]
+Prefixes = Annotated[
+    dict[str, str] | None,
+    Field(description="Prefixes that the gateway coined for IDs in this answer."),
+]
 
 
 class Incomplete(Answer):
@@ -78,7 +100,9 @@ class Node(Answer):
     entity_type: str
     name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
     via: list[list[str]] | None = Field(
-        default=None, description="One shortest path to each seed, this node and the seed included; where asked for."
+        default=None,
+        description="One shortest path to each seed: this node, predicate, node, ..., seed; ^ before a predicate whose "
+        "edge leads against the step.",
     )
     metadata: dict[str, Any] | None = None
 
@@ -104,6 +128,8 @@ class SchemaSummary(Answer):
 
 
 _FRONT = (
+    "only_predicates",
+    "direction",
     "seeds",
     "max_hops",
     "k",
@@ -123,6 +149,10 @@ _FRONT = (
 class Subgraph(Answer):
     """What a traversal and an intersection have in common."""
 
+    only_predicates: list[str] | list[list[str]] | None = Field(
+        default=None, description="The predicates that were followed: no other edges are here, whatever the graph has."
+    )
+    direction: str | None = Field(default=None, description="The direction that was followed; absent: both.")
     seeds: list[str]
     node_count: int = Field(description="Nodes of the whole result, before paging.")
     edge_count: int = Field(description="Edges of the whole result, before paging.")
@@ -130,7 +160,10 @@ class Subgraph(Answer):
     incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
     missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
     page: str | None = Field(default=None, description="Which nodes of how many, where there are several pages.")
-    removed: dict[str, int] | None = Field(default=None, description="How many nodes each filter took away.")
+    removed: dict[str, int] | None = Field(
+        default=None,
+        description="How many nodes each filter took away; partial_paths: nodes on no walk through all hops.",
+    )
     undecided: dict[str, int] | None = Field(
         default=None,
         description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "
@@ -150,6 +183,7 @@ class Subgraph(Answer):
     edges: list[Edge]
     schema_summary: SchemaSummary
     labels: Labels = None
+    prefixes: Prefixes = None
     edges_on_later_pages: int | None = Field(
         default=None, description="Edges of nodes on this page that stand on later pages."
     )
@@ -261,9 +295,24 @@ class SearchResult(Answer):
     searched: Searched | None = Field(default=None, description="How it was searched, where names may be missed.")
     next_steps: str | None = Field(default=None, description="What to try, where nothing fits.")
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
+
+
+Followable = Annotated[
+    dict[str, list[int | str]] | None,
+    Field(
+        description='What could be followed: {"predicate name": [number of edges, "neighbor name", ...]}, ^ before an '
+        "incoming predicate; {}: no edges."
+    ),
+]
+RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would have, where some are left out.")]
+BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
+Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
+
+_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
 
 
 class Entity(Answer):
@@ -274,17 +323,22 @@ class Entity(Answer):
     id: str
     entity_type: str
     iri: str
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
     complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as the protocol writes it, the names of what it mentions at the end."""
+        """Return the answer as the protocol writes it: the metadata, then the edges, then names of what it mentions."""
         written = super().as_json()
-        labels = written.pop("labels", None)
-        return written if labels is None else {**written, "labels": labels}
+        last = {key: written.pop(key) for key in _AFTER_METADATA if key in written}
+        return written | last
 
 
 class FullNode(Answer):
@@ -294,6 +348,10 @@ class FullNode(Answer):
     entity_type: str
     iri: str
     metadata: dict[str, Any]
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
 
 
 class EntitiesResult(Answer):
@@ -304,6 +362,7 @@ class EntitiesResult(Answer):
     not_found: list[str] = Field(description="IDs that are not in the graph.")
     failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
     labels: Labels = None
+    prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     remaining_ids: list[str] | None = Field(

@@ -10,7 +10,7 @@ import difflib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, ClassVar, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -66,6 +66,34 @@ def _listed(value: object) -> object:
     return [value] if value else []
 
 
+def _steps(value: object) -> object:
+    """Return a list of names, or a list of lists of names if any of its entries is one."""
+    value = _listed(value)
+    if not isinstance(value, list | tuple):
+        return value
+    entries = [
+        _listed(entry) if isinstance(entry, str) and entry.lstrip().startswith("[") else entry for entry in value
+    ]
+    # A list as JSON is also what the command line gives, as the only text of a list.
+    if len(entries) == 1 and isinstance(value[0], str) and isinstance(entries[0], list):
+        entries = entries[0]
+    if any(isinstance(entry, list | tuple) for entry in entries):
+        return [[] if entry is None else _listed(entry) for entry in entries]
+    return entries
+
+
+_DIRECTIONS = {"outgoing": "out", "outbound": "out", "incoming": "in", "inbound": "in", "any": "both", "all": "both"}
+
+
+def _direction(value: object) -> object:
+    """Return the direction that a word for it means."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower()
+    return _DIRECTIONS.get(word, word)
+
+
+Direction = Literal["both", "out", "in"]
 _Whole = BeforeValidator(_no_truth_value)
 _Text = BeforeValidator(_number_as_text)
 _List = BeforeValidator(_listed)
@@ -77,6 +105,11 @@ Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
 Tokens = Annotated[int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole]
 Id = Annotated[str, Field(max_length=MAX_ID), _Text]
 Names = Annotated[Annotated[list[Id], Field(max_length=200), _List] | None, _NoneIfEmpty]
+Steps = Annotated[
+    Annotated[list[Id | Annotated[list[Id], Field(max_length=200)]], Field(max_length=200), BeforeValidator(_steps)]
+    | None,
+    _NoneIfEmpty,
+]
 
 
 class Arguments(BaseModel):
@@ -128,6 +161,21 @@ class TraversalBase(Arguments):
     predicates: Annotated[
         Names, Field(description="Edges of these predicates come with metadata; the others bare.")
     ] = None
+    only_predicates: Annotated[
+        Steps,
+        Field(
+            description="Follow and show edges of these predicates only; ^p is p incoming. A list of lists: one a hop "
+            "in bfs_query, one a seed in intersect_subgraphs; [] is any."
+        ),
+    ] = None
+    direction: Annotated[
+        Direction,
+        BeforeValidator(_direction),
+        Field(description="Follow edges that leave a node (out), that point to it (in), or both."),
+    ] = "both"
+    only_node_types: Annotated[
+        Names, Field(description="Show nodes of these types only, with seeds and the nodes on the way to them.")
+    ] = None
     topology_only: Annotated[
         bool, Field(description="Only IDs, types and triples: the cheapest survey of a neighborhood.")
     ] = False
@@ -156,7 +204,7 @@ class TraversalBase(Arguments):
     @property
     def names_terms(self) -> bool:
         """Whether a filter names types or predicates."""
-        return bool(self.node_types or self.predicates or self.exclude_node_types)
+        return bool(self.node_types or self.predicates or self.exclude_node_types or self.only_node_types)
 
 
 class TraversalOptions(TypedDict, total=False):
@@ -167,6 +215,9 @@ class TraversalOptions(TypedDict, total=False):
 
     node_types: Sequence[str] | None
     predicates: Sequence[str] | None
+    only_predicates: Sequence[str | Sequence[str]] | None
+    direction: Direction
+    only_node_types: Sequence[str] | None
     topology_only: bool
     exclude_node_types: Sequence[str] | None
     min_mentions: int
@@ -204,7 +255,10 @@ class IntersectSubgraphs(TraversalBase):
         _List,
     ]
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
-    via: Annotated[bool, Field(description="Give each node one shortest path to each seed, as IDs.")] = False
+    via: Annotated[
+        bool | None,
+        Field(description="One shortest path from each node to each seed: all (true), none (false), or as fits."),
+    ] = None
 
 
 TraversalArguments = BfsQuery | IntersectSubgraphs
@@ -337,6 +391,7 @@ _REASONS: Mapping[str, str] = {
     "bool_parsing": "it must be true or false",
     "string_type": "it must be text",
     "list_type": "it must be a list of texts",
+    "literal_error": "it must be {expected}",
 }
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
 from gateway.engine.answers import (
     BfsResult,
+    CompactAnswer,
     EntitiesResult,
     Entity,
     IntersectionResult,
@@ -27,17 +28,19 @@ from gateway.engine.arguments import (
     TraversalOptions,
     parse,
 )
+from gateway.engine.presentation.compact_shape import COMPACT, compact_answer
 from gateway.engine.presentation.explain import explained
 from gateway.engine.presentation.page import AnyPage, SubgraphPage
 from gateway.engine.presentation.reference_shape import (
+    REFERENCE,
     bfs_result,
     entities_result,
     entity_result,
     intersection_result,
     schema_result,
     search_result,
-    size_of,
 )
+from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache, SchemaStorage
 from gateway.engine.tools.description import EntityDescriber
@@ -48,13 +51,18 @@ from gateway.errors import InputError, quoted
 from gateway.graph.call import Call, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, ShapeName
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 
 TypedPage = TypeVar("TypedPage", bound=AnyPage)
-AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer)
+AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
+
+_SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
+
+_SCHEMA_WRITINGS = 2
+"""How often an answer about the schema writes each type and predicate: in its list, and with its count."""
 
 OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
@@ -66,10 +74,10 @@ def drop_record(_: Record) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Tool(Generic[AnyArguments, TypedPage, AnyAnswer]):
-    """How a tool answers: its arguments become a page, and the page is written in a shape."""
+    """How a tool answers: its arguments become a page that fits in a shape, and the page is written."""
 
     arguments: type[AnyArguments]
-    page: Callable[[AnyArguments, Call], Awaitable[TypedPage]]
+    page: Callable[[AnyArguments, Shape, Call], Awaitable[TypedPage]]
     written: Callable[[TypedPage], AnyAnswer]
 
 
@@ -105,6 +113,7 @@ class Gateway:
         self._clock = clock
         self._on_record = on_record
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
+        self._schema_cache.on_change(self._coin_for_schema)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
         self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
@@ -190,6 +199,7 @@ class Gateway:
         """Close the gateway."""
         await self.close()
 
+    @overload
     async def call(
         self,
         tool: str,
@@ -197,7 +207,29 @@ class Gateway:
         progress: Progress = no_progress,
         *,
         explain: bool | None = None,
-    ) -> ToolAnswer:
+        shape: Literal["reference"] = "reference",
+    ) -> ToolAnswer: ...
+
+    @overload
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: ShapeName,
+    ) -> ToolAnswer | CompactAnswer: ...
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: ShapeName = "reference",
+    ) -> ToolAnswer | CompactAnswer:
         """Call a tool by name, with arguments that are not checked yet.
 
         Args:
@@ -205,6 +237,7 @@ class Gateway:
             arguments: The arguments by name.
             progress: Called after each hop of a traversal.
             explain: Whether the argument `explain` is accepted; by default if the profile has `server.explain`.
+            shape: The shape of the answer.
 
         Raises:
             InputError: There is no such tool, or an argument is wrong.
@@ -213,7 +246,12 @@ class Gateway:
         if tool not in self._tools:
             raise InputError(f"There is no tool {quoted(tool)}.")
         accepted = self._profile.server.explain if explain is None else explain
-        answer: ToolAnswer = await self._answer(self._tools[tool], arguments, progress, explain=accepted)
+        chosen = self._tools[tool]
+        if shape == "compact":
+            chosen = replace(chosen, written=compact_answer)
+        answer: ToolAnswer | CompactAnswer = await self._answer(
+            chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape]
+        )
         return answer
 
     async def describe_schema(
@@ -303,7 +341,7 @@ class Gateway:
         seeds: Sequence[str],
         k: int,
         *,
-        via: bool = False,
+        via: bool | None = None,
         progress: Progress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> IntersectionResult:
@@ -312,7 +350,8 @@ class Gateway:
         Args:
             seeds: IDs or IRIs, 2 to 50.
             k: Distance from every seed, 1 to 5.
-            via: Give each node one shortest path to each seed.
+            via: Give each node one shortest path to each seed: True all, False none, None as many as fit in a third of
+                the answer.
             progress: Called after each hop.
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
@@ -326,15 +365,16 @@ class Gateway:
         progress: Progress = no_progress,
         *,
         explain: bool = True,
+        shape: Shape = REFERENCE,
     ) -> AnyAnswer:
         """Return the answer of a call to unchecked arguments, and record its cost however it ends."""
         tally = Tally(tool.arguments.tool, self._clock)
         try:
             # Time outside the other stages counts as presentation.
-            with tally.stage("presentation"):
+            with tally.stage("presentation"), self._prefixes.one_answer():
                 arguments = parse(tool.arguments, given, explain=explain)
                 tally.with_queries = arguments.explain
-                page = await tool.page(arguments, self._call(tally, progress))
+                page = await tool.page(arguments, shape, self._call(tally, progress))
                 answer = tool.written(page)
         except BaseException as error:
             self._on_record(tally.failed(error))
@@ -346,6 +386,12 @@ class Gateway:
             limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
+
+    def _coin_for_schema(self) -> None:
+        """Coin prefixes for types and predicates: the answer about the schema writes each of them several times."""
+        view = self._schema_cache.latest
+        terms = () if view is None else (*view.schema.types, *view.schema.predicates)
+        self._prefixes.coin(term.iri for term in terms for _ in range(_SCHEMA_WRITINGS))
 
     def _call(self, tally: Tally, progress: Progress) -> Call:
         limits = self._profile.limits

@@ -35,6 +35,14 @@ def nothing_said(listed: str, elsewhere: str) -> str:
     return f"Nothing is said here about {listed}; it may be in {elsewhere}."
 
 
+def edges_uncounted(listed: str) -> str:
+    """Return a warning: not all edges of some entities were counted."""
+    return (
+        f"edges_failed: the edges of {listed} could not all be counted, so there may be more. Ask again, or "
+        "follow a predicate that you know with bfs_query."
+    )
+
+
 # --- traversals: seeds ---
 
 
@@ -70,6 +78,38 @@ def seeds_are_types(listed: str, count: int) -> str:
 def missing_seeds(hint: str) -> str:
     """Return a warning about missing seeds whose prefix nobody declared."""
     return f"missing_seeds: {hint}"
+
+
+# --- traversals: steering ---
+
+
+def no_edge_predicate(name: str, shown: str) -> InputError:
+    """Return the error of a predicate that is no edge, and where it is shown instead."""
+    return InputError(
+        f"only_predicates: {name} is no edge in this graph, so it cannot be followed.", valid=f"It is shown {shown}."
+    )
+
+
+AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
+AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
+AS_METADATA = "in the metadata of a node: call describe_entity"
+
+
+def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
+    """Return the error of lists of predicates that are not one a hop, or one a seed."""
+    return InputError(
+        f"{tool}: only_predicates has {lists} list{'s' if lists > 1 else ''}, but there {_are(wanted, each)}.",
+        valid=f"A list of lists has one list for each {each}, and [] for any predicate; a flat list holds for all.",
+    )
+
+
+def _are(count: int, noun: str) -> str:
+    return f"is 1 {noun}" if count == 1 else f"are {count} {noun}s"
+
+
+def other_way(seed: str, followed: str, other: str, count: str) -> str:
+    """Return a warning: a seed has no edge in the direction asked for, and some in the other."""
+    return f"{seed} has no edge by {followed}, but {count} by {other}: ask for that direction."
 
 
 # --- traversals: gaps ---
@@ -116,10 +156,11 @@ def traversal_done(nodes: int, edges: int) -> str:
 
 def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
     """Return the detail of a gap with the degrees of its nodes."""
-    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {_counted(degree)}" for node, degree in degrees)
+    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {counted(degree)}" for node, degree in degrees)
 
 
-def _counted(degree: Degree) -> str:
+def counted(degree: Degree) -> str:
+    """Return a number of edges, with "at least" where they were not all counted."""
     return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
 
 
@@ -410,6 +451,11 @@ def perhaps_unknown_name(argument: str, name: str, kind: str, nearest: str) -> s
         f"{argument}: {name} is no {kind} that is known here or stands in this answer{hint}. "
         "The list of this graph is not comprehensive, so it may exist elsewhere."
     )
+
+
+def absent_term(argument: str, name: str, kind: str, nearest: str) -> str:
+    """Return a warning: the graph, of which all terms are known, does not have an IRI that is asked for."""
+    return f"{argument}: no edge of this graph has the {kind} {name}.{f' Nearest: {nearest}.' if nearest else ''}"
 
 
 def subclasses_unread(argument: str, types: str) -> str:

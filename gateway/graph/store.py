@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 from gateway.graph.call import Call
+from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.values import (
     ALL_EDGES,
     Degree,
@@ -69,6 +70,13 @@ class GraphStore(Protocol):
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
     ) -> Mapping[Iri, Degree]:
         """Return the number of edges of each node, or of those selected, counted up to `at_most` and one more."""
+        ...
+
+    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Return how many edges each node has by predicate and direction, with one neighbour for each count.
+
+        For hubs: the edges are counted where they are, and not read.
+        """
         ...
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
@@ -311,6 +319,7 @@ class DelegatingStore:
 
     edges = _delegated(GraphStore.edges)
     degrees = _delegated(GraphStore.degrees)
+    edge_counts = _delegated(GraphStore.edge_counts)
     reach = _delegated(GraphStore.reach)
     edges_among = _delegated(GraphStore.edges_among)
     existing = _delegated(GraphStore.existing)

@@ -63,6 +63,11 @@ class EdgeSelection:
 ALL_EDGES = EdgeSelection()
 
 
+def other_end(node: Iri, edge: Edge) -> Iri:
+    """Return the end of an edge that is not the node; the node itself for a self loop."""
+    return edge.object if edge.subject == node else edge.subject
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Whether an answer about one ID is whole.

@@ -1,4 +1,4 @@
-"""The MCP server of a gateway: lists the tools, calls them, and returns errors as text that a model can act on.
+"""The MCP server of a gateway: tools, resources, prompts and completions, and errors as text that a model can act on.
 
 It uses the low-level server of the SDK, because the convenience server changes argument names, texts and structured
 content (decision record 0004; docs/notes/mcp.md, "The convenience server").
@@ -6,106 +6,113 @@ content (decision record 0004; docs/notes/mcp.md, "The convenience server").
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import deque
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-import anyio
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.models import InitializationOptions
-from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, SubscriptionBus, ToolsListChanged
-from mcp.shared.exceptions import MCPError
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ServerCapabilities,
     TextContent,
     Tool,
 )
 
 from gateway import PROGRAM
-from gateway.engine.answers import ToolAnswer
 from gateway.engine.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import json_text, printable
-from gateway.server import tool_texts, tools
+from gateway.server import graph_resources, prompts, tool_texts, tools
 from gateway.server.calls import Calls
-from gateway.server.gateway_opener import GatewayOpener
-from gateway.telemetry.tally import Tally
+from gateway.server.change_notifier import ChangeNotifier, Context
+from gateway.server.completions import Completer
+from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
+from gateway.server.tool_caller import ToolCaller
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway
 
 _log = logging.getLogger(__name__)
 
-_UNEXPECTED = (
-    "This gateway has a defect; the details are in its log. Try once more. If it fails again, tell the operator of the "
-    "gateway."
-)
+LIST_SECONDS = 1.0
+"""How long a client waits for the list of tools at most, if the schema is not read yet."""
 
 
 async def build(gateway: Gateway) -> Server[dict[str, Any]]:
     """Return the MCP server of an open gateway, after the schema was read or could not be read."""
     try:
-        await gateway.call("describe_schema", {}, _no_progress)
+        await gateway.call("describe_schema", {}, ignore_progress)
     except Fault as fault:
         _log.warning("the graph cannot be read now: %s", fault)
     opener = GatewayOpener.over(gateway)
-    await opener.gateway(_no_progress)
+    await opener.gateway(ignore_progress)
     return mcp_server(opener)
 
 
-def mcp_server(opener: GatewayOpener, calls: Calls | None = None) -> Server[dict[str, Any]]:
+def mcp_server(
+    opener: GatewayOpener, calls: Calls | None = None, *, list_seconds: float = LIST_SECONDS
+) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that may still be opening.
 
-    It answers `initialize` and `tools/list` at once, with as much of the schema as is known, and notifies its clients
-    when the descriptions of the tools change. Calls wait for the gateway.
+    It answers `initialize` at once, with as much of the schema as is known, and notifies its clients when the
+    descriptions of the tools change. `tools/list` waits a moment for the schema, because some clients list only once.
+    Calls wait for the gateway.
 
-    `calls` limits the calls that run at once; by default as many as `Calls` allows.
+    Args:
+        opener: The gateway.
+        calls: Limits the calls that run at once; by default as many as `Calls` allows.
+        list_seconds: How long `tools/list` waits at most.
     """
-    limited = calls or Calls(opener.profile.limits.deadline_seconds)
-    # Described before a load begins, because both would compete for the interpreter.
-    published = _published(opener)
+    caller = ToolCaller(opener, calls or Calls(opener.profile.limits.deadline_seconds))
     bus = InMemorySubscriptionBus()
-
-    async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=published)
-
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await _call_tool(opener, limited, context, params)
-
+    handlers = _Handlers(opener, caller, list_seconds)
     server = _Server(
         PROGRAM,
         version=_version(),
         title="BFS-QL gateway",
-        instructions=tool_texts.instructions(opener.known_schema(), opener.profile.description),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        instructions=_instructions(opener),
+        get_tool_input_schema=handlers.input_schema,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_resource_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
         on_subscriptions_listen=ListenHandler(bus),
     )
-    notifier = ToolsChangedNotifier(bus)
+    notifier = ChangeNotifier(bus)
     server.add_notification_handler("notifications/initialized", NotificationParams, notifier.add)
 
     def update() -> None:
-        nonlocal published
-        server.instructions = tool_texts.instructions(opener.known_schema(), opener.profile.description)
-        before, published = published, _published(opener)
-        if published != before:
-            notifier.notify()
+        server.instructions = _instructions(opener)
+        notifier.resource_updated(graph_resources.SCHEMA_URI)
+        if handlers.describe_tools():
+            notifier.tools_changed()
 
     opener.on_schema(update)
     return server
 
 
 class _Server(Server[dict[str, Any]]):
-    """A server that announces in the handshake, on every transport, that its list of tools may change."""
+    """A server that announces what may change: the list of tools, and nothing else."""
 
     def create_initialization_options(
         self,
@@ -116,53 +123,98 @@ class _Server(Server[dict[str, Any]]):
         options = notification_options or NotificationOptions(tools_changed=True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> ServerCapabilities:
+        announced = super().get_capabilities(
+            notification_options, experimental_capabilities, extensions, protocol_version=protocol_version
+        )
+        # The SDK announces a change of every list where a client can subscribe to any.
+        for capability in (announced.prompts, announced.resources):
+            if capability is not None:
+                capability.list_changed = False
+        return announced
 
-def _published(opener: GatewayOpener) -> list[Tool]:
-    """Return the tools, described as far as the schema is known now."""
-    return tools.published(opener.known_schema(), explain=opener.profile.server.explain)
+
+class _Handlers:
+    """Answers the requests of clients."""
+
+    def __init__(self, opener: GatewayOpener, caller: ToolCaller, list_seconds: float) -> None:
+        self._opener = opener
+        self._caller = caller
+        self._list_seconds = list_seconds
+        self._completer = Completer(caller)
+        # Described before a load begins, because both would compete for the interpreter.
+        self._tools = self._described()
+
+    def describe_tools(self) -> bool:
+        """Describe the tools as far as the schema is known now, and return whether that changed anything."""
+        before, self._tools = self._tools, self._described()
+        return self._tools != before
+
+    def _described(self) -> list[Tool]:
+        server = self._opener.profile.server
+        return tools.published(self._opener.known_schema(), server.shape, explain=server.explain)
+
+    def input_schema(self, tool: str) -> dict[str, Any] | None:
+        """Return the schema of a tool's arguments; the SDK would list the tools for it, and so wait."""
+        return next((each.input_schema for each in self._tools if each.name == tool), None)
+
+    async def list_tools(self, _context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        if tool_texts.may_list_schema_later(self._opener.known_schema()):
+            await self._opener.wait_for_schema(self._list_seconds)
+        return ListToolsResult(tools=self._tools)
+
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        if params.name not in BY_TOOL:
+            return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
+        try:
+            answer = await self._caller.answer(params.name, params.arguments or {}, _progress_of(context))
+        except GatewayError as error:
+            return _error(str(error))
+        written = answer.as_json()
+        return CallToolResult(
+            content=[TextContent(type="text", text=json_text(written))],
+            structured_content=written,
+        )
+
+    async def list_resources(self, _context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
+        return ListResourcesResult(resources=graph_resources.RESOURCES)
+
+    async def list_resource_templates(
+        self, _context: Context, _params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=graph_resources.TEMPLATES)
+
+    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        return await graph_resources.read(params.uri, self._caller, _progress_of(context))
+
+    async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
+        return ListPromptsResult(prompts=prompts.PROMPTS)
+
+    async def get_prompt(self, _context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        return prompts.prompt_result(params.name, params.arguments or {})
+
+    async def complete(self, _context: Context, params: CompleteRequestParams) -> CompleteResult:
+        return await self._completer.complete(params)
 
 
-async def _no_progress(done: float, total: float, message: str) -> None:
-    """Report to nobody."""
+def _instructions(opener: GatewayOpener) -> str:
+    return tool_texts.instructions(opener.known_schema(), opener.profile.description)
 
 
-async def _call_tool(
-    opener: GatewayOpener, calls: Calls, context: Context, params: CallToolRequestParams
-) -> CallToolResult:
-    if params.name not in BY_TOOL:
-        return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
+def _progress_of(context: Context) -> OnProgress:
+    """Return a function that reports progress to the client of a request."""
 
-    async def progress(done: float, total: float, message: str) -> None:
+    async def report(done: float, total: float, message: str) -> None:
         await context.session.report_progress(done, total, message)
 
-    # The gateway records the calls that reach it; this records the others.
-    unrecorded: Tally | None = Tally(params.name)
-
-    async def answered() -> ToolAnswer:
-        nonlocal unrecorded
-        gateway = await opener.gateway(progress)
-        unrecorded = None
-        return await gateway.call(params.name, params.arguments or {}, progress)
-
-    try:
-        try:
-            answer = await calls.run(answered)
-        except BaseException as error:
-            if unrecorded is not None:
-                unrecorded.failed(error)
-            raise
-    except GatewayError as error:
-        # Not logged above debugging: the text quotes the caller, and the record of the call has the class of the error.
-        _log.debug("%s: %s", params.name, error)
-        return _error(str(error))
-    except Exception:  # noqa: BLE001 - a defect must not reach a model as silence or as a traceback
-        _log.exception("%s failed", params.name)
-        return _error(_UNEXPECTED)
-    written = answer.as_json()
-    return CallToolResult(
-        content=[TextContent(type="text", text=json_text(written))],
-        structured_content=written,
-    )
+    return report
 
 
 def _error(text: str) -> CallToolResult:
@@ -174,48 +226,3 @@ def _version() -> str:
         return version(PROGRAM)
     except PackageNotFoundError:
         return "0"
-
-
-Context = ServerRequestContext[dict[str, Any], Any]
-
-_MOST_SESSIONS = 1_000
-"""The oldest are dropped: the SDK does not report the end of a session."""
-
-_SECONDS = 5.0
-"""For one client, which may have stopped reading."""
-
-
-class ToolsChangedNotifier:
-    """Sends `tools/list_changed` to all clients; the bus reaches those of the era of 2026-07-28, which subscribe."""
-
-    def __init__(self, bus: SubscriptionBus) -> None:
-        self._bus = bus
-        self._sessions: deque[ServerSession] = deque(maxlen=_MOST_SESSIONS)
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def add(self, context: Context, _params: NotificationParams) -> None:
-        """Add the session of a client of the handshake era, which is ready now."""
-        self._sessions.append(context.session)
-
-    def notify(self) -> None:
-        """Notify all clients, in the background."""
-        task = asyncio.get_running_loop().create_task(self._notify())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _notify(self) -> None:
-        await self._bus.publish(ToolsListChanged())
-        for session in list(self._sessions):
-            with anyio.move_on_after(_SECONDS) as scope:
-                try:
-                    await session.send_tool_list_changed()
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError, MCPError) as error:
-                    _log.debug("a client went away: %r", error)
-                    self._remove(session)
-            if scope.cancelled_caught:
-                self._remove(session)
-
-    def _remove(self, session: ServerSession) -> None:
-        # Two notifications at once may find the same client gone.
-        with suppress(ValueError):
-            self._sessions.remove(session)

@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -34,6 +35,10 @@ _PROGRESS_SECONDS = 0.5
 
 _GRACE_SECONDS = 2.0
 """For a load that has to stop: it notices that with the next megabyte."""
+
+
+async def ignore_progress(_done: float, _total: float, _message: str) -> None:
+    """Report to nobody."""
 
 
 class _StoppedError(Exception):
@@ -105,6 +110,13 @@ class GatewayOpener:
         if self._gateway is None:
             raise self._error()
         return self._gateway
+
+    async def wait_for_schema(self, seconds: float) -> None:
+        """Wait until the schema is read as far as it will be, or cannot be, but no longer than some seconds."""
+        with suppress(GatewayError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                gateway = await self.gateway(ignore_progress)
+                await gateway.wait_for_schema()
 
     def known_schema(self) -> SchemaResult | None:
         """Return the schema as it is known now; None if nothing is known."""

@@ -113,14 +113,22 @@ def description(tool: str, schema: SchemaResult | None) -> str:
     return injected if len(injected) <= LIMIT else text
 
 
+def may_list_schema_later(schema: SchemaResult | None) -> bool:
+    """Return whether the description of `bfs_query` may list the schema once more of the graph is read."""
+    return schema is None or (not schema.comprehensive and _is_small(schema))
+
+
+def _is_small(schema: SchemaResult) -> bool:
+    return len(schema.entity_types) <= MOST_TYPES and len(schema.predicates) <= MOST_PREDICATES
+
+
 def _is_small_and_plain(schema: SchemaResult) -> bool:
     return (
         schema.comprehensive
         and len(schema.entity_types) == schema.entity_types_total
         and len(schema.predicates) == schema.predicates_total
         and len(schema.entity_types) + len(schema.predicates) > 0
-        and len(schema.entity_types) <= MOST_TYPES
-        and len(schema.predicates) <= MOST_PREDICATES
+        and _is_small(schema)
         # A model obeys a description: no ID in it may read as text.
         and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
     )

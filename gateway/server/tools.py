@@ -16,6 +16,8 @@ from mcp_types import Tool, ToolAnnotations
 
 from gateway.engine import answers, arguments
 from gateway.server import tool_texts
+from gateway.server.compact_schemas import compact_schema
+from gateway.settings.profile import ShapeName
 
 Json = Any
 
@@ -34,7 +36,7 @@ _EXPLANATION = (answers.Explain.__name__, answers.SentQuery.__name__)
 """Definitions that only `explain` needs."""
 
 
-def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Tool]:
+def published(schema: answers.SchemaResult | None, shape: ShapeName, *, explain: bool) -> list[Tool]:
     """Return the tools, in the order of the protocol, described for this graph as far as its schema is known."""
     schemas = stored_schemas()
     return [
@@ -43,9 +45,10 @@ def published(schema: answers.SchemaResult | None, *, explain: bool) -> list[Too
             title=tool_texts.TOOLS[model.tool].title,
             description=tool_texts.description(model.tool, schema),
             input_schema=_inputs(model, schemas[model.tool]["input"], explain=explain),
-            output_schema=_outputs(schemas[model.tool]["output"], explain=explain),
+            output_schema=compact_schema(model.tool, explain=explain)
+            if shape == "compact"
+            else _outputs(schemas[model.tool]["output"], explain=explain),
             annotations=ToolAnnotations(
-                title=tool_texts.TOOLS[model.tool].title,
                 read_only_hint=True,
                 destructive_hint=False,
                 idempotent_hint=True,

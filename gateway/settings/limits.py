@@ -65,6 +65,11 @@ class SizeSettings(Section):
         default=60,
         description="A longer text on an edge, in characters, is left out as a quote and counted in `omitted_texts`.",
     )
+    coined_prefixes: bool = Field(
+        default=True,
+        description="Whether a namespace without a prefix is given one where an answer would write it [more than a few "
+        "times](tools.md#coined-prefixes).",
+    )
 
     @model_validator(mode="after")
     def _below_the_ceiling(self) -> Self:

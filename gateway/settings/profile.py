@@ -88,8 +88,20 @@ _COUNTED_AT_ONCE = 1_000_000
 """Triples up to which a graph in this process is counted at the first look, which takes a second or two."""
 
 
+ShapeName = Literal["compact", "reference"]
+"""How the nodes and edges of an answer are written."""
+
+
 class ServerSettings(Section):
-    """What clients may do."""
+    """What clients may do, and what answers look like."""
+
+    shape: ShapeName = Field(
+        default="reference",
+        description=(
+            "[The shape of the answers](contract.md#the-two-shapes-of-an-answer): `compact`, or `reference`, which is "
+            "that of the protocol's documents. Python returns objects of the latter."
+        ),
+    )
 
     explain: bool = Field(
         default=False,

@@ -30,7 +30,7 @@ def with_whole_iris(profile: Profile, path: Path) -> Profile:
         if not is_prefix(name, namespace):
             raise ConfigurationError(
                 f"The profile {path} is wrong: the prefix {name!r} = {quoted(namespace)}.",
-                valid="A prefix has no colon, slash or blank, and its namespace is an IRI.",
+                valid="A prefix has no colon, slash, caret or blank, and its namespace is an IRI.",
             )
     reader = _Iris(profile.prefixes, path)
     return profile.model_copy(

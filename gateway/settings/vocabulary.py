@@ -12,6 +12,9 @@ from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, NO
 NAMESPACE_MARK = "*"
 """Ends an entry of `edges.allowed` that means every predicate of a namespace."""
 
+NAMESPACE_ENDS = ("/", "#", NAMESPACE_MARK)
+"""What an entry of `edges.allowed` ends in that means a namespace."""
+
 
 class EdgeSettings(Section):
     """Which triples are edges."""
@@ -58,6 +61,27 @@ class EdgeSettings(Section):
             "[0013](decisions/0013-what-is-evidence-and-what-is-a-node.md)."
         ),
     )
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The predicates that are no edges, whatever the allow-list says."""
+        return tuple(dict.fromkeys((*self.types, *self.excepted, *self.also_excepted, *self.redirects)))
+
+    @property
+    def allowed_predicates(self) -> tuple[str, ...]:
+        """The predicates that the allow-list names one by one."""
+        return tuple(entry for entry in self.allowed if not entry.endswith(NAMESPACE_ENDS))
+
+    @property
+    def allowed_namespaces(self) -> tuple[str, ...]:
+        """How the other predicates begin that the allow-list allows."""
+        return tuple(entry.removesuffix(NAMESPACE_MARK) for entry in self.allowed if entry.endswith(NAMESPACE_ENDS))
+
+    def allows(self, predicate: str) -> bool:
+        """Return whether a triple with this predicate may be an edge."""
+        if predicate in self.excluded:
+            return False
+        return not self.allowed or predicate in self.allowed_predicates or predicate.startswith(self.allowed_namespaces)
 
 
 EvidenceWay = Literal[

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from gateway.errors import QueryRefused
+from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Assertion,
@@ -37,6 +38,17 @@ def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood
     terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
     bad = not_sendable(terms)
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
+
+
+def counts_of(answers: Mapping[Iri, EdgeCounts]) -> Mapping[Iri, EdgeCounts]:
+    """Return counts without the predicates and neighbours that are not sendable."""
+
+    def checked(one: EdgeCounts) -> EdgeCounts:
+        known = [count for count in one.counts if is_sendable(count.predicate)]
+        named = tuple(replace(count, neighbours=tuple(filter(is_sendable, count.neighbours))) for count in known)
+        return replace(one, counts=named, left_out=one.left_out + len(one.counts) - len(known))
+
+    return {node: checked(counts) for node, counts in answers.items()}
 
 
 def on_answers(receive: OnAnswers | None) -> OnAnswers | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
+from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     ALL_EDGES,
@@ -31,6 +32,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import sendable
 from gateway.sparql.all_names import SparqlNameReader
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.counts import EdgeCountReader
 from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.reach import ReachReader
 from gateway.sparql.edges.reader import EdgeReader
@@ -76,6 +78,7 @@ class SparqlStore:
         lateral = LateralProbe(self._client, profile.endpoint)
         self._degrees = DegreeReader(self._client, rule, lateral, facts_batch)
         self._edges = EdgeReader(self._client, rule, lateral, self._degrees, batch)
+        self._edge_counts = EdgeCountReader(self._client, rule)
         self._reach = ReachReader(self._client, rule, batch)
         self.name_predicates = NamePredicates(profile.roles)
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
@@ -105,6 +108,10 @@ class SparqlStore:
     ) -> Mapping[Iri, Degree]:
         """Count the edges of each node, or those selected, up to a bound."""
         return await self._degrees.degrees(ids, at_most, call, selection)
+
+    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node by predicate and direction."""
+        return sendable.counts_of(await self._edge_counts.counts(ids, call))
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""

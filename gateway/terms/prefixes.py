@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
 
 from gateway.errors import QUOTE_LIMIT, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
+from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
 from gateway.terms.iri import MAX_IRI, is_iri
 
 _SHOWN = 8
@@ -27,8 +29,8 @@ _LONGEST_COMPARED = 20
 """Declared prefixes, and characters of one, that are compared with an undeclared prefix."""
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
-_NAME = re.compile(r"[^\s:]{0,80}")
-"""A prefix that can be written in an ID: short, and without blanks and colons."""
+_NAME = re.compile(r"[^\s:^]{0,80}")
+"""A prefix that can be written in an ID: short, and without blanks, colons, and what marks an incoming edge."""
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
@@ -66,7 +68,7 @@ class PrefixConflict:
 
 def is_prefix(name: str, namespace: str) -> bool:
     """Return whether a name can be a prefix, and its namespace is an IRI."""
-    return is_iri(namespace) and not any(character in name for character in ":/<> ")
+    return is_iri(namespace) and not any(character in name for character in ":/<>^ ")
 
 
 def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, str], list[PrefixConflict]]:
@@ -86,9 +88,14 @@ def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, s
 
 
 class PrefixMap:
-    """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly."""
+    """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly.
 
-    def __init__(self, prefixes: Mapping[str, str]) -> None:
+    Args:
+        prefixes: The declared namespaces by prefix.
+        coined: Coins prefixes for other namespaces; None to coin none.
+    """
+
+    def __init__(self, prefixes: Mapping[str, str], coined: CoinedPrefixes | None = None) -> None:
         # A name with a colon is ambiguous with its first part, and callers cannot send back IDs that have blanks or are
         # long.
         self._namespaces = {
@@ -104,26 +111,65 @@ class PrefixMap:
         self._names = best
         self._lengths = sorted({len(namespace) for namespace in best}, reverse=True)
         self._short: BoundedMap[str, str] = BoundedMap(_REMEMBERED_BYTES)
+        self._coined = coined
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """The prefixes by name, sorted."""
-        return dict(sorted(self._namespaces.items()))
+        """The prefixes by name, declared and coined, sorted."""
+        coined = {} if self._coined is None else self._coined.namespaces
+        return dict(sorted({**coined, **self._namespaces}.items()))
 
     def used_by(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the prefixes that some IDs use, sorted."""
         used = {name for name, colon, _ in (text.partition(":") for text in ids) if colon}
         return {name: namespace for name, namespace in self.prefixes.items() if name in used}
 
+    @contextmanager
+    def one_answer(self) -> Iterator[None]:
+        """Write each IRI in one way until the end of the context, whatever other answers coin meanwhile."""
+        if self._coined is None:
+            yield
+        else:
+            with self._coined.one_answer():
+                yield
+
+    @property
+    def coined_in_answer(self) -> Mapping[str, str]:
+        """The coined prefixes with which the answer under way has shortened IRIs, and their namespaces."""
+        return {} if self._coined is None else self._coined.in_answer
+
+    def coin(self, iris: Iterable[str]) -> None:
+        """Coin prefixes where that makes an answer shorter.
+
+        Args:
+            iris: The IRIs that the answer writes, each as often as it does.
+        """
+        if self._coined is not None:
+            self._coined.coin(iri for iri in iris if self._is_whole(iri))
+
     def shorten(self, iri: str) -> str:
-        """Return the canonical ID of an IRI: a CURIE, the IRI, or ``<IRI>`` if that would look like a CURIE."""
+        """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
+        if self._coined is not None and self._is_whole(iri):
+            return self._coined.shortened(iri) or self.declared_form(iri)
+        return self.declared_form(iri)
+
+    def declared_form(self, iri: str) -> str:
+        """Return the ID of an IRI without coined prefixes; orders rest on it, because it never changes.
+
+        That is a CURIE, the IRI, or ``<IRI>`` if that would look like a CURIE.
+        """
         short = self._short.known.get(iri)
         if short is None:
-            short = self._shorten(iri)
+            short = self._declared_form(iri)
             self._short.add(iri, short, getsizeof(iri) + getsizeof(short))
         return short
 
-    def _shorten(self, iri: str) -> str:
+    def _is_whole(self, iri: str) -> bool:
+        """Return whether no declared prefix fits an IRI."""
+        short = self.declared_form(iri)
+        return short == iri or short.startswith("<")
+
+    def _declared_form(self, iri: str) -> str:
         for length in self._lengths:
             name = self._names.get(iri[:length]) if len(iri) > length else None
             if name is not None and len(name) + len(iri) - length < MAX_IRI:
@@ -165,7 +211,7 @@ class PrefixMap:
             iri = text[1:-1]
         else:
             name, colon, local = text.partition(":")
-            namespace = self._namespaces.get(name) if colon else None
+            namespace = self._namespace(name) if colon else None
             iri = text if namespace is None else namespace + local
         if len(iri) > MAX_IRI:
             raise InputError(
@@ -173,6 +219,8 @@ class PrefixMap:
                 valid=f"An ID means an IRI of {MAX_IRI} characters at most.",
             )
         if not is_iri(iri):
+            if looks_coined(iri.partition(":")[0]):
+                raise _forgotten(iri)
             names = [f"{name}:" for name in sorted(self._namespaces) if name]
             known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             raise InputError(
@@ -181,6 +229,10 @@ class PrefixMap:
                 next_step="Call search_entities to find the ID of a name.",
             )
         return iri
+
+    def _namespace(self, name: str) -> str | None:
+        declared = self._namespaces.get(name)
+        return self._coined.namespace(name) if declared is None and self._coined is not None else declared
 
 
 def is_plain_curie(text: str, prefixes: Container[str]) -> bool:
@@ -198,6 +250,16 @@ def listed_ids(ids: Sequence[str], most: int) -> str:
     """Return the first of some IDs for a sentence, and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return ", ".join(map(in_prose, ids[:most])) + more
+
+
+def _forgotten(text: str) -> InputError:
+    """Return the error about an ID whose prefix looks as if another run of the gateway had coined it."""
+    return InputError(
+        f"{quoted(text)} has a prefix that is not known here.",
+        valid="A gateway knows the prefixes that its own answers tell, and those that describe_schema lists.",
+        next_step="Send the whole IRI: `prefixes` of the answer that had this ID says what the prefix stands for. "
+        "Otherwise call search_entities.",
+    )
 
 
 def _preference(name: str) -> tuple[bool, int, str]:

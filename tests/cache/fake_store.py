@@ -8,6 +8,7 @@ from typing import Any
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.graph.edge_counts import EdgeCount, EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     ALL_EDGES,
@@ -157,6 +158,12 @@ class FakeStore:
         """Count one edge for each node."""
         fetch = await self._ask(("degrees", at_most, *_steered(selection)), ids, call)
         return {node: Degree(1, mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node: one of a predicate that is named after the question."""
+        fetch = await self._ask(("edge_counts",), ids, call)
+        count = EdgeCount(f"urn:seen:{fetch.number}", incoming=False, count=1)
+        return {node: EdgeCounts((count,), mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Reach one node from each."""

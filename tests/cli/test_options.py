@@ -32,8 +32,8 @@ def test_each_command_takes_the_optional_arguments_of_its_tool(model: type[Argum
 class WithNewArguments(TraversalBase):
     """A traversal that takes more than the others."""
 
-    only_predicates: Annotated[Names | None, Field(description="Follow only edges of these predicates.")] = None
-    direction: Annotated[Literal["both", "out", "in"], Field(description="Follow edges in this direction.")] = "both"
+    new_names: Annotated[Names | None, Field(description="Follow only edges of these predicates.")] = None
+    way: Annotated[Literal["both", "out", "in"], Field(description="Follow edges in this direction.")] = "both"
 
 
 def run_with_new_arguments(*argv: str) -> tuple[str, list[dict[str, Any]]]:
@@ -48,8 +48,8 @@ def run_with_new_arguments(*argv: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def test_a_new_argument_is_an_option_without_more() -> None:
-    _, (taken,) = run_with_new_arguments("--only-predicate", "TREATS", "--only-predicate", "CAUSES")
-    assert (taken["only_predicates"], taken["direction"], taken["limit"]) == (["TREATS", "CAUSES"], "both", None)
+    _, (taken,) = run_with_new_arguments("--new-name", "TREATS", "--new-name", "CAUSES")
+    assert (taken["new_names"], taken["way"], taken["limit"]) == (["TREATS", "CAUSES"], "both", None)
 
 
 def test_an_option_without_a_text_of_its_own_has_the_description_of_the_argument() -> None:

@@ -177,10 +177,15 @@ def test_an_intersection_is_nodes_and_the_edges_among_them(run: Run) -> None:
     assert "  drug:aspirin DECREASES_RISK → disease:stroke  0.82" in lines(out)
 
 
-def test_an_intersection_shows_how_its_nodes_hang_together_where_asked(run: Run) -> None:
-    asked = ("intersect", "drug:warfarin", "drug:glibenclamide", "-k", "2", "--topology-only")
-    assert "drug:warfarin · protein:CYP2C9 · drug:glibenclamide" in run(*asked, "--via").out
-    assert "Paths to the seeds" not in run(*asked).out
+def test_an_intersection_shows_how_its_nodes_are_connected_to_the_seeds_unless_told_not_to(run: Run) -> None:
+    asked = ("intersect", "drug:warfarin", "drug:glibenclamide", "--topology-only")
+    assert "  drug:warfarin ← METABOLIZES protein:CYP2C9 METABOLIZES → drug:glibenclamide" in lines(run(*asked).out)
+    assert "Paths to the seeds" not in run(*asked, "--no-via").out
+
+
+def test_paths_to_three_seeds_are_a_line_each(run: Run) -> None:
+    out = run("intersect", "drug:warfarin", "drug:aspirin", "drug:ibuprofen", "-k", "2", "--via").out
+    assert "  disease:stroke ← DECREASES_RISK drug:aspirin" in lines(out)
 
 
 def test_an_empty_intersection_is_reported(run: Run, films: Path) -> None:

@@ -2,14 +2,14 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from tests.drawn.names import spelling
-from tests.oracle import EdgeRule, OracleGraph, bfs
+from tests.oracle import SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
 
 Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"]
 
@@ -37,6 +37,12 @@ class Question:
         max_edges: `max_edges_per_node`, or None.
         limit: Nodes on a page, or None; all pages are read.
         query: What is searched for.
+        lists: The predicates that are followed, `^` before those of incoming edges only: one list, or, if `listed`, one
+            a hop or seed. Whole IRIs.
+        listed: Whether there is one list a hop or seed.
+        direction: The direction that is followed.
+        only_type: The type of which nodes alone are shown, or empty.
+        via: Whether the paths of all nodes of an intersection are asked for; None: as many as are cheap.
     """
 
     graph: str
@@ -47,17 +53,39 @@ class Question:
     max_edges: int | None = None
     limit: int | None = None
     query: str = ""
+    lists: tuple[tuple[str, ...], ...] = ((),)
+    listed: bool = False
+    direction: str = "both"
+    only_type: str = ""
+    via: bool | None = True
+
+    @property
+    def steering(self) -> Steering:
+        """What is followed."""
+        return Steering(self.lists, self.direction, self.listed)
+
+    @property
+    def is_steered(self) -> bool:
+        """Whether not every edge is followed."""
+        return self.steering != Steering()
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of the call, or of the first of its pages."""
         ids = [f"<{iri}>" for iri in self.ids]
-        rules = {"max_degree": self.max_degree, "max_edges_per_node": self.max_edges, "limit": self.limit}
+        rules: dict[str, Any] = {
+            "max_degree": self.max_degree,
+            "max_edges_per_node": self.max_edges,
+            "limit": self.limit,
+            "only_predicates": list(map(list, self.lists)) if self.listed else list(self.lists[0]),
+            "direction": self.direction,
+            "only_node_types": [self.only_type] if self.only_type else None,
+        }
         match self.tool:
             case "bfs_query":
                 return {"seeds": ids, "max_hops": self.hops, "topology_only": True, **rules}
             case "intersect_subgraphs":
-                return {"seeds": ids, "k": self.hops, "topology_only": True, "via": True, **rules}
+                return {"seeds": ids, "k": self.hops, "topology_only": True, "via": self.via, **rules}
             case "describe_entities":
                 return {"ids": ids}
             case "search_entities":
@@ -76,13 +104,18 @@ def is_wikidata(graph: str) -> bool:
 def profile_for(graph: str) -> Profile:
     """Return the profile under which a graph is asked: without bounds on size, and with time for slow machines."""
     base = load_profile("wikidata-local") if is_wikidata(graph) else Profile()
-    room = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+    room = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000, coined_prefixes=True)
     limits = LimitSettings(deadline_seconds=120, schema_seconds=60, requests=2_000)
     return base.model_copy(update={"size": room, "limits": limits, "prefixes": {}})
 
 
 def draw(
-    graph: str, oracle: OracleGraph, names: Sequence[tuple[str, str]], dice: random.Random, count: int
+    graph: str,
+    oracle: OracleGraph,
+    names: Sequence[tuple[str, str]],
+    dice: random.Random,
+    count: int,
+    steered: float = 0.5,
 ) -> list[Question]:
     """Draw questions about a graph.
 
@@ -92,6 +125,7 @@ def draw(
         names: The names of its nodes: IRI and text.
         dice: What everything is drawn from.
         count: How many.
+        steered: The share of traversals that follow chosen predicates, or one direction.
     """
     nodes = sorted(oracle.nodes)
     joined = sorted({end for s, _, o in oracle.edges for end in (s, o)}) or nodes
@@ -108,6 +142,8 @@ def draw(
     questions: list[Question] = []
     while len(questions) < count:
         question = _question(graph, ids, names, dice)
+        if question is not None and question.hops and dice.random() < steered:
+            question = _steered(question, oracle, dice)
         if question is not None and _is_small(question, oracle):
             questions.append(question)
     return questions
@@ -129,13 +165,43 @@ def _question(
             seeds = ids(dice.choice((2, 2, 2, 3)))
             if len(seeds) < 2:
                 return None
-            return Question(graph, "intersect_subgraphs", seeds, min(hops, 3), max_degree, max_edges, limit)
+            via = dice.choice((True, None))
+            return Question(graph, "intersect_subgraphs", seeds, min(hops, 3), max_degree, max_edges, limit, via=via)
         case "describe":
             return Question(graph, "describe_entities", ids(dice.randint(1, 8)))
         case _:
             node, name = dice.choice(names)
             query = spelling(name, dice)[:900]
             return Question(graph, "search_entities", (node,), query=query) if query.strip() else None
+
+
+def _steered(question: Question, oracle: OracleGraph, dice: random.Random) -> Question:
+    """Return the question with predicates that are mostly found around its seeds."""
+    near = {edge[1] for seed in question.ids for edge in oracle.edges_of(seed)}
+    farther = {edge[1] for seed in question.ids for s, _, o in oracle.edges_of(seed) for edge in oracle.edges_of(s)}
+    every = sorted({edge[1] for edge in oracle.edges})
+    pools = [pool for pool in (sorted(near), sorted(near | farther), every) if pool]
+
+    def names() -> tuple[str, ...]:
+        if not pools or dice.random() < 0.15:
+            return ()
+        pool = dice.choices(pools, (6, 3, 1)[: len(pools)])[0]
+        chosen = dice.sample(pool, min(len(pool), dice.choice((1, 1, 2, 3))))
+        return tuple(f"{'^' if dice.random() < 0.2 else ''}{predicate}" for predicate in chosen)
+
+    places = question.hops if question.tool == "bfs_query" else len(set(question.ids))
+    listed = places > 1 and dice.random() < 0.5
+    near_types = {one for node in question.ids for one in oracle.types.get(node, ())}
+    types = sorted((near_types or set(oracle.instances)) - SCHEMA_TERM_CLASSES)
+    only_type = dice.choice(types) if types and dice.random() < 0.2 and not is_wikidata(question.graph) else ""
+    return replace(
+        question,
+        lists=tuple(names() for _ in range(places if listed else 1)),
+        listed=listed,
+        direction=dice.choice(("both", "both", "out", "in")),
+        only_type=only_type,
+        max_edges=None,
+    )
 
 
 def _is_small(question: Question, oracle: OracleGraph) -> bool:

@@ -1,9 +1,11 @@
 """The models of the tools' arguments against the signatures that follow from them."""
 
+import functools
 import inspect
+import operator
 from collections.abc import Sequence
-from types import GenericAlias
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from types import GenericAlias, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -19,8 +21,8 @@ def unconstrained(annotation: Any) -> Any:
         return unconstrained(parts[0])
     if origin is list:
         return GenericAlias(Sequence, (unconstrained(parts[0]),))
-    if type(None) in parts:
-        return unconstrained(parts[0]) | None
+    if origin is Union or isinstance(annotation, UnionType):
+        return functools.reduce(operator.or_, (unconstrained(part) for part in parts))
     return annotation
 
 

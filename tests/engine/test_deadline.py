@@ -13,13 +13,15 @@ from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.paging import edges_ending, edges_later
+from gateway.engine.presentation.reference_shape import REFERENCE
 from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import NodeMetadata
+from gateway.engine.traversal.breadth_first import Exploration
 from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
-from gateway.graph.values import Edge
+from gateway.graph.values import Edge, Neighbourhood
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.transport.inprocess import InProcess
@@ -136,12 +138,15 @@ def ending() -> Deadline:
 
 
 NODES = [f"urn:{number}" for number in range(3_000)]
+EXPANDED = dict.fromkeys(NODES, Neighbourhood())
 EDGES = [Edge(one, "urn:p", other) for one, other in itertools.pairwise(NODES)]
 
 
 def window() -> Window:
     metadata = NodeMetadata(properties={"x:n": ["n" * 300]})
-    return Window([PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], [], ending())
+    return Window(
+        [PageNode(node, node, "untyped", metadata=metadata) for node in NODES], [], [], [], REFERENCE, ending()
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,8 +157,8 @@ def window() -> Window:
         lambda: window().size,
         lambda: window().shrink(10, names_on_stubs=False),
         lambda: window().cut(10),
-        lambda: paths_to_seeds(NODES, [dict.fromkeys(NODES, 0)], {}, ending()),
-        lambda: paths_to_seeds([], [dict.fromkeys(NODES, 0)], dict.fromkeys(NODES, ()), ending()),
+        lambda: paths_to_seeds(NODES, Exploration([dict.fromkeys(NODES, 0)]), ending()),
+        lambda: paths_to_seeds([], Exploration([dict.fromkeys(NODES, 0)], known=EXPANDED), ending()),
     ],
 )
 def test_a_long_loop_ends_with_the_time(work: Callable[[], object]) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.reference_shape import size_of
+from gateway.engine.presentation.shape import size_of
 from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import InputError
 from gateway.graph.values import Term

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from gateway.engine.answers import BfsResult, IntersectionResult
 from gateway.engine.gateway import Gateway
+from gateway.engine.presentation.edge_survey import EdgeSurvey
+from gateway.engine.tools.survey import Surveyor
 from gateway.errors import AnswerCut, EndpointFault, Fault, GatewayError, NetworkFault, QueryRefused
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Spend, unpaid
+from gateway.graph.call import Call, Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
@@ -34,6 +36,7 @@ from tests.random_graphs import (
     questions,
     write_corpus,
 )
+from tests.survey_oracle import edge_counts
 
 ROOM = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 
@@ -84,6 +87,13 @@ class Session:
     runner: asyncio.Runner
     gateway: Gateway
     transport: Unreliable
+    store: SparqlStore
+    profile: Profile
+
+    def survey(self, nodes: Sequence[str], edges_read: int) -> Mapping[str, EdgeSurvey]:
+        """Survey nodes, reading so many edges of each at most."""
+        surveyor = Surveyor(self.store, self.profile, PrefixMap({}), edges_read)
+        return self.runner.run(surveyor.survey(nodes, Call(Deadline.after(120), 1_000, 1_000_000, 1_000_000)))
 
     def ask(
         self, question: Question | IntersectionQuestion, plan: Sequence[Fault | str]
@@ -126,7 +136,7 @@ def session(request: pytest.FixtureRequest, graph: LoadedGraph) -> Iterator[Sess
         runner.run(gateway.describe_schema())
         # On a busy machine the reading goes on, and would take the faults that are planned for a question.
         runner.run(gateway.wait_for_schema())
-        yield Session(runner, gateway, transport)
+        yield Session(runner, gateway, transport, store, profile)
         runner.run(gateway.close())
 
 
@@ -219,3 +229,27 @@ def _connected() -> RandomGraph:
         for graph in corpus()
         if len(bfs(oracle(), graph.nodes[:1], 2).levels) > 2 and len(bfs(oracle(), graph.nodes[:1], 1).levels) == 2
     )
+
+
+@unreliable
+@given(
+    nodes=st.lists(st.sampled_from([node for graph in corpus() for node in graph.nodes]), min_size=1, max_size=4),
+    edges_read=st.integers(1, 12),
+    plan=plans,
+)
+def test_a_survey_of_edges_that_says_nothing_failed_is_the_oracles(
+    session: Session, nodes: list[str], edges_read: int, plan: Sequence[Fault | str]
+) -> None:
+    session.transport.plan, session.transport.asked = plan, 0
+    surveys = session.survey(list(dict.fromkeys(nodes)), edges_read)
+    for node, survey in surveys.items():
+        event("failed" if survey.failed else "whole")
+        expected = edge_counts(oracle(), node)
+        rows = {(row.predicate, row.incoming): row.count for row in survey.rows}
+        if survey.failed is None:
+            assert rows == expected
+            assert survey.blank_edges == oracle().blank_node_edges_of(node)
+        else:
+            assert not survey.is_exact
+            assert all(count <= expected[kind] for kind, count in rows.items())
+            assert survey.blank_edges <= oracle().blank_node_edges_of(node)

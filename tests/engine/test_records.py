@@ -177,6 +177,9 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
                 "facts",
                 "literals",
                 "blank_content",
+                "lateral/probe",
+                "lateral/edges_capped",
+                "edges",
             }
 
 

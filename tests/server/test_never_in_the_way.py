@@ -117,7 +117,8 @@ async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(
     gate, listener = Gate(), Listener()
     async with asyncio.timeout(SECONDS), GatewayOpener(Profile(description="Pills."), gate.make) as opener:
         opener.start()
-        async with Client(mcp_server(opener), mode=era, message_handler=listener.take) as client:
+        server = mcp_server(opener, list_seconds=0)
+        async with Client(server, mode=era, message_handler=listener.take) as client:
             assert client.server_capabilities is not None
             assert client.server_capabilities.tools is not None
             assert client.server_capabilities.tools.list_changed is True
@@ -130,6 +131,36 @@ async def test_tools_are_listed_before_there_is_a_graph_and_again_when_there_is(
     assert "entity types:" not in before
     assert after.startswith(before)
     assert "Drug" in after
+
+
+async def test_the_first_list_of_tools_waits_for_a_graph_that_is_nearly_there(era: ConnectMode) -> None:
+    gate = Gate()
+    async with (
+        asyncio.timeout(SECONDS),
+        GatewayOpener(Profile(), gate.make) as opener,
+        Client(mcp_server(opener, list_seconds=SECONDS), mode=era) as client,
+    ):
+        assert client.instructions
+        # Nobody else begins to open the graph: the list does.
+        listing = asyncio.create_task(described(client))
+        await asyncio.to_thread(gate.has_begun.wait, SECONDS)
+        # Others do not wait behind it.
+        assert (await client.list_prompts()).prompts
+        assert not listing.done()
+        gate.open()
+        text = await listing
+    assert "entity types: m:Disease" in text
+
+
+async def test_a_list_of_tools_does_not_wait_for_a_graph_that_cannot_be_opened(era: ConnectMode) -> None:
+    gate = Gate(ConfigurationError("graph.ttl:3:4: not valid Turtle."))
+    gate.open()
+    async with (
+        asyncio.timeout(SECONDS / 2),
+        GatewayOpener(Profile(), gate.make) as opener,
+        Client(mcp_server(opener, list_seconds=SECONDS), mode=era) as client,
+    ):
+        assert "entity types:" not in await described(client)
 
 
 async def test_an_early_call_waits_and_reports_the_progress_of_the_load(era: ConnectMode) -> None:
@@ -213,7 +244,7 @@ async def test_a_load_stops_when_the_server_ends(era: ConnectMode) -> None:
     async with asyncio.timeout(SECONDS), GatewayOpener(Profile(), gate.make) as opener:
         opener.start()
         await asyncio.to_thread(gate.has_begun.wait, SECONDS)
-        async with Client(mcp_server(opener), mode=era) as client:
+        async with Client(mcp_server(opener, list_seconds=0), mode=era) as client:
             await client.list_tools()
         closing = asyncio.create_task(opener.close())
         await asyncio.sleep(0)

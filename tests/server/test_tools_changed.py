@@ -8,7 +8,7 @@ import pytest
 from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types import NotificationParams
 
-from gateway.server.app import Context, ToolsChangedNotifier
+from gateway.server.change_notifier import ChangeNotifier, Context
 
 pytestmark = pytest.mark.anyio
 
@@ -29,13 +29,13 @@ class Session:
 
 
 async def test_a_disconnected_client_does_not_stop_two_notifications_at_once() -> None:
-    notifier = ToolsChangedNotifier(InMemorySubscriptionBus())
+    notifier = ChangeNotifier(InMemorySubscriptionBus())
     gone, there = Session(is_gone=True), Session(is_gone=False)
     before = asyncio.all_tasks()
     for session in (gone, there):
         context: Any = type("Its", (), {"session": session})
         await notifier.add(cast("Context", context), NotificationParams())
-    notifier.notify()
-    notifier.notify()
+    notifier.tools_changed()
+    notifier.tools_changed()
     await asyncio.gather(*(asyncio.all_tasks() - before))
     assert there.notified == 2

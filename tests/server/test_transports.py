@@ -1,6 +1,7 @@
 """A real server process over stdio and over HTTP, in both protocol eras, as a client meets it."""
 
 import asyncio
+import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -11,8 +12,9 @@ from typing import Literal
 import anyio
 import pytest
 from aiohttp import ClientSession, web
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.client import ConnectMode
+from mcp_types import PromptReference, TextContent, TextResourceContents
 
 from gateway.errors import ConfigurationError
 from gateway.server.run import listen
@@ -90,6 +92,27 @@ async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, 
     assert [progress for progress in reports if progress >= 1] == [1, 2, 3]
     assert reports == sorted(reports)
     assert wrong.is_error
+
+
+async def test_a_client_reads_resources_and_prompts_and_completes_their_arguments(wire: Wire, era: ConnectMode) -> None:
+    explore = PromptReference(type="ref/prompt", name="explore")
+    async with asyncio.timeout(SECONDS), connected(wire, era, []) as client:
+        schema = await client.read_resource("bfs-ql://schema")
+        entity = await client.read_resource("bfs-ql://entity/drug%3Awarfarin")
+        answers = [
+            await client.call_tool(tool, arguments)
+            for tool, arguments in (("describe_schema", {}), ("describe_entity", {"id": "drug:warfarin"}))
+        ]
+        proposed = await client.complete(explore, {"name": "name", "value": "warf"})
+        prompt = await client.get_prompt("explore", {"name": proposed.completion.values[0]})
+        with pytest.raises(MCPError, match="There is no resource 'bfs-ql://nothing'"):
+            await client.read_resource("bfs-ql://nothing")
+    for read, answer in zip((schema, entity), answers, strict=True):
+        (content,) = read.contents
+        assert isinstance(content, TextResourceContents)
+        assert json.loads(content.text) == answer.structured_content
+    assert isinstance(prompt.messages[0].content, TextContent)
+    assert 'Explore "warfarin"' in prompt.messages[0].content.text
 
 
 async def test_cancelling_a_call_closes_the_request_to_the_endpoint(

@@ -34,6 +34,7 @@ def unreadable(answer: Mapping[str, Any], named: frozenset[str]) -> set[str]:
     """Return the numbers in an answer that have a label in the graph, and none in the answer."""
     told = {_number(key) for key in answer.get("labels", {})}
     told |= {_number(node["id"]) for node in _nodes(answer) if "name" in node or "name" in node.get("metadata", {})}
+    told |= {_number(text) for node in _nodes(answer) for text in _texts(node.get("edges", {})) if " " in text}
     shown = {key: answer[key] for key in answer if key not in _NO_CONTENT}
     used = {number for text in _texts(shown) for number in _in(text)}
     return (used & named) - told

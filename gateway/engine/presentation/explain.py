@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from gateway.engine.answers import Explain, SentQuery
-from gateway.engine.presentation.reference_shape import size_of
+from gateway.engine.presentation.shape import size_of
 from gateway.telemetry.record import Record, Sent
 from gateway.terms.words import cut
 

@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gateway.engine import messages
-from gateway.engine.arguments import TraversalArguments
+from gateway.engine.arguments import BfsQuery, TraversalArguments
 from gateway.engine.presentation.labels import Labeller
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.schema.term_lookup import Subclasses
 from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView
+from gateway.engine.traversal.steering import UNSTEERED, Steering
 from gateway.engine.traversal.topology import Topology
+from gateway.engine.traversal.ways import nodes_on_the_way
 from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, Iri
 from gateway.settings.profile import Profile
@@ -32,15 +35,17 @@ class Filters:
         node_types: Types whose nodes come in full; None for all.
         predicates: Predicates whose edges come in full; None for all.
         excluded: Types whose nodes are removed.
+        only: Types whose nodes stay; None for all.
         warnings: What a reader should know about the names used.
-        excludes_all: Whether `excluded` has all types that are meant: every subclass and label could be read.
+        are_types_whole: Whether all types are known that are meant: every subclass and label could be read.
     """
 
     node_types: frozenset[str] | None
     predicates: frozenset[str] | None
     excluded: frozenset[str]
+    only: frozenset[str] | None
     warnings: tuple[str, ...]
-    excludes_all: bool = True
+    are_types_whole: bool = True
 
     def details_node(self, types: Sequence[str]) -> bool:
         """Return whether a node with these types comes in full."""
@@ -79,7 +84,8 @@ def resolve(
     node_types = chosen("node_types", arguments.node_types, of_types=True)
     wanted = chosen("predicates", arguments.predicates, of_types=False)
     excluded = chosen("exclude_node_types", arguments.exclude_node_types, of_types=True)
-    return Filters(node_types, wanted, excluded or frozenset(), tuple(warnings))
+    only = chosen("only_node_types", arguments.only_node_types, of_types=True)
+    return Filters(node_types, wanted, excluded or frozenset(), only, tuple(warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +96,24 @@ class Traversal:
     seeds: Sequence[Iri]
     topology: Topology
     warnings: Sequence[str]
+    steering: Steering = UNSTEERED
 
 
 @dataclass(frozen=True)
 class FilteredTopology:
-    """What filters leave of a topology, how many nodes they removed, and on how many they could not decide."""
+    """What filters leave of a topology.
+
+    Attributes:
+        nodes: The nodes that are left, in order.
+        edges: The edges between them, in order.
+        levels: How many of them there are by distance.
+        warnings: What a reader should know about the filters.
+        removed: How many nodes each filter removed, and how many are on no walk through all hops.
+        undecided: On how many nodes each filter could not decide.
+        filters: The filters.
+        traversal: What was filtered.
+        on_the_way: Nodes that are left only because they lead from a seed to one of `only_node_types`.
+    """
 
     nodes: list[Iri]
     edges: list[Edge]
@@ -104,6 +123,7 @@ class FilteredTopology:
     undecided: dict[str, int]
     filters: Filters
     traversal: Traversal
+    on_the_way: frozenset[Iri] = frozenset()
 
     @property
     def whole(self) -> Topology:
@@ -129,7 +149,7 @@ class TopologyFilter:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
 
     async def filtered(self, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
-        """Remove the nodes that `exclude_node_types` and `min_mentions` remove; a seed is never removed.
+        """Remove the nodes that `exclude_node_types`, `only_node_types` and `min_mentions` remove, but no seed.
 
         Raises:
             InputError: A filter names what the graph does not have.
@@ -139,7 +159,7 @@ class TopologyFilter:
         named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
         filters = await self._with_subclasses(resolve(arguments, known, topology, named), call)
         if unread:
-            filters = replace(filters, excludes_all=False)
+            filters = replace(filters, are_types_whole=False)
         left = await self._applied(filters, traversal, known, call)
         if unread:
             left.warnings.append(messages.labels_unread(unread))
@@ -147,37 +167,49 @@ class TopologyFilter:
 
     async def _with_subclasses(self, filters: Filters, call: Call) -> Filters:
         """Return filters that mean the subclasses of their types too, where the profile says so."""
-        node_types, warnings = filters.node_types, list(filters.warnings)
-        if node_types is not None:
-            node_types, more = await self._subclasses.widened("node_types", node_types, call)
-            warnings += more
-        excluded, more = await self._subclasses.widened("exclude_node_types", filters.excluded, call)
+        warnings = list(filters.warnings)
+
+        async def widened(argument: str, types: frozenset[str] | None) -> frozenset[str] | None:
+            if types is None:
+                return None
+            found, more = await self._subclasses.widened(argument, types, call)
+            warnings.extend(more)
+            return found
+
+        node_types = await widened("node_types", filters.node_types)
+        already = len(warnings)
+        excluded = await widened("exclude_node_types", filters.excluded)
+        only = await widened("only_node_types", filters.only)
         return replace(
-            filters, node_types=node_types, excluded=excluded, warnings=(*warnings, *more), excludes_all=not more
+            filters,
+            node_types=node_types,
+            excluded=excluded or frozenset(),
+            only=only,
+            warnings=tuple(warnings),
+            are_types_whole=len(warnings) == already,
         )
 
     async def _applied(self, filters: Filters, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
         topology, min_mentions = traversal.topology, traversal.arguments.min_mentions
         deadline = call.call_deadline
         warnings = list(filters.warnings)
-        removed: dict[Iri, str] = {}
-        unsure: dict[str, set[Iri]] = {}
-        if filters.excluded:
-            doubtful = unsure["exclude_node_types"] = set()
-            for node in deadline.checking(topology.nodes):
-                types = known.chooser.filterable(topology.facts[node])
-                if not filters.excluded.isdisjoint(types):
-                    removed[node] = "exclude_node_types"
-                elif types == (UNKNOWN,) or not (filters.excludes_all or types == (UNTYPED,)):
-                    doubtful.add(node)
+        removed, unsure = self._by_type(filters, topology, known, deadline)
         if min_mentions > 1:
             few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, call)
             for node in few:
                 removed.setdefault(node, "min_mentions")
         for seed in topology.seeds:
-            if seed in removed:
-                short = self._prefixes.in_prose(seed)
-                warnings.append(messages.seed_stays(removed.pop(seed), short))
+            # Who asks for nodes of a type does not ask for the seed to go.
+            name = removed.pop(seed, "only_node_types")
+            if name != "only_node_types":
+                warnings.append(messages.seed_stays(name, self._prefixes.in_prose(seed)))
+        on_the_way: frozenset[Iri] = frozenset()
+        if filters.only is not None and traversal.arguments.tool == BfsQuery.tool:
+            shown = [node for node in topology.nodes if node not in removed]
+            ways = nodes_on_the_way(topology, traversal.steering, shown, self._prefixes, deadline)
+            on_the_way = frozenset(node for node in ways if removed.get(node) == "only_node_types")
+            for node in on_the_way:
+                del removed[node]
         nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
         edges = [
             edge
@@ -187,8 +219,46 @@ class TopologyFilter:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
-        counts = dict(sorted(Counter(removed.values()).items()))
-        return FilteredTopology(nodes, edges, _levels(topology, nodes), warnings, counts, undecided, filters, traversal)
+        counts = Counter(removed.values())
+        counts["partial_paths"] = topology.partial
+        return FilteredTopology(
+            nodes,
+            edges,
+            _levels(topology, nodes),
+            warnings,
+            {name: count for name, count in sorted(counts.items()) if count},
+            undecided,
+            filters,
+            traversal,
+            on_the_way,
+        )
+
+    def _by_type(
+        self, filters: Filters, topology: Topology, known: SchemaView, deadline: Deadline
+    ) -> tuple[dict[Iri, str], dict[str, set[Iri]]]:
+        """Return the nodes that the filters of types remove, and by filter the nodes on which it cannot decide."""
+        removed: dict[Iri, str] = {}
+        unsure: dict[str, set[Iri]] = {}
+        excluded, only = filters.excluded, filters.only
+        if excluded:
+            unsure["exclude_node_types"] = set()
+        if only is not None:
+            unsure["only_node_types"] = set()
+        for node in deadline.checking(topology.nodes if unsure else ()):
+            types = known.chooser.filterable(topology.facts[node])
+            # What has no type is of no type that could not be read.
+            is_sure = types != (UNKNOWN,) and (filters.are_types_whole or types == (UNTYPED,))
+            if not excluded.isdisjoint(types):
+                removed[node] = "exclude_node_types"
+                continue
+            if excluded and not is_sure:
+                unsure["exclude_node_types"].add(node)
+            if only is not None and only.isdisjoint(types):
+                if is_sure:
+                    removed[node] = "only_node_types"
+                else:
+                    unsure["only_node_types"].add(node)
+        return removed, unsure
 
     async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return the nodes that are mentioned too rarely, and those that could not be looked up."""

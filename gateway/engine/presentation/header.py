@@ -9,10 +9,11 @@ from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.presentation.filters import FilteredTopology
 from gateway.engine.presentation.page import Header, IdList, PageGap, TermSummary
-from gateway.engine.presentation.reference_shape import size_of_counts, size_of_part
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.presentation.size_limit import limit_header
 from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
+from gateway.engine.traversal.steering import Steering
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Iri, NodeFacts
@@ -41,6 +42,7 @@ class HeaderBuilder:
         known: SchemaView,
         warnings: Sequence[str],
         limit: int,
+        shape: Shape,
         deadline: Deadline,
     ) -> Header:
         """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
@@ -59,17 +61,19 @@ class HeaderBuilder:
             blank_node_edges=topology.blank_edges,
             warnings=list(warnings),
             summary=TermSummary((), ()),
+            only_predicates=self._followed(traversal.steering),
+            direction=None if arguments.direction == "both" else arguments.direction,
         )
         # Types and predicates take a third of the room at most, with their labels.
-        room = (limit - size_of_counts(header)) // 3
+        room = (limit - shape.size_of_counts(header)) // 3
         types = _types(topology, known, deadline)
         predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
         for count in _LISTED:
             header.summary = self._summary(types, predicates, count)
             listed = len(header.summary.types) + len(header.summary.predicates)
-            if size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
+            if shape.size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
                 break
-        limit_header(header, limit * 3 // 4)
+        limit_header(header, limit * 3 // 4, shape)
         return header
 
     def _summary(self, types: Counter[str], predicates: Counter[Iri], count: int) -> TermSummary:
@@ -80,8 +84,15 @@ class HeaderBuilder:
             len(predicates) if len(predicates) > count else None,
         )
 
+    def _followed(self, steering: Steering) -> Sequence[str] | Sequence[Sequence[str]] | None:
+        lists = [
+            [f"{'^' * one.is_inverse}{self._prefixes.shorten(one.predicate)}" for one in followed]
+            for followed in steering.lists
+        ]
+        return lists if steering.is_listed else lists[0] or None
+
     def _gap(self, gap: Gap) -> PageGap:
-        ids = sorted(self._prefixes.shorten(iri) for iri in gap.ids)
+        ids = [self._prefixes.shorten(iri) for iri in sorted(gap.ids, key=self._prefixes.declared_form)]
         detail = gap.detail
         if gap.degrees:
             degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}

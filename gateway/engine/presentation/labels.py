@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Self
 
+from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.page import Degraded, Header, PageEdge, PageNode
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, PageValue, Properties
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
@@ -48,6 +49,9 @@ class MentionedIds:
         )
         on_page = {node.id for node in nodes}
         mentioned.add_nodes(nodes)
+        for followed in header.only_predicates or ():
+            names = [followed] if isinstance(followed, str) else followed
+            mentioned.predicates.update(name.removeprefix("^") for name in names)
         for edge in edges:
             mentioned.predicates.add(edge.predicate)
             # The other end of an edge may be on an earlier page.
@@ -67,7 +71,9 @@ class MentionedIds:
         """Add the IDs that nodes mention; those that have a name need no other."""
         for node in nodes:
             self.nodes.add(node.entity_type)
-            self.nodes.update(chain.from_iterable(node.paths))
+            for path in node.paths:
+                self.nodes.update(path[::2])
+                self.predicates.update(step.removeprefix("^") for step in path[1::2])
             name = node.name
             if (metadata := node.metadata) is not None:
                 self._add_values(metadata.types)
@@ -76,6 +82,14 @@ class MentionedIds:
                 name = name or metadata.name
             if name:
                 self.named[node.id] = name
+            if node.survey is not None:
+                self._add_survey(node.survey)
+
+    def _add_survey(self, survey: EdgeSurvey) -> None:
+        for row in survey.rows:
+            self.predicates.add(row.predicate)
+            self.nodes.update(row.neighbours)
+        self.named.update((id_, survey.names[id_]) for id_ in survey.mentioned if id_ in survey.names)
 
     def _add_evidence(self, metadata: EdgeMetadata) -> None:
         for assertion in (*metadata.assertions, *([metadata.combined] if metadata.combined else [])):
@@ -118,26 +132,39 @@ class Labels:
 
 
 class Labeller:
-    """Finds names, where the profile says that IDs are opaque."""
+    """Finds names.
+
+    Attributes:
+        is_wanted: Whether the profile says that IDs are opaque: whatever an answer mentions has a name then.
+    """
 
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
         self._store = store
-        self._is_wanted = profile.names.on_stubs
+        self.is_wanted = profile.names.on_stubs
         self._prefixes = prefixes
 
     async def named(self, topology: Topology, known: SchemaView, call: Call) -> tuple[Mapping[Iri, str], int]:
         """Return the labels of a topology's types and predicates that the schema does not have, and how many failed."""
-        if not self._is_wanted:
+        if not self.is_wanted:
             return {}, 0
         fetched = await self._fetched(topology.predicates, topology.types, known, call)
         failed = sum(not fact.mark.whole for fact in fetched.values())
         return {iri: fact.name for iri, fact in fetched.items() if fact.name}, failed
 
+    async def names(self, ids: Iterable[str], known: SchemaView, call: Call) -> Labels:
+        """Return the names of nodes, whether IDs are opaque or not."""
+        nodes = {self._prefixes.expand(name): name for name in ids}
+        fetched = await self._fetched((), nodes, known, call)
+        return Labels(
+            {nodes[iri]: fact.name[:LONGEST_LABEL] for iri, fact in fetched.items() if fact.name},
+            frozenset(nodes[iri] for iri, fact in fetched.items() if not fact.mark.whole),
+        )
+
     async def labels(
         self, mentioned: MentionedIds, known: SchemaView, call: Call, facts: Mapping[Iri, NodeFacts] = _NO_FACTS
     ) -> Labels:
         """Return the names of what is mentioned; what neither the schema nor the facts read before have is fetched."""
-        if not self._is_wanted:
+        if not self.is_wanted:
             return Labels()
         predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}
         # What has its name beside it may have to be named all the same, once that node is cut off the page.

@@ -1,15 +1,16 @@
 """The typed page that the engine ends in: what an answer says, in no wire format.
 
-Modules that write a page are pure functions of it; `reference_shape` is one.
+Modules that write a page are pure functions of it: `reference_shape` and `compact_shape`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar, get_args
 
 from gateway.engine.answers import Match
+from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata, Shortener
 from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
@@ -17,6 +18,7 @@ from gateway.graph.values import Basis, Edge, Iri
 
 Step = Literal[
     "properties_left_out",
+    "examples_left_out",
     "values_shortened",
     "nodes_as_stubs",
     "edges_bare",
@@ -49,7 +51,8 @@ class _PageItem(Generic[Metadata]):
         unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
         shortened: How many values of the metadata are shortened.
         ids_left_out: How many types and values are left out because no caller could send their IDs back.
-        size: Bytes that it takes; None until it is measured.
+        size: Bytes that it takes by itself; None until it is measured.
+        frame: Bytes that it takes beside these, among those before it on the page.
     """
 
     metadata: Metadata | None = None
@@ -59,6 +62,7 @@ class _PageItem(Generic[Metadata]):
     shortened: int = 0
     ids_left_out: int = 0
     size: int | None = None
+    frame: int = 0
 
     def shorten(self, shortener: Shortener) -> None:
         """Shorten the texts and lists of its metadata."""
@@ -80,7 +84,10 @@ class PageNode(_PageItem[NodeMetadata]):
         id: Its canonical ID.
         entity_type: The ID of its type, or the word that stands for none.
         name: Its name, where stubs carry names.
-        paths: Paths to the seeds, as IDs.
+        paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
+            against the step, and that of the node.
+        paths_left_out: How many paths are not shown, to save room or time.
+        survey: What could be followed from it; None where that was not asked for.
     """
 
     iri: Iri
@@ -88,6 +95,8 @@ class PageNode(_PageItem[NodeMetadata]):
     entity_type: str
     name: str | None = None
     paths: Sequence[Sequence[str]] = ()
+    paths_left_out: int = 0
+    survey: EdgeSurvey | None = None
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""
@@ -109,6 +118,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
         subject: The ID of its subject.
         predicate: The ID of its predicate.
         object: The ID of its object.
+        is_incoming: Whether its object stands before its subject in the order of nodes.
         omitted_texts: Long texts left out of the metadata, by predicate.
         negations: How many of its assertions deny it.
         assertions: How many assertions it has.
@@ -118,9 +128,15 @@ class PageEdge(_PageItem[EdgeMetadata]):
     subject: str
     predicate: str
     object: str
+    is_incoming: bool = False
     omitted_texts: dict[str, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The IDs of its ends, as they stand in the order of nodes."""
+        return (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
 
     def set_metadata(self, metadata: EdgeMetadata) -> None:
         """Add its evidence."""
@@ -160,6 +176,9 @@ class TermSummary:
     predicates_total: int | None = None
 
 
+NO_TERMS = TermSummary((), ())
+
+
 @dataclass(slots=True)
 class Header:
     """What an answer says about the whole traversal, on each of its pages.
@@ -178,6 +197,9 @@ class Header:
         warnings: What a reader should know.
         summary: The types and predicates, whatever the filters.
         degraded: What is left out to save room, or because it could not be fetched.
+        only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
+            one a hop or seed; None for all.
+        direction: The direction that was followed; None for both.
     """
 
     seeds: IdList
@@ -193,6 +215,12 @@ class Header:
     warnings: list[str]
     summary: TermSummary
     degraded: Degraded = field(default_factory=dict)
+    only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
+    direction: str | None = None
+
+    def without_repetition(self) -> Header:
+        """Return what is said of an answer that is all on one page: neither the question nor what the page shows."""
+        return replace(self, seeds=IdList([]), summary=self.summary if self.removed else NO_TERMS)
 
 
 @dataclass(slots=True)
@@ -211,6 +239,7 @@ class SubgraphPage:
         edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
         snapshot: A hash of the whole answer; None where this page is all of it.
         is_result_changed: Whether the caller's snapshot is another one.
+        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     header: Header
@@ -224,6 +253,7 @@ class SubgraphPage:
     edges_on_later_pages: int | None = None
     snapshot: str | None = None
     is_result_changed: bool = False
+    coined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -240,12 +270,14 @@ class _Page:
         warnings: What a reader should know.
         labels: Names of IDs, where IDs are opaque.
         degraded: What is left out to save room, or because it could not be fetched.
+        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     complete: bool
     warnings: list[str]
     labels: Mapping[str, str]
     degraded: Degraded = field(default_factory=dict)
+    coined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

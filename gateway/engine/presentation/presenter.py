@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from gateway.engine import messages
+from gateway.engine.arguments import IntersectSubgraphs
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
 from gateway.engine.presentation.paging import edges_ending, edges_later, fitting
-from gateway.engine.presentation.reference_shape import size_of_part
+from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
-from gateway.engine.traversal.topology import Topology
+from gateway.engine.traversal.topology import Path, Topology
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
-
-_SMALLEST_NODE = 25
-"""No stub is written in fewer bytes."""
-
-_SMALLEST_EDGE = 45
-"""No edge is written in fewer bytes."""
 
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
@@ -39,12 +36,13 @@ _TIME_FOR_WRITING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Filtered:
-    """What the filters leave of a traversal, from which its page is made, in how many bytes."""
+    """What the filters leave of a traversal, from which its page is made, in which shape and how many bytes."""
 
     topology: FilteredTopology
     known: SchemaView
     limit: int
     warnings: Sequence[str]
+    shape: Shape
     call: Call
 
 
@@ -61,22 +59,24 @@ class Presenter:
         self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
 
-    async def present(self, traversal: Traversal, call: Call) -> SubgraphPage:
+    async def present(self, traversal: Traversal, shape: Shape, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
 
         Raises:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
+        self._prefixes.coin(written_iris.of_topology(traversal.topology, traversal.arguments.offset))
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
-                filtered = await self._filtered(traversal, call)
+                filtered = await self._filtered(traversal, shape, call)
                 header = self._header_builder.header(
-                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, call.call_deadline
+                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call.call_deadline
                 )
-                room = filtered.limit - size_of_part(header)
+                room = filtered.limit - shape.size_of_part(_shown(header, shape))
                 window = self._window(filtered, room)
+                self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
@@ -86,7 +86,7 @@ class Presenter:
         except DeadlinePassed as late:
             raise messages.answer_too_late(len(traversal.topology.nodes), len(traversal.topology.edges)) from late
 
-    async def _filtered(self, traversal: Traversal, call: Call) -> _Filtered:
+    async def _filtered(self, traversal: Traversal, shape: Shape, call: Call) -> _Filtered:
         topology, arguments = traversal.topology, traversal.arguments
         self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
         known = await self._schema_cache.view(call)
@@ -99,26 +99,27 @@ class Presenter:
             warnings.append(messages.missing_seeds(hint))
         if types := {*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)):
             warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
-        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], call)
+        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], shape, call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
         """Return nodes and edges without metadata: no more of them than could fit."""
         arguments, order = filtered.topology.traversal.arguments, filtered.topology.nodes
-        deadline, offset = filtered.call.call_deadline, arguments.offset
+        deadline, offset, shape = filtered.call.call_deadline, arguments.offset, filtered.shape
         stop = len(order) if arguments.limit is None else offset + arguments.limit
-        stop = min(stop, offset + max(1, room // _SMALLEST_NODE))
+        stop = min(stop, offset + max(1, room // shape.smallest_node))
         ending = edges_ending(order[:stop], offset, arguments.edge_offset, filtered.topology.edges, deadline)
         nodes, ends = order[offset:stop], [end for end, _ in ending]
         totals = [0] * (len(nodes) + 1)
         for end in ends:
             totals[end + 1] += 1
-        sizes = [[_SMALLEST_EDGE] * total for total in totals]
-        nodes, places = fitting(nodes, ends, [_SMALLEST_NODE] * len(nodes), sizes, room)
+        sizes = [[shape.smallest_edge] * total for total in totals]
+        nodes, places = fitting(nodes, ends, [shape.smallest_node] * len(nodes), sizes, room)
         return Window(
             [self._stub(node, filtered) for node in deadline.checking(nodes)],
-            [self._bare(ending[place][1]) for place in deadline.checking(places)],
+            [self._bare(ending[place][1], order[offset + ends[place]]) for place in deadline.checking(places)],
             [ends[place] for place in places],
             totals,
+            shape,
             deadline,
         )
 
@@ -130,33 +131,82 @@ class Presenter:
             shorten(node),
             filtered.known.chooser.shown(facts),
             name=facts.name[:LONGEST_LABEL] if facts.name else None,
-            paths=[[shorten(step) for step in path] for path in topology.paths.get(node, ())],
         )
 
-    def _bare(self, edge: Edge) -> PageEdge:
+    def _add_paths(self, window: Window, filtered: _Filtered) -> None:
+        """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
+        arguments, topology = filtered.topology.traversal.arguments, filtered.topology.whole
+        if not isinstance(arguments, IntersectSubgraphs) or arguments.via is False:
+            return
+        room = filtered.limit // 3
+        for node in window.deadline.checking(window.nodes):
+            paths = topology.paths.get(node.iri)
+            if paths is not None and not arguments.via:
+                # An edge between two nodes of the answer is shown as such.
+                paths = tuple(path for path in paths if len(path) > 1 or (path and path[0].node not in topology.nodes))
+            written = [self._path(node.iri, path) for path in paths or ()]
+            room -= size_of([" ".join(path) for path in written])
+            if paths is not None and (arguments.via or room >= 0):
+                node.paths = written
+            else:
+                node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
+
+    def _path(self, node: Iri, path: Path) -> list[str]:
         shorten = self._prefixes.shorten
-        return PageEdge(edge, shorten(edge.subject), shorten(edge.predicate), shorten(edge.object))
+        steps = ((f"{'^' * step.is_inverse}{shorten(step.predicate)}", shorten(step.node)) for step in path)
+        return [shorten(node), *chain.from_iterable(steps)]
+
+    def _bare(self, edge: Edge, later: Iri) -> PageEdge:
+        """Return an edge without metadata, given which of its ends comes later in the order of nodes."""
+        shorten = self._prefixes.shorten
+        is_incoming = edge.subject == later != edge.object
+        return PageEdge(edge, shorten(edge.subject), shorten(edge.predicate), shorten(edge.object), is_incoming)
 
     async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
         """Add the metadata that is asked for, unless even the bare topology does not fit."""
-        topology, chooser = filtered.topology, filtered.known.chooser
+        topology, chooser, call = filtered.topology, filtered.known.chooser, filtered.call
         facts, filters = topology.whole.facts, topology.filters
-        nodes = [node for node in window.nodes if filters.details_node(chooser.filterable(facts[node.iri]))]
+        if not (is_whole := window.size <= room):
+            # Names are asked for only where they may be shown.
+            window.cut(room)
+        nodes = [
+            node
+            for node in window.nodes
+            if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+        ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
-        if window.size > room:
+        if self._names_stubs(filtered.shape):
+            detailed = {node.iri for node in nodes} if is_whole else frozenset()
+            await self._add_names([node for node in window.nodes if node.iri not in detailed], call)
+        if not is_whole or window.size > room:
             for node in nodes:
                 node.is_reduced = True
             for edge in edges:
                 edge.is_reduced = True
             return
-        call = filtered.call
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        said = (written_iris.of_properties(description.properties) for description in described.values())
+        self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
         for node in window.deadline.checking(nodes, at_once=1):
             self._describe(node, described[node.iri], facts[node.iri], filtered.known)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])
+
+    def _names_stubs(self, shape: Shape) -> bool:
+        return shape.names_stubs or self._profile.names.on_stubs
+
+    async def _add_names(self, stubs: Sequence[PageNode], call: Call) -> None:
+        """Add the names of stubs, unless the traversal has read the names of all nodes."""
+        unnamed = [] if self._profile.names.on_stubs else [stub for stub in stubs if stub.name is None]
+        if not unnamed:
+            return
+        with call.tally.stage("facts"):
+            facts = await self._store.nodes([stub.iri for stub in unnamed], call, names=True)
+        for stub in unnamed:
+            stub.failed = not facts[stub.iri].mark.whole
+            stub.name, stub.size = facts[stub.iri].name[:LONGEST_LABEL] or None, None
 
     def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
         node.failed = not description.mark.whole
@@ -175,17 +225,18 @@ class Presenter:
 
     def _fitted(self, window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
         """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
-        limit = filtered.limit
-        room = limit - size_of_part(header)
+        limit, shape = filtered.limit, filtered.shape
+        room = limit - shape.size_of_part(_shown(header, shape))
         while True:
-            window.shrink(room, names_on_stubs=self._profile.names.on_stubs)
+            window.shrink(room, names_on_stubs=self._names_stubs(shape))
             window.cut(room)
             page = _page(window, header, labels, filtered)
-            excess = size_of_part(page) - limit
+            page.coined = self._prefixes.coined_in_answer
+            excess = shape.size_of_part(page) - limit
             if excess <= 0:
                 return page
             if window.is_smallest:
-                limit_subgraph_page(page, limit)
+                limit_subgraph_page(page, limit, shape)
                 return page
             room = min(room, window.size) - excess
 
@@ -196,10 +247,13 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
     end = arguments.offset + len(window.nodes)
     last_shown, last_total = window.last_edges
     is_split = last_shown < last_total
-    mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+    next_offset = end if end < len(topology.nodes) or is_split else None
+    is_all = not arguments.offset and next_offset is None
+    shown = _shown(header, filtered.shape) if is_all else header
+    mentioned = MentionedIds.in_page(shown, window.nodes, window.edges)
     page = SubgraphPage(
         replace(
-            header,
+            shown,
             warnings=[*header.warnings, *window.warnings],
             degraded={**header.degraded, **window.degraded, **labels.degraded(mentioned)},
         ),
@@ -207,17 +261,22 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
         window.edges,
         omitted_texts=window.omitted_texts,
         labels=labels.of(mentioned),
-        next_offset=end if end < len(topology.nodes) or is_split else None,
+        next_offset=next_offset,
         next_edge=last_shown + (0 if window.nodes else arguments.edge_offset) if is_split else None,
         is_result_changed=arguments.snapshot is not None and arguments.snapshot != topology.content,
     )
-    if arguments.offset or page.next_offset is not None:
+    if not is_all:
         later = edges_later(topology.nodes, arguments.offset, end, topology.edges, window.deadline)
         page.edges_on_later_pages = later + last_total - last_shown
         page.snapshot = topology.content
         first, count = arguments.offset + 1, len(topology.nodes)
         page.place = f"{first:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
     return page
+
+
+def _shown(header: Header, shape: Shape) -> Header:
+    """Return what a shape says of the whole traversal where all of it is on one page."""
+    return header if shape.always_summarizes else header.without_repetition()
 
 
 def _types_seen(topology: Topology, call: Call) -> set[Iri]:

@@ -1,19 +1,19 @@
 """Writes pages as the protocol's reference does: nodes and edges as lists of objects.
 
-No other module knows the keys of this shape. Sizes are those of what it writes. The protocol's keys are bare and every
-other key has a colon, so they cannot collide (docs/contract.md, "Keys of metadata").
+The protocol's keys are bare and every other key has a colon, so they cannot collide (docs/contract.md, "Keys of
+metadata"). What both shapes write alike, the compact one takes from here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from gateway.engine import messages
 from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
+from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
 from gateway.engine.presentation.page import (
-    AnyPage,
     EntitiesPage,
     EntityPage,
     Header,
@@ -28,11 +28,10 @@ from gateway.engine.presentation.page import (
     SubgraphPage,
     TermSummary,
 )
+from gateway.engine.presentation.shape import Json, Shape, with_prefixes
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
-from gateway.escaping import json_text
 from gateway.graph.values import Basis, NoValue
 
-Json = dict[str, Any]
 Listed = TypeVar("Listed")
 
 
@@ -53,7 +52,7 @@ def intersection_result(page: SubgraphPage) -> IntersectionResult:
 
 def entity_result(page: EntityPage) -> Entity:
     """Return the answer of `describe_entity`."""
-    return Entity.model_validate(_entity_page(page))
+    return Entity.model_validate(entity_page(page))
 
 
 def entities_result(page: EntitiesPage) -> EntitiesResult:
@@ -66,75 +65,43 @@ def search_result(page: SearchPage) -> SearchResult:
     return SearchResult.model_validate(_search_page(page))
 
 
-def size_of(value: Any) -> int:
-    """Return the bytes that a JSON value takes in an answer, the comma after it included."""
-    return len(json_text(value).encode()) + 1
-
-
-def size_of_part(part: AnyPage | Header | TermSummary | PageNode | PageEdge) -> int:
-    """Return the bytes that a page, or a part of a subgraph's page, takes."""
-    return size_of(_WRITERS[type(part)](part))
-
-
-def size_of_counts(header: Header) -> int:
-    """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
-    return size_of(_counts(header))
-
-
-def size_of_hits(hits: Sequence[PageHit]) -> int:
-    """Return the bytes that hits take at most."""
-    return size_of([_hit(hit) for hit in hits])
-
-
-def size_of_entity(entity: PageNode) -> int:
-    """Return the bytes that an entity takes among several."""
-    return size_of(_entity(entity))
-
-
-def size_of_field(metadata: NodeMetadata) -> int:
-    """Return the bytes that metadata of one field or property takes among others."""
-    return size_of(node_metadata(metadata)) - 2
-
-
-def size_of_unanswered(not_found: Sequence[str], failed: Sequence[str]) -> int:
-    """Return the bytes that IDs without an entity take."""
-    return size_of({"not_found": not_found, "failed": failed or None})
-
-
-def size_of_degraded(step: Step, count: int) -> int:
-    """Return the bytes that the count of one step takes, where it is the first."""
-    return size_of({"degraded": {step: count}})
-
-
 def notation(value: PageValue | PageAssertion) -> str:
     """Return the text by which values that have parts are sorted; their order means nothing, but never changes."""
-    return repr(_assertion(value) if isinstance(value, PageAssertion) else _value(value))
+    return repr(assertion_metadata(value) if isinstance(value, PageAssertion) else _value(value))
 
 
 def _subgraph(page: SubgraphPage) -> Json:
     nodes, edges = [_node(node) for node in page.nodes], [_edge(edge) for edge in page.edges]
-    about = {
+    written = {**_header(page.header), "page": page.place or None, "nodes": nodes, "edges": edges, **paging(page)}
+    return with_prefixes(present(written), page.coined)
+
+
+def paging(page: SubgraphPage) -> Json:
+    """Return what stands after the nodes and edges of a page."""
+    written = {
         "omitted_texts": dict(page.omitted_texts) or None,
         "labels": dict(page.labels) or None,
-        "page": page.place or None,
         "next_offset": page.next_offset,
         "next_edge": page.next_edge,
         "edges_on_later_pages": page.edges_on_later_pages,
         "snapshot": page.snapshot,
         "result_changed": page.is_result_changed or None,
     }
-    return {**_header(page.header), "nodes": nodes, "edges": edges, **_present(about)}
+    return present(written)
 
 
 def _header(header: Header) -> Json:
     # A node of an intersection has a distance for each seed, so there are no levels.
     extent = {"k": header.hops} if header.levels is None else {"max_hops": header.hops, "levels": list(header.levels)}
-    return {**_counts(header), "schema_summary": _summary(header.summary), **extent}
+    return {**header_counts(header), "schema_summary": term_summary(header.summary), **extent}
 
 
-def _counts(header: Header) -> Json:
+def header_counts(header: Header) -> Json:
+    """Return the seeds and counts of a traversal, and what is missing."""
     missing = header.missing_seeds
     written = {
+        "only_predicates": _lists(header.only_predicates),
+        "direction": header.direction,
         "seeds": header.seeds.ids,
         "node_count": header.node_count,
         "edge_count": header.edge_count,
@@ -142,29 +109,35 @@ def _counts(header: Header) -> Json:
         "incomplete": [_gap(gap) for gap in header.gaps] or None,
         "removed": dict(header.removed) or None,
         "undecided": dict(header.undecided) or None,
-        "missing_seeds": missing.ids if _is_written(missing) else None,
+        "missing_seeds": missing.ids if is_written(missing) else None,
         "blank_node_edges": header.blank_node_edges or None,
     }
-    return _present(written) | _notes(header.warnings, header.degraded, {})
+    return present(written) | notes(header.warnings, header.degraded, {})
 
 
-def _notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
-    notes = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
-    return {key: note for key, note in notes.items() if note}
+def _lists(followed: Sequence[str] | Sequence[Sequence[str]] | None) -> list[Any] | None:
+    return None if followed is None else [one if isinstance(one, str) else list(one) for one in followed]
+
+
+def notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
+    """Return what stands below most answers."""
+    written = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
+    return {key: note for key, note in written.items() if note}
 
 
 def _gap(gap: PageGap) -> Json:
     return {"cause": gap.cause, "count": gap.count, "ids": list(gap.ids), "detail": gap.detail}
 
 
-def _summary(summary: TermSummary) -> Json:
+def term_summary(summary: TermSummary) -> Json:
+    """Return the types and predicates of a traversal."""
     written = {
         "entity_types_found": list(summary.types),
         "predicates_found": list(summary.predicates),
         "entity_types_total": summary.types_total,
         "predicates_total": summary.predicates_total,
     }
-    return _present(written)
+    return present(written)
 
 
 def _node(node: PageNode) -> Json:
@@ -185,10 +158,11 @@ def _edge(edge: PageEdge) -> Json:
     return written
 
 
-def _entity_page(page: EntityPage) -> Json:
+def entity_page(page: EntityPage) -> Json:
+    """Return one entity, flat."""
     said = node_metadata(page.entity.metadata or NodeMetadata())
-    written = {**_identity(page.entity), **said, "complete": page.complete}
-    return written | _notes(page.warnings, page.degraded, page.labels)
+    written = {**_identity(page.entity), **said, **survey_fields(page.entity.survey), "complete": page.complete}
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _entities_page(page: EntitiesPage) -> Json:
@@ -196,23 +170,31 @@ def _entities_page(page: EntitiesPage) -> Json:
         "result": [_entity(entity) for entity in page.entities],
         "complete": page.complete,
         "not_found": page.not_found.ids,
-        "failed": page.failed.ids if _is_written(page.failed) else None,
-        "remaining_ids": page.remaining.ids if _is_written(page.remaining) else None,
+        "failed": page.failed.ids if is_written(page.failed) else None,
+        "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
     }
-    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def _search_page(page: SearchPage) -> Json:
+    written = {
+        "result": [present(_hit(hit)) for hit in page.hits],
+        "guesses": [present(_hit(hit)) for hit in page.guesses] or None,
+        **search_fields(page),
+    }
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+
+
+def search_fields(page: SearchPage) -> Json:
+    """Return what an answer says of its hits; how it was searched only where names may have been missed."""
     searched = {"how": page.how, "truncated": page.truncated or None, "exhaustive": page.exhaustive}
     written = {
-        "result": [_present(_hit(hit)) for hit in page.hits],
-        "guesses": [_present(_hit(hit)) for hit in page.guesses] or None,
         "complete": page.complete,
         "found": page.found if page.found > len(page.hits) else None,
-        "searched": _present(searched) if page.truncated or not page.exhaustive else None,
+        "searched": present(searched) if page.truncated or not page.exhaustive else None,
         "next_steps": page.next_steps or None,
     }
-    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
+    return present(written)
 
 
 def _schema_page(page: SchemaPage) -> Json:
@@ -226,16 +208,17 @@ def _schema_page(page: SchemaPage) -> Json:
         "predicates_total": page.predicates_total,
         "counts": dict(page.counts),
         "names": None if page.names is None else list(page.names),
-        "basis": _basis(page.basis),
+        "basis": schema_basis(page.basis),
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
         "tool_usage_notes": messages.TOOL_USAGE_NOTES,
     }
-    return _present(written) | _notes(page.warnings, page.degraded, page.labels)
+    return present(written) | notes(page.warnings, page.degraded, page.labels)
 
 
-def _basis(basis: Basis) -> Json:
+def schema_basis(basis: Basis) -> Json:
+    """Return how a schema was made."""
     read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
     share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
     written = {
@@ -244,7 +227,7 @@ def _basis(basis: Basis) -> Json:
         "sampled_triples": basis.sampled or None,
         "share": None if share is None else float(f"{share:.2g}"),
     }
-    return _present(written)
+    return present(written)
 
 
 def _hit(hit: PageHit) -> Json:
@@ -259,7 +242,29 @@ def _hit(hit: PageHit) -> Json:
 
 
 def _entity(entity: PageNode) -> Json:
-    return {**_identity(entity), "metadata": node_metadata(entity.metadata or NodeMetadata())}
+    metadata = node_metadata(entity.metadata or NodeMetadata())
+    return {**_identity(entity), "metadata": metadata, **survey_fields(entity.survey)}
+
+
+def survey_fields(survey: EdgeSurvey | None) -> Json:
+    """Return what could be followed from an entity."""
+    if survey is None:
+        return {}
+    rows = dict(_survey_row(row, survey) for row in survey.rows)
+    written = {
+        # None are listed only where it is known that there are none.
+        "edges": rows if rows or not (survey.total or survey.failed) else None,
+        "edge_rows_total": survey.total if survey.total > len(rows) else None,
+        "blank_node_edges": survey.blank_edges or None,
+        "edges_failed": survey.failed,
+    }
+    return present(written)
+
+
+def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str]]:
+    """Return a row as its predicate, `^` before it if it is incoming, and how many edges there are, with examples."""
+    count = row.count if survey.is_exact else f"at least {row.count}"
+    return f"{'^' * row.incoming}{survey.shown(row.predicate)}", [count, *map(survey.shown, row.neighbours)]
 
 
 def _identity(entity: PageNode) -> Json:
@@ -274,34 +279,39 @@ def node_metadata(metadata: NodeMetadata) -> Json:
     if metadata.types:
         written["types"] = list(metadata.types)
     if metadata.descriptions:
-        written["description"] = _one_or_list(metadata.descriptions)
+        written["description"] = one_or_list(metadata.descriptions)
     if metadata.synonyms:
         written["synonyms"] = list(metadata.synonyms)
     if metadata.total_mentions:
-        written["total_mentions"] = _one_or_list(metadata.total_mentions)
+        written["total_mentions"] = one_or_list(metadata.total_mentions)
     said = PageAssertion(False, metadata.confidence, metadata.source_documents, metadata.properties)
-    return written | _assertion(said)
+    return written | assertion_metadata(said)
 
 
 def edge_metadata(metadata: EdgeMetadata) -> Json:
     """Return the metadata of an edge: flat for one assertion, with a list of them for several."""
-    assertions = [_assertion(assertion) for assertion in metadata.assertions]
-    return assertions[0] if metadata.combined is None else {**_assertion(metadata.combined), "assertions": assertions}
+    assertions = [assertion_metadata(assertion) for assertion in metadata.assertions]
+    return (
+        assertions[0]
+        if metadata.combined is None
+        else {**assertion_metadata(metadata.combined), "assertions": assertions}
+    )
 
 
-def _assertion(assertion: PageAssertion) -> Json:
+def assertion_metadata(assertion: PageAssertion) -> Json:
+    """Return what one assertion says."""
     written: Json = {}
     if assertion.negated:
         written["negated"] = True
     if assertion.confidence:
-        written["confidence"] = _one_or_list(assertion.confidence)
+        written["confidence"] = one_or_list(assertion.confidence)
     if assertion.source_documents:
         written["source_documents"] = list(assertion.source_documents)
     return written | _properties(assertion.properties)
 
 
 def _properties(properties: Mapping[str, Sequence[PageValue]]) -> Json:
-    return {key: _one_or_list([_value(value) for value in values]) for key, values in properties.items()}
+    return {key: one_or_list([_value(value) for value in values]) for key, values in properties.items()}
 
 
 def _value(value: PageValue) -> Any:
@@ -317,28 +327,46 @@ def _value(value: PageValue) -> Any:
             return value
 
 
-def _one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
+def one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
     """Return one value as itself and several as a list."""
     return values[0] if len(values) == 1 else list(values)
 
 
-def _present(written: Mapping[str, Any]) -> Json:
+def present(written: Mapping[str, Any]) -> Json:
     """Leave out what is None: no key is ever null."""
     return {key: value for key, value in written.items() if value is not None}
 
 
-def _is_written(listed: IdList) -> bool:
+def is_written(listed: IdList) -> bool:
+    """Return whether a list of IDs has something to say, even if all are left out."""
     return bool(listed.ids or listed.left_out)
 
 
-_WRITERS: Mapping[type, Callable[[Any], Json]] = {
-    PageNode: _node,
-    PageEdge: _edge,
-    Header: _header,
-    TermSummary: _summary,
-    SubgraphPage: _subgraph,
-    EntityPage: _entity_page,
-    EntitiesPage: _entities_page,
-    SearchPage: _search_page,
-    SchemaPage: _schema_page,
-}
+def _set_no_frames(*_: object) -> None:
+    """Each node and edge is an object: it takes nothing beside its own bytes."""
+
+
+REFERENCE = Shape(
+    name="reference",
+    writers={
+        PageNode: _node,
+        PageEdge: _edge,
+        Header: _header,
+        TermSummary: term_summary,
+        SubgraphPage: _subgraph,
+        EntityPage: entity_page,
+        EntitiesPage: _entities_page,
+        SearchPage: _search_page,
+        SchemaPage: _schema_page,
+    },
+    counts=header_counts,
+    hit=_hit,
+    entity=_entity,
+    metadata=node_metadata,
+    smallest_node=25,
+    smallest_edge=45,
+    names_stubs=False,
+    always_summarizes=True,
+    set_frames=_set_no_frames,
+)
+"""The shape of the protocol's reference."""

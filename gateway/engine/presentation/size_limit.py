@@ -29,13 +29,7 @@ from gateway.engine.presentation.page import (
     TermSummary,
 )
 from gateway.engine.presentation.paging import fitting
-from gateway.engine.presentation.reference_shape import (
-    size_of,
-    size_of_degraded,
-    size_of_entity,
-    size_of_field,
-    size_of_part,
-)
+from gateway.engine.presentation.shape import Part, Shape, size_of, size_of_degraded
 from gateway.engine.presentation.values import SHORTER, NodeMetadata, Shortener
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import SizeSettings
@@ -76,6 +70,7 @@ class Window:
         edges: Edges in order.
         ends: For each edge the position of its later end among the nodes; -1 for the node before the page.
         totals: How many edges have their later end at the node before the page, and at each node.
+        shape: The shape in which the page is written.
         deadline: When the call must have answered; what takes long here raises `DeadlinePassed` after it.
     """
 
@@ -83,12 +78,17 @@ class Window:
     edges: list[PageEdge]
     ends: list[int]
     totals: Sequence[int]
+    shape: Shape
     deadline: Deadline
+
+    def __post_init__(self) -> None:
+        """Set what nodes and edges take beside their own bytes."""
+        self.shape.set_frames(self.nodes, self.edges, self.ends)
 
     @property
     def size(self) -> int:
         """Bytes that nodes and edges take."""
-        return sum(map(_size, self._items))
+        return sum(map(self._size, self._items))
 
     @property
     def degraded(self) -> Degraded:
@@ -101,6 +101,7 @@ class Window:
             "ids_left_out": sum(item.ids_left_out for item in items),
             "precision_failed": sum(item.unrefined and not item.is_reduced for item in items),
             "metadata_failed": sum(item.failed for item in items),
+            "paths_left_out": sum(node.paths_left_out for node in self.nodes),
         }
         return {step: count for step, count in steps.items() if count}
 
@@ -137,12 +138,12 @@ class Window:
             if size <= room:
                 return
             if item.metadata is not None:
-                size -= _size(item)
+                size -= self._size(item)
                 if isinstance(item, PageNode):
                     item.make_stub(with_name=names_on_stubs)
                 else:
                     item.make_bare()
-                size += _size(item)
+                size += self._size(item)
 
     def _shorten(self, size: int, room: int) -> int:
         for text, elements in SHORTER:
@@ -158,10 +159,16 @@ class Window:
         if self.size > room:
             sizes: list[list[int]] = [[] for _ in range(len(self.nodes) + 1)]
             for end, edge in zip(self.ends, self.edges, strict=True):
-                sizes[end + 1].append(_size(edge))
-            self.nodes, places = fitting(self.nodes, self.ends, [_size(node) for node in self.nodes], sizes, room)
+                sizes[end + 1].append(self._size(edge))
+            of_nodes = [self._size(node) for node in self.nodes]
+            self.nodes, places = fitting(self.nodes, self.ends, of_nodes, sizes, room)
             self.edges = [self.edges[place] for place in places]
             self.ends = [self.ends[place] for place in places]
+
+    def _size(self, item: PageNode | PageEdge) -> int:
+        if item.size is None:
+            item.size = self.shape.size_of_part(item)
+        return item.frame + item.size
 
     @property
     def is_smallest(self) -> bool:
@@ -175,53 +182,53 @@ class Window:
         return self.ends.count(last), self.totals[last + 1] if self.totals else 0
 
 
-def limit_header(header: Header, limit: int, page: SubgraphPage | None = None) -> None:
+def limit_header(header: Header, limit: int, shape: Shape, page: SubgraphPage | None = None) -> None:
     """Cut the sentences and lists of a header until it, or its page, takes so many bytes, as far as that goes."""
-    part = page or header
-    if size_of_part(part) > limit:
+    part: Part = page or header
+    if shape.size_of_part(part) > limit:
         header.warnings = _shorter(header.warnings)
         header.gaps = [replace(gap, detail=cut(gap.detail, _TEXT)) for gap in header.gaps]
-    if size_of_part(part) > limit:
+    if shape.size_of_part(part) > limit:
         types, predicates = header.summary.types, header.summary.predicates
         totals = header.summary.types_total or len(types), header.summary.predicates_total or len(predicates)
         header.summary = TermSummary((), (), *totals)
-    if size_of_part(part) > limit:
+    if shape.size_of_part(part) > limit:
         # How many there are stays.
         header.gaps = [replace(gap, ids=()) for gap in header.gaps]
-    if size_of_part(part) > limit:
+    if shape.size_of_part(part) > limit:
         for ids in (header.missing_seeds, header.seeds):
-            _cut_ids(ids, header.degraded, size_of_part(part) - limit)
+            _cut_ids(ids, header.degraded, shape.size_of_part(part) - limit)
 
 
-def limit_subgraph_page(page: SubgraphPage, limit: int) -> None:
+def limit_subgraph_page(page: SubgraphPage, limit: int, shape: Shape) -> None:
     """Cut a page of at most one node and one edge, each as small as it gets, until it takes so many bytes if it can."""
-    if size_of_part(page) > limit:
+    if shape.size_of_part(page) > limit:
         _drop_labels(page, page.header.degraded)
-    if size_of_part(page) > limit:
+    if shape.size_of_part(page) > limit:
         _count(page.header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
         page.omitted_texts = {}
-    limit_header(page.header, limit, page)
-    if size_of_part(page) > limit:
+    limit_header(page.header, limit, shape, page)
+    if shape.size_of_part(page) > limit:
         for node in page.nodes:
             _count(page.header.degraded, "paths_left_out", len(node.paths))
             node.paths = ()
-    if size_of_part(page) > limit:
+    if shape.size_of_part(page) > limit:
         page.header.degraded.pop("edges_bare", None)
         _count(page.header.degraded, "edges_left_out", len(page.edges))
         page.edges = []
 
 
-def limit_page(page: EntityPage | EntitiesPage | SearchPage | SchemaPage, limit: int) -> None:
+def limit_page(page: EntityPage | EntitiesPage | SearchPage | SchemaPage, limit: int, shape: Shape) -> None:
     """Cut the labels, sentences and lists of IDs of a page until it takes so many bytes, as far as that goes."""
-    if size_of_part(page) > limit:
+    if shape.size_of_part(page) > limit:
         _drop_labels(page, page.degraded)
-    if size_of_part(page) > limit:
+    if shape.size_of_part(page) > limit:
         page.warnings = _shorter(page.warnings)
         if isinstance(page, SearchPage):
             page.how = cut(page.how, _TEXT)
-    if size_of_part(page) > limit and isinstance(page, EntitiesPage):
+    if shape.size_of_part(page) > limit and isinstance(page, EntitiesPage):
         for ids in (page.remaining, page.not_found, page.failed):
-            _cut_ids(ids, page.degraded, size_of_part(page) - limit)
+            _cut_ids(ids, page.degraded, shape.size_of_part(page) - limit)
             # What is in neither list is not accounted for.
             page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
 
@@ -251,8 +258,13 @@ def _count(degraded: Degraded, step: Step, number: int) -> None:
         degraded[step] = degraded.get(step, 0) + number
 
 
-def shorten_entities(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> Degraded:
-    """Shorten long values, harder and harder, until entities fit; then drop the last values of those too long.
+def shorten_entities(
+    entities: Sequence[PageNode], limit: int, labels: Labels, shape: Shape, deadline: Deadline
+) -> Degraded:
+    """Shorten entities until they fit; then drop the last values of those that are too long by themselves.
+
+    Long values are shortened first, and harder when the examples of their surveys are left out. What can be followed
+    stays longest: a row is short, and the next call needs it.
 
     Together they may still be longer than the limit; each by itself is not. Returns what was left out.
 
@@ -261,27 +273,32 @@ def shorten_entities(entities: Sequence[PageNode], limit: int, labels: Labels, d
     """
     degraded: Degraded = {}
     whole = [entity.metadata or NodeMetadata() for entity in entities]
+    surveys = [entity.survey for entity in entities if entity.survey is not None]
     for text, elements in SHORTER:
-        if _size_with_labels(entities, labels) <= limit:
+        if _size_with_labels(entities, labels, shape) <= limit:
             break
+        if (text, elements) == SHORTER[-1]:
+            _count(degraded, "examples_left_out", sum(survey.drop_examples() for survey in surveys))
+            if _size_with_labels(entities, labels, shape) <= limit:
+                break
         shortener = Shortener(text, elements)
         for entity, metadata in deadline.checking(zip(entities, whole, strict=True), at_once=1):
             entity.metadata = metadata.shortened(shortener)
         if shortener.shortened:
             degraded["values_shortened"] = shortener.shortened
-    if left_out := sum(_drop_last(entity, limit, labels) for entity in deadline.checking(entities, at_once=1)):
+    if left_out := sum(_drop_last(entity, limit, labels, shape) for entity in deadline.checking(entities, at_once=1)):
         degraded["properties_left_out"] = left_out
     return degraded
 
 
-def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, deadline: Deadline) -> int:
+def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, shape: Shape, deadline: Deadline) -> int:
     """Return how many entities fit together with the IDs of the others; at least one."""
     used, named = 0, 0
     left = sum(size_of(entity.id) for entity in entities)
     mentioned = MentionedIds()
     for count, entity in enumerate(deadline.checking(entities, at_once=1)):
         left -= size_of(entity.id)
-        used += size_of_entity(entity)
+        used += shape.size_of_entity(entity)
         mentioned.add_nodes([entity])
         named = size_of(labels.of(mentioned)) if labels.by_id else 0
         if used + named + left > limit and count:
@@ -289,27 +306,32 @@ def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, deadl
     return len(entities)
 
 
-def _drop_last(entity: PageNode, limit: int, labels: Labels) -> int:
-    """Drop the last values of an entity that alone is too long, and return how many."""
-    excess = _size_with_labels([entity], labels) - limit
-    if excess <= 0:
-        return 0
+def _drop_last(entity: PageNode, limit: int, labels: Labels, shape: Shape) -> int:
+    """Drop the last values of an entity that alone is too long, and return how many.
+
+    Its properties are dropped first, then the rows of its survey, then its names and types.
+    """
+    metadata = entity.metadata or NodeMetadata()
+    dropped = _drop_parts(entity, len(metadata.fields_said), limit, labels, shape)
+    if (survey := entity.survey) is not None:
+        while survey.rows and _size_with_labels([entity], labels, shape) > limit:
+            survey.cut(len(survey.rows) // 2)
+    return dropped + _drop_parts(entity, 0, limit, labels, shape)
+
+
+def _drop_parts(entity: PageNode, least: int, limit: int, labels: Labels, shape: Shape) -> int:
+    """Drop the last values of an entity until it fits or so many are left, and return how many."""
+    excess = _size_with_labels([entity], labels, shape) - limit
     parts = (entity.metadata or NodeMetadata()).parts
     count = len(parts)
-    while excess > 0 and parts:
-        while excess > 0 and parts:
-            excess -= size_of_field(parts.pop())
+    while excess > 0 and len(parts) > least:
+        while excess > 0 and len(parts) > least:
+            excess -= shape.size_of_field(parts.pop())
         entity.metadata = NodeMetadata.of_parts(parts)
-        excess = _size_with_labels([entity], labels) - limit
+        excess = _size_with_labels([entity], labels, shape) - limit
     return count - len(parts)
 
 
-def _size_with_labels(entities: Sequence[PageNode], labels: Labels) -> int:
+def _size_with_labels(entities: Sequence[PageNode], labels: Labels, shape: Shape) -> int:
     """Return the bytes that entities take, with the names of the IDs that they mention."""
-    return sum(map(size_of_entity, entities)) + size_of(labels.of(MentionedIds.in_nodes(entities)))
-
-
-def _size(item: PageNode | PageEdge) -> int:
-    if item.size is None:
-        item.size = size_of_part(item)
-    return item.size
+    return sum(map(shape.size_of_entity, entities)) + size_of(labels.of(MentionedIds.in_nodes(entities)))

@@ -72,7 +72,7 @@ class TermLookup:
             self._index(word, word)
         for term in terms:
             self._listed[term.iri] = None
-            self._index(prefixes.shorten(term.iri), term.iri)
+            self._index(prefixes.declared_form(term.iri), term.iri)
             self._index(term.iri, term.iri)
             self._index(local_name(term.iri), term.iri)
             if term.label:
@@ -106,6 +106,24 @@ class TermLookup:
             warnings[_WARNED:] = [messages.more_names(argument, len(warnings) - _WARNED)]
         return Chosen(frozenset(iris), tuple(warnings), whole)
 
+    def required(self, argument: str, name: str) -> tuple[frozenset[str], str]:
+        """Return the terms that one name means, and a warning, or an empty text; an IRI is meant as given.
+
+        Raises:
+            InputError: The name matches nothing; the text names the nearest.
+        """
+        found = self._find(name, _NOTHING)
+        if len(found) > 1:
+            meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
+            return frozenset(found), messages.several_meant(argument, quoted(name), self._kind, meant)
+        if found:
+            return frozenset(found), ""
+        iri = self._as_iri(name)
+        if is_iri(iri) and (iri != name or "://" in name):
+            absent = messages.absent_term(argument, in_prose(name), self._kind, self._nearest(name))
+            return frozenset({iri}), absent if self._comprehensive else ""
+        raise self._no_such(argument, name)
+
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
         """Return those IRIs that are not among the terms, sorted."""
         return sorted({iri for iri in iris if iri not in self._listed})
@@ -126,7 +144,7 @@ class TermLookup:
         return found | {
             other
             for other, label in further.items()
-            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.shorten(other)), fold(label)}
+            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.declared_form(other)), fold(label)}
         }
 
     def _as_iri(self, name: str) -> str:
@@ -139,14 +157,19 @@ class TermLookup:
         return self._prefixes.shorten(iri) if is_iri(iri) else iri
 
     def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
-        compared = list(itertools.islice(self._by_name, _COMPARED if hinted else 0))
-        near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
-        nearest = ", ".join(in_prose(name) for name in dict.fromkeys(self._spelled[folded] for folded in near))
         if self._comprehensive:
-            shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
-            some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
-            raise messages.unknown_name(argument, quoted(name), self._kind, nearest, some)
-        return messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest)
+            raise self._no_such(argument, name)
+        return messages.perhaps_unknown_name(argument, quoted(name), self._kind, self._nearest(name) if hinted else "")
+
+    def _no_such(self, argument: str, name: str) -> InputError:
+        shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
+        some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
+        return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
+
+    def _nearest(self, name: str) -> str:
+        compared = list(itertools.islice(self._by_name, _COMPARED))
+        near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
+        return ", ".join(in_prose(name) for name in dict.fromkeys(self._spelled[folded] for folded in near))
 
 
 _LEVELS = 20

@@ -55,7 +55,7 @@ class TypeChooser:
 
     def _order(self, iri: Iri) -> tuple[int, int, str]:
         preference = self._preferred.get(iri, len(self._preferred))
-        return (preference, self._ranks.get(iri, 0), self._prefixes.shorten(iri))
+        return (preference, self._ranks.get(iri, 0), self._prefixes.declared_form(iri))
 
     def _is_above_one_of(self, types: Iterable[Iri], iri: Iri) -> bool:
         """Return whether a type is a superclass of one of these, and is not in turn a subclass of it."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeEntities, DescribeEntity, expanded
+from gateway.engine.presentation import written_iris
+from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.reference_shape import size_of, size_of_unanswered
+from gateway.engine.presentation.shape import Shape, size_of, size_of_unanswered
 from gateway.engine.presentation.size_limit import (
     how_many_fit,
     limit_page,
@@ -22,6 +25,7 @@ from gateway.engine.presentation.size_limit import (
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.search_ranking import ranked
+from gateway.engine.tools.survey import Surveyor
 from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
@@ -37,6 +41,9 @@ _NEAREST = 3
 
 _MARGIN = 200
 """Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
+
+_REQUESTS_FOR_NAMES = 0.1
+"""Share of the requests that are left which the survey of edges leaves for the reading of names."""
 
 _EXISTS = Existence(exists=True)
 
@@ -71,8 +78,9 @@ class EntityDescriber:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
+        self._surveyor = Surveyor(store, profile, prefixes)
 
-    async def one(self, arguments: DescribeEntity, call: Call) -> EntityPage:
+    async def one(self, arguments: DescribeEntity, shape: Shape, call: Call) -> EntityPage:
         """Return one entity, flat.
 
         Raises:
@@ -90,7 +98,9 @@ class EntityDescriber:
         room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
-        degraded = shorten_entities([entity], room, labels, call.call_deadline)
+        coined = self._prefixes.coined_in_answer
+        room -= shape.size_of_prefixes([entity], coined)
+        degraded = shorten_entities([entity], room, labels, shape, call.call_deadline)
         mentioned = MentionedIds.in_nodes([entity])
         page = EntityPage(
             entity,
@@ -98,11 +108,12 @@ class EntityDescriber:
             warnings=[*notes.warnings, *warnings],
             degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
+            coined=coined,
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
-    async def several(self, arguments: DescribeEntities, call: Call) -> EntitiesPage:
+    async def several(self, arguments: DescribeEntities, shape: Shape, call: Call) -> EntitiesPage:
         """Return several entities in the order asked; what is not found or failed is listed apart.
 
         Raises:
@@ -122,8 +133,10 @@ class EntityDescriber:
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
         room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
         labels = await self._labels(entities, call)
-        degraded = shorten_entities(entities, room, labels, call.call_deadline)
-        count = how_many_fit(entities, room, labels, call.call_deadline)
+        coined = self._prefixes.coined_in_answer
+        room -= shape.size_of_prefixes(entities, coined)
+        degraded = shorten_entities(entities, room, labels, shape, call.call_deadline)
+        count = how_many_fit(entities, room, labels, shape, call.call_deadline)
         shown = entities[:count]
         mentioned = MentionedIds.in_nodes(shown)
         page = EntitiesPage(
@@ -135,20 +148,43 @@ class EntityDescriber:
             warnings=warnings,
             degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
             labels=labels.of(mentioned),
+            coined=coined,
         )
-        limit_page(page, limit)
+        limit_page(page, limit, shape)
         return page
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
         """Return whether the graph asked said all that there is about the entities that were found."""
         in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt
         left_out = any(entity.ids_left_out for entity in entities)
-        return not (in_doubt or left_out) and self._profile.endpoint.trusted
+        uncounted = any(entity.survey is not None and entity.survey.failed for entity in entities)
+        return not (in_doubt or left_out or uncounted) and self._profile.endpoint.trusted
 
     async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
+        """Return the names of what entities mention; those in the surveys are put beside their IDs."""
+        surveys = [entity.survey for entity in entities if entity.survey is not None]
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known = await self._schema_cache.view(call)
-            return await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
+            if self._labeller.is_wanted:
+                labels = await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
+                names = labels.by_id
+            else:
+                neighbours = {node for survey in surveys for row in survey.rows for node in row.neighbours}
+                found = await self._labeller.names(neighbours, known, call)
+                labels, names = Labels(failed=found.failed), found.by_id
+        for survey in surveys:
+            survey.name(names)
+        return labels
+
+    async def _surveys(
+        self, iris: Sequence[Iri], written: Iterable[Iri], notes: _Notes, call: Call
+    ) -> Mapping[Iri, EdgeSurvey]:
+        """Return what could be followed from entities; `written` are the IRIs that the answer writes beside that."""
+        with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
+            surveys = await self._surveyor.survey(iris, call, written)
+        if uncounted := [iri for iri in iris if surveys[iri].failed]:
+            notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
+        return surveys
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
         """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
@@ -166,14 +202,16 @@ class EntityDescriber:
             notes.names_in_doubt = True
             notes.warnings.append(messages.NAME_KEYS_UNKNOWN)
         found: dict[Iri, PageNode | Fault | None] = {}
-        for iri in call.call_deadline.checking(iris, at_once=1):
-            existence = existing.get(iri, _EXISTS)
-            faults = (described[iri].mark.fault, facts[iri].mark.fault, existence.mark.fault)
-            fault = next((fault for fault in faults if fault is not None), None)
-            if fault is not None:
-                found[iri] = fault
-            else:
-                found[iri] = self._entity(iri, facts[iri], described[iri], known) if existence.exists else None
+        for iri in iris:
+            marks = (described[iri].mark, facts[iri].mark, existing.get(iri, _EXISTS).mark)
+            found[iri] = next((mark.fault for mark in marks if mark.fault is not None), None)
+        there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
+        # An ID is written only after everything that an answer writes is known, and prefixes are coined for it.
+        properties = (written_iris.of_properties(described[iri].properties) for iri in there)
+        written = chain(iris, written_iris.of_types(facts.values()), *properties)
+        surveys = await self._surveys(there, written, notes, call)
+        for iri in call.call_deadline.checking(there, at_once=1):
+            found[iri] = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
         return found, notes
 
     async def _notes(
@@ -208,14 +246,17 @@ class EntityDescriber:
             notes.warnings.append(messages.not_here(listed(absent), where))
         return notes
 
-    def _entity(self, iri: Iri, facts: NodeFacts, description: Description, known: SchemaView) -> PageNode:
+    def _entity(
+        self, iri: Iri, facts: NodeFacts, description: Description, survey: EdgeSurvey, known: SchemaView
+    ) -> PageNode:
         types, named_by = known.chooser.all_of(facts), known.schema.names or ()
         return PageNode(
             iri,
             self._prefixes.shorten(iri),
             known.chooser.shown(facts),
             metadata=self._metadata_builder.node(description.properties, types, named_by),
-            ids_left_out=facts.left_out + description.left_out,
+            ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
+            survey=survey,
         )
 
     async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:

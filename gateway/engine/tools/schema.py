@@ -5,7 +5,8 @@ from __future__ import annotations
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.page import SchemaPage
-from gateway.engine.presentation.reference_shape import size_of_part
+from gateway.engine.presentation.reference_shape import REFERENCE
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
@@ -42,7 +43,7 @@ class SchemaDescriber:
         self._prefixes = prefixes
         self._schema_cache = schema_cache
 
-    async def describe(self, arguments: DescribeSchema, call: Call) -> SchemaPage:
+    async def describe(self, arguments: DescribeSchema, shape: Shape, call: Call) -> SchemaPage:
         """Return the schema, the most frequent types and predicates where not all fit.
 
         Raises:
@@ -52,8 +53,9 @@ class SchemaDescriber:
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
         limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        page = self._fitting(view, *((_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)))
-        limit_page(page, limit)
+        most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)
+        page = self._fitting(view, most, room, shape)
+        limit_page(page, limit, shape)
         return page
 
     def latest(self) -> SchemaPage | None:
@@ -61,19 +63,19 @@ class SchemaDescriber:
         view = self._schema_cache.latest
         if view is None or view.fault is not None:
             return None
-        return self._fitting(view, _LISTED, max_bytes(self._profile.size, None, explain=False)[0])
+        return self._fitting(view, _LISTED, max_bytes(self._profile.size, None, explain=False)[0], REFERENCE)
 
-    def _fitting(self, view: SchemaView, most: int, limit: int) -> SchemaPage:
+    def _fitting(self, view: SchemaView, most: int, limit: int, shape: Shape) -> SchemaPage:
         """Return the page with as many types and predicates as fit into so many bytes, and no more than `most`."""
         page = self._page(view, most, is_whole=True)
-        if size_of_part(page) <= limit:
+        if shape.size_of_part(page) <= limit:
             return page
         fitting, too_many = self._page(view, 0, is_whole=False), most + 1
         least = 0
         while too_many - least > 1:
             middle = (least + too_many) // 2
             page = self._page(view, middle, is_whole=False)
-            if size_of_part(page) <= limit:
+            if shape.size_of_part(page) <= limit:
                 fitting, least = page, middle
             else:
                 too_many = middle

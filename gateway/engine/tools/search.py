@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import SearchEntities
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
-from gateway.engine.presentation.reference_shape import size_of, size_of_hits
+from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
@@ -52,7 +54,7 @@ class EntitySearcher:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
 
-    async def search(self, arguments: SearchEntities, call: Call) -> SearchPage:
+    async def search(self, arguments: SearchEntities, shape: Shape, call: Call) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
 
         Raises:
@@ -78,6 +80,7 @@ class EntitySearcher:
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
             gone = await self._gone(doubtful, call)
             more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
+        self._prefixes.coin(chain((one.hit.iri for one in shown), written_iris.of_types(facts.values())))
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(messages.entities_gone(len(gone)))
@@ -92,7 +95,9 @@ class EntitySearcher:
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more and not advice
         size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        listed = _that_fit_in([self._hit(one, facts[one.hit.iri], view) for one in shown], size - _HEAD, labels)
+        written = [self._hit(one, facts[one.hit.iri], view) for one in shown]
+        coined = self._prefixes.coined_in_answer
+        listed = _that_fit_in(written, size - _HEAD, labels, coined, shape)
         page = SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
@@ -104,8 +109,9 @@ class EntitySearcher:
             exhaustive=exhaustive,
             warnings=[*types.warnings, *more, *hits.warnings],
             labels=labels.of(_types(listed)),
+            coined=coined,
         )
-        limit_page(page, size)
+        limit_page(page, size, shape)
         return page
 
     async def _shown(
@@ -236,10 +242,17 @@ def _next_steps(hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types
     return " ".join(filter(None, [first, advice]))
 
 
-def _that_fit_in(hits: Sequence[PageHit], limit: int, labels: Labels) -> list[PageHit]:
+def _that_fit_in(
+    hits: Sequence[PageHit], limit: int, labels: Labels, coined: Mapping[str, str], shape: Shape
+) -> list[PageHit]:
     """Return as many of the first hits as fit into an answer; `found` has the number of all."""
+
+    def size() -> int:
+        named = size_of(labels.of(_types(fitting)))
+        return shape.size_of_hits(fitting) + named + shape.size_of_prefixes(fitting, coined)
+
     fitting = list(hits)
-    while len(fitting) > 1 and size_of_hits(fitting) + size_of(labels.of(_types(fitting))) > limit:
+    while len(fitting) > 1 and size() > limit:
         fitting.pop()
     return fitting
 

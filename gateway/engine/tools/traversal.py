@@ -9,18 +9,26 @@ from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArgu
 from gateway.engine.presentation.filters import Traversal, resolve
 from gateway.engine.presentation.page import SubgraphPage
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.traversal.breadth_first import HubRule
+from gateway.engine.schema.view import SchemaView
+from gateway.engine.tools.steering_reader import SteeringReader
+from gateway.engine.traversal.node_expander import HubRule
 from gateway.engine.traversal.redirects import Redirects
 from gateway.engine.traversal.snapshots import Snapshots
+from gateway.engine.traversal.steering import Steering, reverse
+from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.errors import InputError
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri
+from gateway.graph.values import Degree, EdgeSelection, Iri
 from gateway.settings.profile import Profile
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, listed_ids
+
+_WARNED = 5
+"""Seeds, and predicates, that warnings about the other direction name."""
 
 
 class Traverser:
@@ -34,6 +42,7 @@ class Traverser:
         self._schema_cache = schema_cache
         self._topology_builder = TopologyBuilder(store, prefixes, profile)
         self._redirects = Redirects(store, profile, prefixes)
+        self._steering_reader = SteeringReader(profile, prefixes)
         self._presenter = Presenter(store, profile, prefixes, schema_cache)
         self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
         schema_cache.on_change(self._compare)
@@ -42,7 +51,7 @@ class Traverser:
         """Drop all snapshots."""
         self._snapshots.clear()
 
-    async def page(self, arguments: TraversalArguments, call: Call) -> SubgraphPage:
+    async def page(self, arguments: TraversalArguments, shape: Shape, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
 
         Raises:
@@ -55,36 +64,77 @@ class Traverser:
         seeds = expanded("seeds", arguments.seeds, self._prefixes)
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
-        # A misspelt filter fails before the graph is asked for anything.
-        known = await self._schema_cache.view(call)
-        try:
-            resolve(arguments, known)
-        except InputError:
-            resolve(arguments, await self._schema_cache.view(call, unknown_term=True))
+        steering, notes = await self._checked(arguments, len(seeds), call)
         followed = await self._redirects.followed(seeds, call)
         seeds = followed.seeds
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
-        via = isinstance(arguments, IntersectSubgraphs) and arguments.via
-        question = (arguments.tool, tuple(seeds), hops, rule, via)
+        via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
+        if steering.is_listed and isinstance(arguments, IntersectSubgraphs) and len(steering.lists) != len(seeds):
+            raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
+        question = (arguments.tool, tuple(seeds), hops, rule, steering)
         generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, continues=continues)
-        if topology is None:
+        if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
-                    topology = await self._topology_builder.neighbourhood(seeds, hops, rule, call)
+                    topology = await self._topology_builder.neighbourhood(seeds, hops, rule, call, steering)
                 else:
-                    topology = await self._topology_builder.intersection(seeds, hops, rule, call, via=via)
+                    topology = await self._topology_builder.intersection(
+                        seeds, hops, rule, call, via=via, steering=steering
+                    )
             topology = followed.with_gaps(topology)
             self._snapshots.put(question, topology, generation)
         await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
-        warnings = [*followed.warnings, *self._redirects.doubts(followed, topology), *rule.warnings]
-        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings), call)
+        other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
+        warnings = [
+            *followed.warnings,
+            *self._redirects.doubts(followed, topology),
+            *rule.warnings,
+            *notes,
+            *other_way[:_WARNED],
+        ]
+        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), shape, call)
+
+    async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:
+        """Return which edges to follow; a misspelt name fails here, before the graph is asked for anything.
+
+        Raises:
+            InputError: A name matches nothing.
+        """
+
+        def resolved(known: SchemaView) -> tuple[Steering, list[str]]:
+            resolve(arguments, known)
+            return self._steering_reader.read(arguments, seeds, known)
+
+        try:
+            return resolved(await self._schema_cache.view(call))
+        except InputError:
+            return resolved(await self._schema_cache.view(call, unknown_term=True))
+
+    def _other_way(self, seed: Iri, steering: Steering, other: EdgeSelection, degree: Degree) -> str:
+        """Return a warning: a seed has edges in the direction that was not asked for."""
+        followed = next(one for one in steering.selections if reverse(one) == other)
+        return messages.other_way(
+            self._prefixes.in_prose(seed), self._written(followed), self._written(other), messages.counted(degree)
+        )
+
+    def _written(self, selection: EdgeSelection) -> str:
+        """Return the predicates of a selection for a sentence, those of incoming edges with `^`."""
+        if selection.outgoing is None or selection.incoming is None:
+            return "an outgoing edge" if selection.incoming == () else "an incoming edge"
+        signed = [("", iri) for iri in selection.outgoing] + [("^", iri) for iri in selection.incoming]
+        return listed_ids([f"{sign}{self._prefixes.shorten(iri)}" for sign, iri in signed], _WARNED)
 
     def _compare(self) -> None:
         if self._schema_cache.latest is not None:
             self._snapshots.compare(self._schema_cache.latest.schema)
+
+
+def _has_paths(topology: Topology, via: bool | None) -> bool:
+    """Return whether a stored topology has the paths that are asked for."""
+    return topology.via is via or topology.via is True or via is False
 
 
 def _check_two(seeds: Sequence[Iri]) -> None:

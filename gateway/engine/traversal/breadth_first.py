@@ -1,4 +1,4 @@
-"""Breadth-first search from one or several sources at once, hop by hop, and the rule that keeps it out of hubs."""
+"""Breadth-first search from one or several sources at once, hop by hop."""
 
 from __future__ import annotations
 
@@ -8,71 +8,11 @@ from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.traversal.gaps import GapCollector
-from gateway.errors import EdgesCapped, Fault
+from gateway.engine.traversal.node_expander import NodeExpander
+from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore, OnAnswers
-from gateway.graph.values import Edge, Iri, Neighbourhood
-from gateway.settings.limits import HubSettings
-
-_COUNTED_BEYOND = 10
-"""Edges are counted up to so many times the rule's limit, for the degree of a hub in the answer."""
-
-_COUNTED = 1_000
-"""Edges that are counted in any case."""
-
-
-@dataclass(frozen=True, slots=True)
-class HubRule:
-    """Which nodes are shown but not expanded, and how many edges a node shows.
-
-    Attributes:
-        max_degree: A node with more edges is not expanded, unless it is a seed; None: every node is.
-        max_edges: Edges that an expanded node shows at most; None: all.
-        warnings: What the caller asked for and did not get; rules that differ in these only are equal.
-    """
-
-    max_degree: int | None = None
-    max_edges: int | None = None
-    warnings: tuple[str, ...] = field(default=(), compare=False)
-
-    @classmethod
-    def of(cls, profile: HubSettings, max_degree: int | None, max_edges: int | None) -> HubRule:
-        """Return the rule of one call: its arguments, else the profile, never above the operator's ceilings."""
-        warnings: list[str] = []
-
-        def allowed(name: str, wanted: int | None, usual: int | None, ceiling: int | None) -> int | None:
-            limit = wanted if wanted is not None else usual
-            if ceiling is None or (limit is not None and limit <= ceiling):
-                return limit
-            if wanted is not None:
-                warnings.append(messages.above_ceiling(name, wanted, ceiling))
-            return ceiling
-
-        return cls(
-            allowed("max_degree", max_degree, profile.max_degree, profile.max_degree_ceiling),
-            allowed("max_edges_per_node", max_edges, profile.max_edges_per_node, profile.max_edges_ceiling),
-            tuple(warnings),
-        )
-
-    @property
-    def is_off(self) -> bool:
-        """Whether every node is expanded whole."""
-        return self.max_degree is None and self.max_edges is None
-
-    @property
-    def counted(self) -> int:
-        """How many edges of a node are counted at most."""
-        return max(
-            _COUNTED, *(_COUNTED_BEYOND * limit for limit in (self.max_degree, self.max_edges) if limit is not None)
-        )
-
-    def is_hub(self, degree: int) -> bool:
-        """Return whether a node with so many edges is not expanded."""
-        return self.max_degree is not None and degree > self.max_degree
-
-    def is_capped(self, degree: int) -> bool:
-        """Return whether a node with so many edges shows only some."""
-        return self.max_edges is not None and degree > self.max_edges
+from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Neighbourhood
 
 
 @dataclass(slots=True)
@@ -81,19 +21,30 @@ class Exploration:
 
     Attributes:
         distances: For each source, the distance of every node it reaches.
+        selection: The edges that were followed.
+        gaps: What could not be expanded.
         known: The neighbourhoods of all expanded nodes.
         missing: Seeds that are in no triple of the graph, in the order given.
         unsure: Seeds of which neither the edges nor the existence could be read, each with the fault.
-        gaps: What could not be expanded.
-        capped: Nodes that are known to have more edges than were asked for.
+        alone: Seeds that exist and have no edges that are followed.
+        partial: How many nodes were reached and are not shown, because no walk through all steps leads over them.
+        by_source: For each source, what the search found that has it among its sources; empty where it is this.
     """
 
     distances: list[dict[Iri, int]]
+    selection: EdgeSelection = ALL_EDGES
+    gaps: GapCollector = field(default_factory=GapCollector)
     known: dict[Iri, Neighbourhood] = field(default_factory=dict)
     missing: list[Iri] = field(default_factory=list)
     unsure: dict[Iri, Fault] = field(default_factory=dict)
-    gaps: GapCollector = field(default_factory=GapCollector)
-    capped: set[Iri] = field(default_factory=set)
+    alone: list[Iri] = field(default_factory=list)
+    partial: int = 0
+    by_source: list[Exploration] = field(default_factory=list)
+
+    @property
+    def parts(self) -> list[Exploration]:
+        """For each source, what the search found that has it among its sources."""
+        return self.by_source or [self] * len(self.distances)
 
     @property
     def edges(self) -> set[Edge]:
@@ -102,7 +53,12 @@ class Exploration:
 
     @property
     def neighbours(self) -> Mapping[Iri, set[Iri]]:
-        """The neighbours of the expanded nodes, over the edges of both ends: no path leads through another node."""
+        """The neighbours of the expanded nodes, over the edges of both ends: no path leads through another node.
+
+        If edges are selected, only over a node's own: the rows of another node may have it at the end not followed.
+        """
+        if not self.selection.is_all:
+            return {node: {*neighbourhood.ends} - {node} for node, neighbourhood in self.known.items()}
         near: dict[Iri, set[Iri]] = {node: set() for node in self.known}
         for neighbourhood in self.known.values():
             for start, _, end in neighbourhood.edges:
@@ -130,14 +86,22 @@ class BreadthFirstSearch:
     """
 
     def __init__(
-        self, store: GraphStore, sources: Sequence[Sequence[Iri]], hops: int, rule: HubRule, call: Call
+        self,
+        store: GraphStore,
+        sources: Sequence[Sequence[Iri]],
+        hops: int,
+        expander: NodeExpander,
+        call: Call,
+        selection: EdgeSelection = ALL_EDGES,
     ) -> None:
+        """Search along the edges that are selected, as seen from the node that is expanded."""
         self._store = store
         self._sources = sources
         self._hops = hops
-        self._rule = rule
+        self._expander = expander
         self._call = call
-        self._found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources])
+        self._selection = selection
+        self._found = Exploration([dict.fromkeys(seeds, 0) for seeds in sources], selection, expander.gaps)
         self._seen: set[Iri] = set()
 
     async def run(self, on_answers: OnAnswers | None = None) -> Exploration:
@@ -156,9 +120,9 @@ class BreadthFirstSearch:
             # Seeds are few, and whether they exist has to be known in any case.
             if hop and self._is_over_budget(frontier):
                 break
-            await self._expand(frontier, on_answers if hop == self._hops - 1 else None, seeds=hop == 0)
+            await self._expand(frontier, on_answers if hop == self._hops - 1 else None)
             if hop == 0:
-                await self._settle_seeds()
+                await settle_seeds(found, self._store, self._call)
             for distance in found.distances:
                 _spread(distance, found.known, hop)
             progress = messages.hop_done(hop + 1, self._hops, found.node_count)
@@ -167,65 +131,9 @@ class BreadthFirstSearch:
             await self._follow_shortcuts()
         return found
 
-    async def _expand(self, frontier: Sequence[Iri], on_answers: OnAnswers | None, *, seeds: bool) -> None:
-        """Read the edges of a frontier, as far as the rule wants them."""
+    async def _expand(self, frontier: Sequence[Iri], on_answers: OnAnswers | None = None) -> None:
         self._seen.update(frontier)
-        rule, found = self._rule, self._found
-        whole: list[Iri] = list(frontier)
-        capped: list[Iri] = []
-        if not rule.is_off and not (seeds and rule.max_edges is None):
-            whole, capped = await self._sorted_by_degree(frontier, seeds=seeds)
-        answers: dict[Iri, Neighbourhood] = {}
-        if whole:
-            answers |= await self._store.edges(whole, self._call, on_answers=on_answers)
-        if capped:
-            answers |= await self._store.edges(capped, self._call, per_id=rule.max_edges)
-        found.known.update(answers)
-        for node, neighbourhood in answers.items():
-            if node not in found.capped or not isinstance(neighbourhood.mark.fault, EdgesCapped):
-                found.gaps.add_mark(node, neighbourhood.mark)
-
-    async def _sorted_by_degree(self, frontier: Sequence[Iri], *, seeds: bool) -> tuple[list[Iri], list[Iri]]:
-        """Return the nodes to expand whole, and those to expand in part; add gaps for the others, which are hubs."""
-        rule, found = self._rule, self._found
-        degrees = await self._store.degrees(frontier, rule.counted, self._call) if frontier else {}
-        whole, capped = [], []
-        for node in frontier:
-            degree = degrees[node]
-            if degree.mark.fault is not None:
-                found.gaps.add_mark(node, degree.mark)
-                if seeds:
-                    found.known[node] = Neighbourhood(mark=degree.mark)
-            elif rule.is_hub(degree.count) and not seeds:
-                found.gaps.add_degree("hub_not_expanded", node, degree, messages.hub(rule.max_degree))
-            elif rule.is_capped(degree.count):
-                found.gaps.add_degree("edges_capped", node, degree, messages.edges_capped(rule.max_edges))
-                capped.append(node)
-            else:
-                whole.append(node)
-        found.capped.update(capped)
-        return whole, capped
-
-    async def _settle_seeds(self) -> None:
-        """Separate the seeds that have no edges from those that do not exist, and take the latter out."""
-        found = self._found
-        seeds = list(found.known)
-        without_edges = [seed for seed in seeds if not found.known[seed].edges and not found.known[seed].blank_edges]
-        asked = [seed for seed in without_edges if found.known[seed].mark.answered]
-        existing = await self._store.existing(asked, self._call) if asked else {}
-        for seed in without_edges:
-            mark = existing[seed].mark if seed in existing else found.known[seed].mark
-            if mark.fault is not None:
-                found.unsure[seed] = mark.fault
-                found.gaps.add_mark(seed, mark)
-            elif not existing[seed].exists:
-                found.missing.append(seed)
-        gone = {*found.missing, *found.unsure}
-        if found.unsure and len(gone) == len(seeds):
-            raise next(iter(found.unsure.values()))
-        for distance in found.distances:
-            for seed in gone:
-                distance.pop(seed, None)
+        self._found.known.update(await self._expander.expand(frontier, self._selection, on_answers))
 
     def _recount_all(self) -> None:
         """Count all distances anew, each seed that the edges of other nodes show at 0."""
@@ -260,7 +168,7 @@ class BreadthFirstSearch:
             frontier = sorted(near - self._seen)
             if not frontier or self._is_over_budget(frontier):
                 return
-            await self._expand(frontier, None, seeds=False)
+            await self._expand(frontier)
 
     def _is_over_budget(self, frontier: Sequence[Iri]) -> bool:
         """Return whether too many nodes are reached to expand more; if so, add a gap."""
@@ -268,6 +176,66 @@ class BreadthFirstSearch:
             return False
         self._found.gaps.add("budget", frontier, messages.nodes_used_up(self._call.nodes))
         return True
+
+
+async def settle_seeds(found: Exploration, store: GraphStore, call: Call) -> None:
+    """Separate the seeds that have no edges from those that do not exist, and take the latter out.
+
+    Called when only seeds are known.
+
+    Raises:
+        Fault: Nothing could be learnt about any seed.
+    """
+    seeds = list(found.known)
+    without_edges = [seed for seed in seeds if not found.known[seed].edges and not found.known[seed].blank_edges]
+    asked = [seed for seed in without_edges if found.known[seed].mark.answered]
+    existing = await store.existing(asked, call) if asked else {}
+    for seed in without_edges:
+        mark = existing[seed].mark if seed in existing else found.known[seed].mark
+        if mark.fault is not None:
+            found.unsure[seed] = mark.fault
+            found.gaps.add_mark(seed, mark)
+        elif not existing[seed].exists:
+            found.missing.append(seed)
+        elif found.known[seed].mark.whole:
+            found.alone.append(seed)
+    gone = {*found.missing, *found.unsure}
+    if found.unsure and len(gone) == len(seeds):
+        raise next(iter(found.unsure.values()))
+    for distance in found.distances:
+        for seed in gone:
+            distance.pop(seed, None)
+
+
+def combined(parts: Mapping[EdgeSelection, Exploration], selections: Sequence[EdgeSelection]) -> Exploration:
+    """Return what several searches of one question found, as one.
+
+    Args:
+        parts: What each search found, by what it selects.
+        selections: What each source of the question selects; a search has its sources in the same order.
+    """
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    whole = Exploration([], gaps=next(iter(parts.values())).gaps)
+    for part in parts.values():
+        for node, one in part.known.items():
+            whole.known[node] = joined(whole.known[node], one) if node in whole.known else one
+        whole.unsure |= part.unsure
+        whole.missing += part.missing
+    distances = {selection: iter(part.distances) for selection, part in parts.items()}
+    whole.distances = [next(distances[selection]) for selection in selections]
+    whole.by_source = [parts[selection] for selection in selections]
+    return whole
+
+
+def joined(one: Neighbourhood, other: Neighbourhood) -> Neighbourhood:
+    """Return what two selections read of the same node, as one."""
+    return Neighbourhood(
+        tuple(dict.fromkeys((*one.edges, *other.edges))),
+        one.blank_edges + other.blank_edges,
+        one.mark if not one.mark.whole else other.mark,
+        one.left_out | other.left_out,
+    )
 
 
 def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:

@@ -7,16 +7,33 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from sys import getsizeof
+from typing import NamedTuple
 
 from gateway.engine.traversal.breadth_first import Exploration
 from gateway.engine.traversal.gaps import Gap
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Edge, Iri, NodeFacts
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, NodeFacts, other_end
 from gateway.terms.prefixes import PrefixMap
 
-Path = tuple[Iri, ...]
+
+class PathStep(NamedTuple):
+    """One step of a path.
+
+    Attributes:
+        predicate: The predicate of the edge.
+        is_inverse: Whether the edge leads against the step, which is written `^p`.
+        node: Where the step ends.
+    """
+
+    predicate: Iri
+    is_inverse: bool
+    node: Iri
+
+
+Path = tuple[PathStep, ...]
+"""The steps from a node to a seed; none for the seed itself."""
 
 _FACTS_BYTES = getsizeof(NodeFacts())
 _EDGE_BYTES = getsizeof(Edge("", "", ""))
@@ -34,7 +51,10 @@ class Topology:
         missing: Seeds that do not exist.
         gaps: Why the topology is not whole; empty when it is.
         blank_edges: Triples left out because their other end is a blank node.
-        paths: For an intersection, where asked for: the shortest path from each node to each seed.
+        paths: For an intersection: a shortest path to each seed, from all nodes or some.
+        via: Whether paths were asked for: from all nodes, from none, or, if None, from the first.
+        partial: Nodes that were reached and are no part of it, because no walk through all hops leads over them.
+        other_way: For seeds without an edge that was followed: what the other direction selects, and how many edges.
     """
 
     seeds: tuple[Iri, ...]
@@ -45,6 +65,9 @@ class Topology:
     gaps: tuple[Gap, ...]
     blank_edges: int
     paths: Mapping[Iri, tuple[Path, ...]] = field(default_factory=dict)
+    via: bool | None = False
+    partial: int = 0
+    other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -78,9 +101,10 @@ class Topology:
         """About how much memory it takes: each object once, IRIs as if no other answer had them."""
         iris = {*self.nodes, *self.missing, *self.types, *self.predicates}
         names = (text for facts in self.facts.values() for text in (facts.name, facts.description) if text)
-        containers = [self.nodes, self.edges, self.facts, self.paths]
+        containers: list[object] = [self.nodes, self.edges, self.facts, self.paths]
         containers += [facts.types for facts in self.facts.values() if facts.types]
         containers += [path for paths in self.paths.values() for path in (paths, *paths)]
+        containers += [step for paths in self.paths.values() for path in paths for step in path]
         containers += [part for gap in self.gaps for part in (gap.ids, gap.degrees)]
         parts = _FACTS_BYTES * len(self.facts) + _EDGE_BYTES * len(self.edges)
         return parts + sum(map(getsizeof, chain(iris, names, containers)))
@@ -109,7 +133,7 @@ def in_order(
     # Every IRI is placed once: then nodes need no further comparison, and an edge becomes one number, which sorts
     # in half the time of its three texts.
     terms = {*distance, *chain.from_iterable(wanted)}
-    short = {iri: prefixes.shorten(iri) for iri in deadline.checking(terms)}
+    short = {iri: prefixes.declared_form(iri) for iri in deadline.checking(terms)}
     ordered = sorted(short, key=short.__getitem__)
     nodes = {seed: distance[seed] for seed in seeds if seed in distance}
     by_distance: dict[int, list[Iri]] = defaultdict(list)
@@ -132,23 +156,51 @@ def _edges_in_order(edges: Sequence[Edge], ordered: Sequence[Iri], deadline: Dea
     return tuple(placed[key] for key in deadline.checking(sorted(placed)))
 
 
-def paths_to_seeds(
-    nodes: Iterable[Iri],
-    distances: Sequence[Mapping[Iri, int]],
-    neighbours: Mapping[Iri, Collection[Iri]],
-    deadline: Deadline,
-) -> dict[Iri, tuple[Path, ...]]:
-    """Return one shortest path from each node to each seed, both ends included.
+def paths_to_seeds(nodes: Iterable[Iri], found: Exploration, deadline: Deadline) -> dict[Iri, tuple[Path, ...]]:
+    """Return one shortest path from each node to each seed.
 
     Of several shortest paths it is the one whose steps come first by IRI, counted from the node. Every seed reaches the
-    nodes. `neighbours` are those of the expanded nodes, over the edges that the distances count: an edge that a capped
-    node leaves out may be among the edges of its other end.
+    nodes.
 
     Raises:
         DeadlinePassed: The time was not enough.
     """
-    nearer = [_nearer(distance, neighbours, deadline) for distance in distances]
-    return {node: tuple(_walk(node, steps) for steps in nearer) for node in deadline.checking(nodes)}
+    wanted = list(nodes)
+    to_each = [
+        _paths_to_seed(wanted, distance, part, deadline)
+        for distance, part in zip(found.distances, found.parts, strict=True)
+    ]
+    return {node: tuple(paths[node] for paths in to_each) for node in wanted}
+
+
+def _paths_to_seed(
+    nodes: Sequence[Iri], distance: Mapping[Iri, int], found: Exploration, deadline: Deadline
+) -> dict[Iri, Path]:
+    nearer = _nearer(distance, found.neighbours, deadline)
+    walks = {node: _walk(node, nearer) for node in deadline.checking(nodes)}
+    pairs = {pair for walk in walks.values() for pair in pairwise(walk)}
+    edges = _edges_between(pairs, found, deadline)
+    return {node: tuple(edges[pair] for pair in pairwise(walk)) for node, walk in walks.items()}
+
+
+def _edges_between(
+    pairs: Collection[tuple[Iri, Iri]], found: Exploration, deadline: Deadline
+) -> dict[tuple[Iri, Iri], PathStep]:
+    """Return, for a node and its neighbour one step nearer to a seed, the first edge between the two that was followed.
+
+    An edge that a capped node leaves out may be among the edges of its other end.
+    """
+    steps: dict[tuple[Iri, Iri], PathStep] = {}
+    both = found.selection.is_all
+    ends = {end for pair in pairs for end in pair[not both :]}
+    for end in deadline.checking(ends & found.known.keys()):
+        for edge in found.known[end].edges:
+            other = other_end(end, edge)
+            for pair in ((other, end), (end, other)) if both else ((other, end),):
+                if pair in pairs:
+                    step = PathStep(edge.predicate, edge.subject == pair[1], pair[1])
+                    steps[pair] = min(step, steps.get(pair, step))
+    return steps
 
 
 def _nearer(
@@ -166,8 +218,8 @@ def _nearer(
     return first
 
 
-def _walk(node: Iri, nearer: Mapping[Iri, Iri]) -> Path:
-    path = [node]
-    while path[-1] in nearer:
-        path.append(nearer[path[-1]])
-    return tuple(path)
+def _walk(node: Iri, nearer: Mapping[Iri, Iri]) -> list[Iri]:
+    walk = [node]
+    while walk[-1] in nearer:
+        walk.append(nearer[walk[-1]])
+    return walk

@@ -5,23 +5,27 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
 from typing import Self
 
 from gateway.engine import messages
-from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, HubRule
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, combined
 from gateway.engine.traversal.gaps import GapCollector
+from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.path_reader import PathReader
+from gateway.engine.traversal.steering import UNSTEERED, Steering, reverse
 from gateway.engine.traversal.topology import (
     Path,
     Topology,
     in_order,
     paths_to_seeds,
 )
+from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.deadline import Deadline
-from gateway.graph.store import GraphStore, OnAnswers
-from gateway.graph.values import Edge, Iri, Neighbourhood, NodeFacts
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -34,8 +38,19 @@ _TIME_FOR_FACTS = 0.2
 _FEW_SEEDS = 4
 """Seeds up to which an intersection asks for each one's set of nodes by itself."""
 
+_COUNTED_OTHER_WAY = 1_000
+"""Edges in the other direction that are counted at most, for a warning."""
+
+_EXPLAINED = 500
+"""Nodes of an intersection from which paths to the seeds are found unasked; no page shows more."""
+
+_EXPLAINED_BY_READING = 100
+"""The same, where the edges that the paths follow have to be read."""
+
 _SHOWN = 5
 """Missing seeds that an error names."""
+
+_NOTHING: Mapping[Iri, tuple[EdgeSelection, Degree]] = {}
 
 _Ordered = tuple[Mapping[Iri, int], tuple[Edge, ...]]
 """Nodes with their distance, and edges."""
@@ -52,32 +67,76 @@ class TopologyBuilder:
         self._trusted = profile.endpoint.trusted
         self._other_graph = profile.endpoint.other_graph
 
-    async def neighbourhood(self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, call: Call) -> Topology:
+    async def neighbourhood(
+        self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, call: Call, steering: Steering = UNSTEERED
+    ) -> Topology:
         """Return the union of the seeds' neighbourhoods; its edges touch an expanded node.
+
+        With one list of predicates a hop, it has the nodes and edges on walks through all hops.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
         async with FactsPrefetch(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
-            found = await self._explored([seeds], max_hops, rule, call, ahead.add)
+            expander = NodeExpander(self._store, rule, call, seeds)
+            search = (
+                WalkSearch(self._store, seeds, steering.selections, expander, call)
+                if steering.is_listed
+                else BreadthFirstSearch(self._store, [seeds], max_hops, expander, call, steering.selection)
+            )
+            with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+                found = await search.run(ahead.add)
+                await self._add_other_graph(found, call)
+            self._settle(found, seeds)
             distance = found.distances[0]
             async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
+                other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
                 ordered = await self._ordered(seeds, distance, found, call)
-        return self._topology(seeds, ordered, found, facts.result())
+        return self._topology(seeds, ordered, found, facts.result(), other_way.result())
 
-    async def intersection(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool) -> Topology:
-        """Return the nodes within k hops of every seed, and all edges among them; with `via`, their paths to the seeds.
+    async def intersection(
+        self,
+        seeds: Sequence[Iri],
+        k: int,
+        rule: HubRule,
+        call: Call,
+        *,
+        via: bool | None = False,
+        steering: Steering = UNSTEERED,
+    ) -> Topology:
+        """Return the nodes within k hops of every seed, and all edges among them.
 
         With a seed missing there are none, and that is the whole answer.
+
+        Args:
+            seeds: The seeds.
+            k: Distance from every seed.
+            rule: What is done with hubs.
+            call: The call that asks.
+            via: Whether to find a path from each node to each seed; None: from the first nodes, as far as is cheap.
+            steering: Which edges are followed.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about some seed, or about any.
         """
-        found = await self._reach(seeds, k, rule, call, via=via)
-        found = found or await self._explored([[seed] for seed in seeds], k, rule, call)
+        found = await self._reach(seeds, k, rule, call) if steering.is_off and not via else None
+        if found is None:
+            expander = NodeExpander(self._store, rule, call, seeds)
+            selections = steering.selections if steering.is_listed else [steering.selection] * len(seeds)
+            sources: dict[EdgeSelection, list[Sequence[Iri]]] = {}
+            for seed, selection in zip(seeds, selections, strict=True):
+                sources.setdefault(selection, []).append([seed])
+            with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+                parts = {
+                    selection: await BreadthFirstSearch(self._store, some, k, expander, call, selection).run()
+                    for selection, some in sources.items()
+                }
+                found = combined(parts, selections)
+                await self._add_other_graph(found, call)
+            self._settle(found, seeds)
         for seed in found.unsure:
             if (fault := found.known[seed].mark.fault) is not None:
                 raise fault
@@ -86,19 +145,29 @@ class TopologyBuilder:
             return self._topology(seeds, ({}, ()), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
+        alone = {part.selection: part.alone for part in found.parts}
         async with together() as tasks:
             facts = tasks.create_task(self._facts(common, call))
-            among = await self._edges_among_unexpanded(common, found, call)
+            other_way = tasks.create_task(self._other_way(alone, call))
+            among = await self._edges_among(common, found, steering, call)
             ordered = await self._ordered(seeds, farthest, found, call, among)
-        paths = paths_to_seeds(common, found.distances, found.neighbours, call.call_deadline) if via else {}
-        return self._topology(seeds, ordered, found, facts.result(), paths)
+        paths: Mapping[Iri, tuple[Path, ...]] = {}
+        nodes = list(ordered[0])
+        if via or (via is None and found.known):
+            explained = nodes if via else nodes[:_EXPLAINED]
+            paths = paths_to_seeds(explained, found, call.call_deadline)
+        elif via is None:
+            with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
+                paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
+        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        return replace(topology, paths=paths, via=via)
 
-    async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call, *, via: bool) -> Exploration | None:
+    async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call) -> Exploration | None:
         """Return the sets of nodes alone, which are far smaller than their edges; None where that would not do.
 
-        Hubs, paths and split graphs need the edges; one hop brings them at once; many seeds share a frontier better.
+        Hubs and split graphs need the edges; one hop brings them at once; many seeds share a frontier better.
         """
-        if not rule.is_off or via or k == 1 or len(seeds) > _FEW_SEEDS or self._other_graph:
+        if not rule.is_off or k == 1 or len(seeds) > _FEW_SEEDS or self._other_graph:
             return None
         with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
             reaches = await self._store.reach(seeds, k, call)
@@ -112,19 +181,21 @@ class TopologyBuilder:
         self._require_a_seed(seeds, missing)
         return Exploration([dict(reaches[seed].distances) for seed in seeds], missing=missing)
 
-    async def _explored(
-        self,
-        sources: Sequence[Sequence[Iri]],
-        hops: int,
-        rule: HubRule,
-        call: Call,
-        on_answers: OnAnswers | None = None,
-    ) -> Exploration:
-        with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-            found = await BreadthFirstSearch(self._store, sources, hops, rule, call).run(on_answers)
-            await self._add_other_graph(found, call)
+    def _settle(self, found: Exploration, seeds: Sequence[Iri]) -> None:
         found.gaps.add_left_out(found.known)
-        self._require_a_seed(list(chain.from_iterable(sources)), found.missing)
+        found.missing.sort(key=seeds.index)
+        self._require_a_seed(seeds, found.missing)
+
+    async def _other_way(
+        self, alone: Mapping[EdgeSelection, Sequence[Iri]], call: Call
+    ) -> Mapping[Iri, tuple[EdgeSelection, Degree]]:
+        """Return, for seeds without an edge that is followed, how many edges there are in the other direction."""
+        found: dict[Iri, tuple[EdgeSelection, Degree]] = {}
+        for selection, seeds in alone.items():
+            other = reverse(selection)
+            if other is not None and seeds:
+                degrees = await self._store.degrees(seeds, _COUNTED_OTHER_WAY, call, selection=other)
+                found |= {seed: (other, degree) for seed, degree in degrees.items() if degree.count}
         return found
 
     async def _add_other_graph(self, found: Exploration, call: Call) -> None:
@@ -153,12 +224,14 @@ class TopologyBuilder:
             hint = self._prefixes.undeclared(missing)
             raise messages.no_seed_exists(shown, hint, self._other_graph, trusted=self._trusted)
 
-    async def _edges_among_unexpanded(self, common: frozenset[Iri], found: Exploration, call: Call) -> set[Edge]:
-        """Return the edges between two nodes that the search reached but did not expand."""
-        unexpanded = [node for node in common if node not in found.known]
-        if not unexpanded:
+    async def _edges_among(
+        self, common: frozenset[Iri], found: Exploration, steering: Steering, call: Call
+    ) -> set[Edge]:
+        """Return the edges between two nodes of an intersection, as far as the search has not read them."""
+        unread = [node for node in common if node not in found.known or not steering.is_symmetric]
+        if not unread:
             return set()
-        answers = await self._store.edges_among(unexpanded, common, call)
+        answers = await self._store.edges_among(unread, common, call, predicates=steering.predicates)
         for node, neighbourhood in answers.items():
             found.gaps.add_mark(node, neighbourhood.mark)
         found.gaps.add_left_out(answers)
@@ -194,7 +267,7 @@ class TopologyBuilder:
         ordered: _Ordered,
         found: Exploration,
         facts: Mapping[Iri, NodeFacts],
-        paths: Mapping[Iri, tuple[Path, ...]] | None = None,
+        other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] = _NOTHING,
     ) -> Topology:
         for node, known in facts.items():
             if known.mark.fault is not None:
@@ -212,7 +285,8 @@ class TopologyBuilder:
             tuple(found.missing),
             found.gaps.entries,
             found.blank_edges,
-            paths or {},
+            partial=found.partial,
+            other_way=other_way,
         )
 
 

@@ -16,7 +16,7 @@ from gateway.sparql.edges.degrees import DegreeReader
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import predicate_parameters, selected_predicates, selection_parameters
 from gateway.sparql.engines.probes import LateralProbe
-from gateway.sparql.results.columns import UnexpectedRows, edge, integer, iri, literal, read
+from gateway.sparql.results.columns import UnexpectedRows, edge, integer, iri, literal, read, term
 from gateway.sparql.results.rows import BlankTerm, IriTerm, Overflow, Row
 from gateway.sparql.template import Parameter
 
@@ -52,8 +52,11 @@ class EdgeReader:
         capped: dict[Iri, Neighbourhood] = {}
         if per_id is not None:
             capped = await self._capped(ids, per_id, selection, given, call)
-            # Those that turn out to have no more are asked for again: their blank nodes were not counted.
-            ids, on_answers = [node for node, answer in capped.items() if answer.mark.whole], None
+            if not (ids := [node for node, answer in capped.items() if _is_unclear(answer)]):
+                return capped
+            capped |= await self._capped(ids, per_id, selection, given, call, blank_nodes=False)
+            # Those that have no more edges are asked for again: their blank nodes were not counted.
+            ids, on_answers = [node for node in ids if capped[node].mark.whole], None
         query = self._query(
             "edges",
             self._batch,
@@ -69,22 +72,25 @@ class EdgeReader:
         return capped | answers
 
     async def _capped(
-        self, ids: Sequence[Iri], most: int, selection: EdgeSelection, given: Mapping[str, Parameter], call: Call
+        self,
+        ids: Sequence[Iri],
+        most: int,
+        selection: EdgeSelection,
+        given: Mapping[str, Parameter],
+        call: Call,
+        *,
+        blank_nodes: bool = True,
     ) -> dict[Iri, Neighbourhood]:
-        """Return some edges of each node that has more than `most`."""
+        """Return the edges of each node, or some of them if it has more than `most`.
 
-        def read_some(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:
-            found: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
-            for node, one in read(rows, iri("n"), edge):
-                found[node][one] = None
-            return {node: _cut(list(edges), most, mark) for node, edges in found.items()}
-
+        Triples with blank nodes are counted only if they are asked for; then they may take the place of edges.
+        """
         lateral = await self._lateral.is_supported(call)
         query = self._query(
             "lateral/edges_capped" if lateral else "edges_capped",
             self._batch if lateral else _BRANCHES,
-            {"most": most + 1, **given},
-            read_some,
+            {"most": most + 1, "blank_nodes": blank_nodes, **given},
+            partial(_read_capped, selection, most),
             beside=selected_predicates(selection),
             beside_each_key=not lateral,
         )
@@ -188,10 +194,36 @@ class EdgeReader:
         )
 
 
-def _cut(edges: list[Edge], most: int, mark: Mark) -> Neighbourhood:
-    if mark.whole and len(edges) > most:
+def _is_unclear(answer: Neighbourhood) -> bool:
+    """Return whether a node may have more edges than came, because blank nodes took their place."""
+    return isinstance(answer.mark.fault, EdgesCapped) and answer.blank_edges > 0
+
+
+def _read_capped(
+    selection: EdgeSelection, most: int, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark
+) -> dict[Iri, Neighbourhood]:
+    """Read the rows of each node, of which one more than `most` came where there may be more."""
+    edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+    blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
+    once = {node: node for node in batch}.setdefault
+    for node, subject, predicate, target in read(rows, iri("n"), term("s"), iri("p"), term("o")):
+        if isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
+            blank[node].add(Edge(subject.value, predicate, target.value))
+            continue
+        if type(subject) is not IriTerm or type(target) is not IriTerm:
+            raise UnexpectedRows
+        one = Edge(*(once(text, text) for text in (subject.value, predicate, target.value)))
+        if not selection.selects(node, one):
+            raise KeyError(one)
+        edges[node][one] = None
+    return {node: _cut(tuple(edges[node]), len(blank[node]), most, mark) for node in batch}
+
+
+def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Neighbourhood:
+    if mark.whole and len(edges) + blank_edges > most:
         mark = Mark(EdgesCapped("A node has more edges than are shown."), at_least=len(edges))
-    return Neighbourhood(tuple(edges[:most]), 0, mark)
+        # Where no blank node is among the rows, these are edges, and more than may be shown.
+    return Neighbourhood(edges[:most], blank_edges, mark)
 
 
 def _read_both_ways(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Neighbourhood]:

@@ -8,13 +8,11 @@ from typing import Protocol
 
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.settings.vocabulary import NAMESPACE_MARK, EdgeSettings, EvidenceSettings, EvidenceWay
+from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings, EvidenceWay
 from gateway.sparql.template import Parameter
 from gateway.terms.known_iris import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF
 
 _ASSOCIATIONS: Mapping[EvidenceWay, Iri] = {"oban": OBAN_SUBJECT, "biolink": BIOLINK_SUBJECT}
-
-_NAMESPACE_ENDS = ("/", "#", NAMESPACE_MARK)
 
 
 class Uses(Protocol):
@@ -73,11 +71,9 @@ class EdgeRule:
     def of(cls, edges: EdgeSettings, uses: Uses | None = None) -> EdgeRule:
         """Return the rule that a profile states."""
         return cls(
-            excepted=tuple(dict.fromkeys((*edges.types, *edges.excepted, *edges.also_excepted, *edges.redirects))),
-            allowed=tuple(entry for entry in edges.allowed if not entry.endswith(_NAMESPACE_ENDS)),
-            namespaces=tuple(
-                entry.removesuffix(NAMESPACE_MARK) for entry in edges.allowed if entry.endswith(_NAMESPACE_ENDS)
-            ),
+            excepted=edges.excluded,
+            allowed=edges.allowed_predicates,
+            namespaces=edges.allowed_namespaces,
             objects=edges.objects,
             evidence_nodes=edges.evidence_nodes,
             uses=uses or StatedWays(),

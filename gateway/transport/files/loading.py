@@ -40,6 +40,7 @@ class LoadedGraph:
         version: A hash of the content that was loaded.
         lease: What keeps a store on disk from being removed, as long as it is held.
         place: A folder for what is made of this very graph, removed with its store; None where there is no such store.
+        lasting: A folder for what outlives a change of the files; None where there is no store.
     """
 
     engine: pyoxigraph.Store
@@ -47,6 +48,7 @@ class LoadedGraph:
     version: str = ""
     lease: object = None
     place: Path | None = None
+    lasting: Path | None = None
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
     DIR/<hash of the files' names>/graph/
         lock                       held while files are parsed
         progress                   how far the parser is, for processes that wait
+        prefixes.json              the prefixes that were coined for the graph, whatever the files say now
         hashes.json                size, times and hash of each file; unchanged files are not read again
         store-<key>-<random>/      one store; it gets this name when it is whole, and no one writes to it afterwards
             engine/                the Oxigraph store
@@ -204,7 +205,7 @@ class _Stores:
             self._complain(error)
             return None
         prefixes = [(path.name, declared) for path, declared in zip(self._paths, manifest.prefixes, strict=True)]
-        return LoadedGraph(engine, prefixes, manifest.version, lease, store / "derived")
+        return LoadedGraph(engine, prefixes, manifest.version, lease, store / "derived", self._folder)
 
     def _wait_for(self, lock: IO[bytes], progress: Progress | None) -> None:
         """Wait until no other process parses."""

@@ -16,14 +16,14 @@ from gateway.engine.presentation.page import (
     TermSummary,
 )
 from gateway.engine.presentation.reference_shape import (
+    REFERENCE,
     bfs_result,
     entities_result,
     entity_result,
     intersection_result,
     search_result,
-    size_of,
-    size_of_part,
 )
+from gateway.engine.presentation.shape import size_of
 from gateway.engine.presentation.values import Amount, EdgeMetadata, Id, Nested, NodeMetadata, PageAssertion
 from gateway.graph.values import Edge, NoValue
 from tests.engine.small import X
@@ -132,7 +132,7 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         "snapshot": "abc",
         "result_changed": True,
     }
-    assert size_of_part(page) == size_of(bfs_result(page).as_json())
+    assert REFERENCE.size_of_part(page) == size_of(bfs_result(page).as_json())
 
 
 def test_what_a_page_does_not_have_is_not_written() -> None:
@@ -171,8 +171,8 @@ def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
         "warnings": ["Careful."],
         "remaining_ids": ["x:c"],
     }
-    assert size_of_part(alone) == size_of(entity_result(alone).as_json())
-    assert size_of_part(several) == size_of(entities_result(several).as_json())
+    assert REFERENCE.size_of_part(alone) == size_of(entity_result(alone).as_json())
+    assert REFERENCE.size_of_part(several) == size_of(entities_result(several).as_json())
 
 
 def test_a_hit_has_what_is_known_of_it() -> None:
@@ -186,7 +186,7 @@ def test_a_hit_has_what_is_known_of_it() -> None:
         "complete": True,
         "found": 3,
     }
-    assert size_of_part(page) == size_of(search_result(page).as_json())
+    assert REFERENCE.size_of_part(page) == size_of(search_result(page).as_json())
 
 
 def test_a_search_tells_how_it_was_made_where_names_may_have_been_missed() -> None:
@@ -208,7 +208,7 @@ def test_guesses_stand_apart_with_what_to_try() -> None:
         "complete": True,
         "next_steps": "Try B.",
     }
-    assert size_of_part(page) == size_of(search_result(page).as_json())
+    assert REFERENCE.size_of_part(page) == size_of(search_result(page).as_json())
 
 
 def _search_page(

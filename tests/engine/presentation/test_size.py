@@ -15,7 +15,7 @@ from gateway.engine.answers import Answer, BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
 from gateway.engine.presentation.paging import fitting
-from gateway.engine.presentation.reference_shape import size_of_field
+from gateway.engine.presentation.reference_shape import REFERENCE
 from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import Nested, NodeMetadata, PageValue, Shortener
 from gateway.escaping import json_text
@@ -399,7 +399,7 @@ def test_shortening_counts_what_it_cuts_and_is_never_longer(values: list[PageVal
     shorter = Shortener(10, 3)
     whole = NodeMetadata(properties={"x:p": values})
     result = whole.shortened(shorter)
-    assert size_of_field(result) <= size_of_field(whole) + 3 * shorter.shortened
+    assert REFERENCE.size_of_field(result) <= REFERENCE.size_of_field(whole) + 3 * shorter.shortened
     assert (result.properties == whole.properties) is (shorter.shortened == 0)
 
 
@@ -426,7 +426,7 @@ def test_metadata_is_the_sum_of_its_parts(values: list[PageValue], name: str | N
 
 def window_of(metadata: NodeMetadata) -> Window:
     """Return a window of one node."""
-    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], [0, 0], NEVER)
+    return Window([PageNode(f"{X}a", "x:a", "untyped", metadata=metadata)], [], [], [0, 0], REFERENCE, NEVER)
 
 
 def test_a_page_that_has_room_is_left_alone() -> None:

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, HubRule
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
+from gateway.engine.traversal.node_expander import HubRule, NodeExpander
 from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import BudgetSpent, EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood
+from gateway.graph.values import ALL_EDGES, WHOLE, Degree, Edge, EdgeSelection, Existence, Mark, Neighbourhood
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from tests.engine.small import ROOM, Watched, X, engine, over
@@ -39,14 +40,14 @@ class Graph:
     failed: frozenset[str] = frozenset()
     cut: tuple[tuple[str, int], ...] = ()
 
-    def of(self, node: str) -> tuple[Edge, ...]:
-        """Return all edges of a node, in an order that differs from node to node."""
-        own = [edge for edge in self.edges if node in (edge.subject, edge.object)]
+    def of(self, node: str, selection: EdgeSelection = ALL_EDGES) -> tuple[Edge, ...]:
+        """Return the edges of a node that are selected, in an order that differs from node to node."""
+        own = [edge for edge in self.edges if selection.selects(node, edge)]
         return tuple(own if NODES.index(node) % 2 else reversed(own))
 
-    async def edges_(self, node: str, per_id: int | None) -> Neighbourhood:
+    async def edges_(self, node: str, per_id: int | None, selection: EdgeSelection) -> Neighbourhood:
         """Return what the store says about one node."""
-        own = self.of(node)
+        own = self.of(node, selection)
         if node in self.failed:
             return Neighbourhood(mark=Mark(EndpointFault("The endpoint failed.")))
         room = dict(self.cut).get(node)
@@ -64,14 +65,22 @@ class Store:
         self._graph = graph
 
     async def edges(
-        self, ids: Sequence[str], _budget: Call, *, per_id: int | None = None, **_: object
+        self,
+        ids: Sequence[str],
+        _budget: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        **_: object,
     ) -> Mapping[str, Neighbourhood]:
         """Return the edges of each node."""
-        return {node: await self._graph.edges_(node, per_id) for node in ids}
+        return {node: await self._graph.edges_(node, per_id, selection) for node in ids}
 
-    async def degrees(self, ids: Sequence[str], _at_most: int, _budget: Call, **_: object) -> Mapping[str, Degree]:
+    async def degrees(
+        self, ids: Sequence[str], _at_most: int, _budget: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[str, Degree]:
         """Count the edges of each node."""
-        return {node: Degree(len(self._graph.of(node))) for node in ids}
+        return {node: Degree(len(self._graph.of(node, selection))) for node in ids}
 
     async def existing(self, ids: Sequence[str], _budget: Call) -> Mapping[str, Existence]:
         """Tell which nodes exist."""
@@ -84,13 +93,30 @@ def call() -> Call:
 
 def naive_distances(found: Exploration, seed: str, hops: int) -> dict[str, int]:
     """Return the distances from a seed by going over all edges once for each step."""
-    edges = {edge for neighbourhood in found.known.values() for edge in neighbourhood.edges}
     distance = {seed: 0}
-    for steps, edge in itertools.product(range(hops), edges):
-        for one, other in ((edge.subject, edge.object), (edge.object, edge.subject)):
-            if distance.get(one) == steps and one in found.known:
-                distance.setdefault(other, steps + 1)
+    for steps, (one, other) in itertools.product(range(hops), naive_steps(found)):
+        if distance.get(one) == steps:
+            distance.setdefault(other, steps + 1)
     return distance
+
+
+def naive_steps(found: Exploration) -> set[tuple[str, str]]:
+    """Return the steps from expanded nodes: along every edge that was read, or, if steered, along a node's own rows."""
+    steps = set()
+    for node, neighbourhood in found.known.items():
+        for edge in neighbourhood.edges:
+            for one, other in ((edge.subject, edge.object), (edge.object, edge.subject)):
+                if one in found.known if found.selection.is_all else one == node:
+                    steps.add((one, other))
+    return steps
+
+
+def search(
+    graph: Graph, sources: Sequence[Sequence[str]], hops: int, rule: HubRule, selection: EdgeSelection = ALL_EDGES
+) -> Exploration:
+    store, asking = cast("GraphStore", Store(graph)), call()
+    expander = NodeExpander(store, rule, asking, [seed for seeds in sources for seed in seeds])
+    return asyncio.run(BreadthFirstSearch(store, sources, hops, expander, asking, selection).run())
 
 
 @st.composite
@@ -99,42 +125,47 @@ def graphs(draw: st.DrawFn) -> Graph:
     pairs = draw(st.lists(st.tuples(ends, ends), max_size=18, unique=True))
     failed = draw(st.sets(ends, max_size=2))
     cut = draw(st.dictionaries(ends, st.integers(0, 3), max_size=2))
-    return Graph(tuple(Edge(one, "p", other) for one, other in pairs), frozenset(failed), tuple(sorted(cut.items())))
+    edges = tuple(Edge(one, draw(st.sampled_from("ppq")), other) for one, other in pairs)
+    return Graph(edges, frozenset(failed), tuple(sorted(cut.items())))
 
 
 several_seeds = st.lists(st.sampled_from(NODES), min_size=2, max_size=4, unique=True)
 rules = st.builds(HubRule, st.none() | st.integers(1, 5), st.none() | st.integers(1, 4))
+chosen = st.none() | st.sampled_from([(), ("p",), ("q",), ("p", "q")])
+selections = st.just(ALL_EDGES) | st.builds(EdgeSelection, chosen, chosen)
 star = Graph((Edge("a", "p", "h"), Edge("h", "p", "b")))
 
 
 @settings(max_examples=examples(500))
-@given(graph=graphs(), seeds=several_seeds, hops=st.integers(1, 4), rule=rules)
-@example(graph=star, seeds=["a", "b"], hops=2, rule=HubRule(None, 1))
-def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_read_in_as_many_steps_as_the_distance(
-    graph: Graph, seeds: list[str], hops: int, rule: HubRule
+@given(graph=graphs(), seeds=several_seeds, hops=st.integers(1, 4), rule=rules, selection=selections)
+@example(graph=star, seeds=["a", "b"], hops=2, rule=HubRule(None, 1), selection=ALL_EDGES)
+def test_a_path_leads_from_its_node_to_its_seed_over_edges_that_were_followed_in_as_many_steps_as_the_distance(
+    graph: Graph, seeds: list[str], hops: int, rule: HubRule, selection: EdgeSelection
 ) -> None:
-    store = cast("GraphStore", Store(graph))
     try:
-        found = asyncio.run(BreadthFirstSearch(store, [[seed] for seed in seeds], hops, rule, call()).run())
+        found = search(graph, [[seed] for seed in seeds], hops, rule, selection)
     except Fault:
         return
-    edges = {edge for neighbourhood in found.known.values() for edge in neighbourhood.edges}
-    shown = {pair for edge in edges for pair in ((edge.subject, edge.object), (edge.object, edge.subject))}
+    steps = naive_steps(found)
     for seed, distance in zip(seeds, found.distances, strict=True):
         if seed in distance:
             assert distance == naive_distances(found, seed, hops)
         else:
             assert not distance
-            assert not any(seed in pair for pair in shown)
+            assert not any(seed in step for step in steps)
     common = set.intersection(*map(set, found.distances))
-    paths = paths_to_seeds(common, found.distances, found.neighbours, call().deadline)
+    paths = paths_to_seeds(common, found, call().deadline)
     assert paths.keys() == common
     for node, to_seeds in paths.items():
         for seed, distance, path in zip(seeds, found.distances, to_seeds, strict=True):
-            assert (path[0], path[-1]) == (node, seed)
-            assert len(path) - 1 == distance[node]
-            assert set(itertools.pairwise(path)) <= shown
-            assert set(path[1:-1]) <= found.known.keys()
+            places = [node, *(step.node for step in path)]
+            assert places[-1] == seed
+            assert len(path) == distance[node]
+            assert {(nearer, farther) for farther, nearer in itertools.pairwise(places)} <= steps
+            for (start, end), step in zip(itertools.pairwise(places), path, strict=True):
+                edge = Edge(end, step.predicate, start) if step.is_inverse else Edge(start, step.predicate, end)
+                assert edge in found.edges
+                assert selection.is_all or edge in found.known[end].edges
 
 
 shown_late = Graph(
@@ -149,9 +180,8 @@ shown_late = Graph(
 def test_every_seed_of_a_neighbourhood_is_at_distance_0_whatever_could_not_be_read_of_it(
     graph: Graph, seeds: list[str], hops: int, rule: HubRule
 ) -> None:
-    store = cast("GraphStore", Store(graph))
     try:
-        found = asyncio.run(BreadthFirstSearch(store, [seeds], hops, rule, call()).run())
+        found = search(graph, [seeds], hops, rule)
     except Fault:
         return
     (distance,) = found.distances
@@ -165,9 +195,9 @@ async def test_a_path_through_a_capped_node_reaches_its_seed() -> None:
     async with over("x:s1 x:p x:h . x:h x:p x:s2 .") as gateway:
         answer = await gateway.intersect_subgraphs(["x:s1", "x:s2"], 2, via=True, max_edges_per_node=1)
     assert {node.id: node.via for node in answer.nodes} == {
-        "x:s1": [["x:s1"], ["x:s1", "x:h", "x:s2"]],
-        "x:s2": [["x:s2", "x:h", "x:s1"], ["x:s2"]],
-        "x:h": [["x:h", "x:s1"], ["x:h", "x:s2"]],
+        "x:s1": [["x:s1"], ["x:s1", "x:p", "x:h", "x:p", "x:s2"]],
+        "x:s2": [["x:s2", "^x:p", "x:h", "^x:p", "x:s1"], ["x:s2"]],
+        "x:h": [["x:h", "^x:p", "x:s1"], ["x:h", "x:p", "x:s2"]],
     }
 
 

@@ -1,0 +1,85 @@
+"""Reads the arguments that say which edges a traversal follows: `only_predicates` and `direction`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.engine import messages
+from gateway.engine.arguments import BfsQuery, TraversalArguments
+from gateway.engine.schema.view import SchemaView
+from gateway.engine.traversal.steering import Followed, Steering
+from gateway.errors import InputError
+from gateway.graph.values import Iri
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+_ARGUMENT = "only_predicates"
+
+
+class SteeringReader:
+    """Resolves the names of predicates, each with `^` before it where only its incoming edges are meant."""
+
+    def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
+        self._edges = profile.edges
+        self._prefixes = prefixes
+
+    def read(self, arguments: TraversalArguments, seeds: int, known: SchemaView) -> tuple[Steering, list[str]]:
+        """Return what a question follows, and warnings.
+
+        Args:
+            arguments: The arguments of the question.
+            seeds: How many different seeds it has.
+            known: The schema.
+
+        Raises:
+            InputError: A name matches nothing, a predicate is no edge, or the lists are too many or too few.
+        """
+        given = arguments.only_predicates or []
+        is_listed = any(isinstance(entry, list) for entry in given)
+        lists = [entry if isinstance(entry, list) else [entry] for entry in given] if is_listed else [_flat(given)]
+        if is_listed:
+            self._check_number(arguments, len(lists), seeds)
+        warnings: dict[str, None] = {}
+        followed = tuple(tuple(self._followed(names, known, warnings)) for names in lists)
+        # One list for one hop is a list for all.
+        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), list(warnings)
+
+    def _check_number(self, arguments: TraversalArguments, lists: int, seeds: int) -> None:
+        wanted, each = (arguments.max_hops, "hop") if isinstance(arguments, BfsQuery) else (seeds, "seed")
+        if lists != wanted:
+            raise messages.wrong_number_of_lists(arguments.tool, lists, wanted, each)
+
+    def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[Followed]:
+        found: dict[Followed, None] = {}
+        for name in names:
+            bare = name.removeprefix("^")
+            iri = self._iri(bare)
+            if iri is not None:
+                self._check_edge(iri)
+            iris, warning = known.predicates.required(_ARGUMENT, bare)
+            if warning:
+                warnings[warning] = None
+            found |= dict.fromkeys(Followed(one, bare != name) for one in iris)
+        return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
+
+    def _iri(self, name: str) -> Iri | None:
+        try:
+            iri = self._prefixes.expand(name)
+        except InputError:
+            return None
+        return iri if iri != name or "://" in name else None
+
+    def _check_edge(self, predicate: Iri) -> None:
+        edges = self._edges
+        if edges.allows(predicate):
+            return
+        where = messages.AS_METADATA
+        if predicate in edges.types:
+            where = messages.AS_TYPE
+        elif predicate in edges.redirects:
+            where = messages.AS_MERGED
+        raise messages.no_edge_predicate(self._prefixes.in_prose(predicate), where)
+
+
+def _flat(given: Sequence[str | list[str]]) -> list[str]:
+    return [name for name in given if isinstance(name, str)]

@@ -1,0 +1,104 @@
+"""What could be followed from entities: their edges, counted by predicate and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from gateway.engine.presentation import written_iris
+from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
+from gateway.engine.traversal.gaps import cause_of
+from gateway.errors import EdgesCapped, Fault
+from gateway.graph.call import Call
+from gateway.graph.edge_counts import EdgeCounts
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, Mark
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+EDGES_READ = 300
+"""Edges of an entity that are read; those of an entity with more are counted by the endpoint."""
+
+ROWS = 30
+FEW_ROWS = 10
+"""Rows of one entity, and of one of many."""
+
+WITH_EXAMPLES = 10
+"""Entities in one call whose rows show neighbours, at most."""
+
+_TIME_FOR_HUBS = 0.25
+"""Share of the time of a call in which the edges of hubs must be counted."""
+
+
+class Surveyor:
+    """Counts the edges of entities for one graph.
+
+    Args:
+        store: The graph.
+        profile: The settings of the endpoint and its graph.
+        prefixes: The prefixes of IDs.
+        edges_read: Edges of one entity that are read at most.
+    """
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, edges_read: int = EDGES_READ) -> None:
+        self._store = store
+        self._seconds_for_hubs = profile.limits.deadline_seconds * _TIME_FOR_HUBS
+        self._trusted = profile.endpoint.trusted
+        self._prefixes = prefixes
+        self._edges_read = edges_read
+
+    async def survey(self, nodes: Sequence[Iri], call: Call, written: Iterable[Iri] = ()) -> Mapping[Iri, EdgeSurvey]:
+        """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
+
+        Args:
+            nodes: The nodes.
+            call: The call that asks.
+            written: The IRIs that the answer writes beside the surveys; prefixes are coined for all together.
+        """
+        counts = await self._counts(nodes, call)
+        few = len(nodes) > WITH_EXAMPLES
+        self._prefixes.coin(chain(written, written_iris.of_edge_counts(counts.values(), with_neighbours=not few)))
+        return {node: self._survey(counts[node], few=few) for node in call.call_deadline.checking(nodes, at_once=1)}
+
+    async def _counts(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Return the counts of each node; those of a hub that could not be counted are lower bounds."""
+        try:
+            read = await self._store.edges(nodes, call, per_id=self._edges_read)
+        except Fault as fault:
+            return dict.fromkeys(nodes, EdgeCounts(mark=Mark(fault)))
+        counts = {node: EdgeCounts.of(node, read[node]) for node in call.call_deadline.checking(nodes, at_once=1)}
+        hubs = [node for node in nodes if isinstance(read[node].mark.fault, EdgesCapped)]
+        if hubs:
+            for hub, counted in (await self._hub_counts(hubs, call)).items():
+                # Some edges are known in any case, and one that is known can be followed.
+                counts[hub] = counted if counted.mark.whole else replace(counts[hub], mark=counted.mark)
+        return counts
+
+    async def _hub_counts(self, hubs: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        with call.within(self._seconds_for_hubs):
+            try:
+                return await self._store.edge_counts(hubs, call)
+            except Fault as fault:
+                return dict.fromkeys(hubs, EdgeCounts(mark=Mark(fault)))
+
+    def _survey(self, counts: EdgeCounts, *, few: bool) -> EdgeSurvey:
+        shorten = self._prefixes.shorten
+        rows = [
+            SurveyRow(
+                shorten(one.predicate),
+                one.incoming,
+                one.count,
+                () if few else tuple(map(shorten, one.neighbours)),
+            )
+            for one in counts.counts[: FEW_ROWS if few else ROWS]
+        ]
+        fault = counts.mark.fault
+        return EdgeSurvey(
+            rows,
+            len(counts.counts),
+            counts.blank_edges,
+            is_exact=fault is None and self._trusted,
+            failed=None if fault is None else cause_of(fault),
+            ids_left_out=counts.left_out,
+        )

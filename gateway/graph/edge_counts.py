@@ -1,0 +1,66 @@
+"""How many edges a node has by predicate and direction: what a traversal from it could follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gateway.graph.values import WHOLE, Iri, Mark, Neighbourhood
+
+NEIGHBOURS = 6
+"""Neighbours that are listed for each count, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCount:
+    """The edges of one node that have the same predicate and direction.
+
+    Attributes:
+        predicate: Their predicate.
+        incoming: Whether they lead to the node; otherwise they lead from it. A self loop does both.
+        count: How many there are.
+        neighbours: Some of the nodes at their other ends, sorted by IRI: the first ones.
+    """
+
+    predicate: Iri
+    incoming: bool
+    count: int
+    neighbours: tuple[Iri, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCounts:
+    """The edges of one node by predicate and direction.
+
+    Attributes:
+        counts: One entry for each predicate and direction, the most frequent first, then by predicate. A self loop is
+            counted in both directions.
+        blank_edges: Triples left out because their other end is a blank node.
+        left_out: Edges or entries left out because one of their terms is not an IRI, or is too long for an ID.
+        mark: Whether all edges were counted; if not, counts are lower bounds, and entries may be missing.
+    """
+
+    counts: tuple[EdgeCount, ...] = ()
+    blank_edges: int = 0
+    left_out: int = 0
+    mark: Mark = WHOLE
+
+    @classmethod
+    def of(cls, node: Iri, neighbourhood: Neighbourhood, neighbours: int = NEIGHBOURS) -> EdgeCounts:
+        """Return the counts of the edges of a node that were read, with so many neighbours each, under their mark."""
+        found: dict[tuple[Iri, bool], list[Iri]] = {}
+        for subject, predicate, target in neighbourhood.edges:
+            if subject == node:
+                found.setdefault((predicate, False), []).append(target)
+            if target == node:
+                found.setdefault((predicate, True), []).append(subject)
+        counts = (
+            EdgeCount(predicate, incoming, len(others), tuple(sorted(others)[:neighbours]))
+            for (predicate, incoming), others in found.items()
+        )
+        return cls(in_order(counts), neighbourhood.blank_edges, len(neighbourhood.left_out), neighbourhood.mark)
+
+
+def in_order(counts: Iterable[EdgeCount]) -> tuple[EdgeCount, ...]:
+    """Return counts, the highest first, then by predicate, outgoing edges before incoming ones."""
+    return tuple(sorted(counts, key=lambda one: (-one.count, one.predicate, one.incoming)))

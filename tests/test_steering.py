@@ -1,0 +1,171 @@
+"""Steered traversals against the oracle: predicates, one list a hop or a seed, directions, hubs, types, pages."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from gateway.engine.answers import BfsResult
+from gateway.engine.gateway import Gateway
+from gateway.errors import InputError
+from gateway.escaping import json_text
+from gateway.settings.load import load_profile
+from tests.columns import Column
+from tests.drawn.questions import profile_for
+from tests.drawn.run import Report, ask_all, drawn, truth_of
+from tests.engine.small import over
+
+pytestmark = pytest.mark.anyio
+
+FAMILY = """
+x:ann x:sibling x:bob . x:cleo x:sibling x:ann . x:bob x:religion x:r1 . x:cleo x:religion x:r2 .
+x:dan x:sibling x:eve . x:ann x:religion x:r1 . x:ann x:knows x:ann .
+x:dan x:knows x:ann . x:bob x:knows x:cleo . x:fay x:knows x:bob .
+x:ann a x:Person . x:bob a x:Person . x:cleo a x:Person . x:dan a x:Person . x:r1 a x:Religion . x:r2 a x:Religion .
+"""
+
+
+@pytest.fixture
+async def family() -> Gateway:
+    return over(FAMILY)
+
+
+async def edges_of(gateway: Gateway, seeds: list[str], hops: int, **arguments: object) -> set[tuple[str, str, str]]:
+    answer = await gateway.bfs_query(seeds, hops, **arguments)  # type: ignore[arg-type]
+    assert answer.complete
+    return {(edge.subject, edge.predicate, edge.object) for edge in answer.edges}
+
+
+async def test_only_the_named_predicates_are_followed_and_shown(family: Gateway) -> None:
+    found = await edges_of(family, ["x:ann"], 2, only_predicates=["sibling"])
+    assert found == {("x:ann", "x:sibling", "x:bob"), ("x:cleo", "x:sibling", "x:ann")}
+
+
+@pytest.mark.parametrize(
+    ("names", "direction", "expected"),
+    [
+        (["x:sibling"], "out", {("x:ann", "x:sibling", "x:bob")}),
+        (["x:sibling"], "in", {("x:cleo", "x:sibling", "x:ann")}),
+        (["^x:sibling"], "both", {("x:cleo", "x:sibling", "x:ann")}),
+        (["^x:sibling", "x:knows"], "out", {("x:cleo", "x:sibling", "x:ann"), ("x:ann", "x:knows", "x:ann")}),
+        (["x:knows"], "in", {("x:ann", "x:knows", "x:ann"), ("x:dan", "x:knows", "x:ann")}),
+    ],
+)
+async def test_the_direction_is_seen_from_the_node_that_is_expanded_and_a_self_loop_has_both(
+    family: Gateway, names: list[str], direction: str, expected: set[tuple[str, str, str]]
+) -> None:
+    assert await edges_of(family, ["x:ann"], 1, only_predicates=names, direction=direction) == expected
+
+
+async def test_one_list_a_hop_gives_the_religion_of_siblings_and_counts_what_did_not_get_through(
+    family: Gateway,
+) -> None:
+    answer = await family.bfs_query(["x:ann"], 2, only_predicates=[["^sibling"], ["religion"]])
+    assert [(edge.subject, edge.predicate, edge.object) for edge in answer.edges] == [
+        ("x:cleo", "x:religion", "x:r2"),
+        ("x:cleo", "x:sibling", "x:ann"),
+    ]
+    assert answer.only_predicates == [["^x:sibling"], ["x:religion"]]
+    assert answer.levels == [1, 1, 1]
+    assert answer.removed is None
+    knows = await family.bfs_query(["x:ann"], 2, only_predicates=[["sibling", "knows"], ["^knows"]])
+    # Bob is known by Fay; nobody knows Dan, and Cleo is known by Bob.
+    assert {node.id for node in knows.nodes} == {"x:ann", "x:bob", "x:cleo", "x:dan", "x:fay"}
+    assert knows.removed is None
+
+
+async def test_a_walk_may_come_back_to_where_it_began(family: Gateway) -> None:
+    answer = await family.bfs_query(["x:ann"], 2, only_predicates=[["sibling"], ["sibling"]], direction="both")
+    assert answer.levels == [1, 2]
+    assert answer.edge_count == 2
+
+
+async def test_nodes_on_no_walk_through_all_hops_are_counted(family: Gateway) -> None:
+    answer = await family.bfs_query(["x:ann"], 2, only_predicates=[["religion", "sibling"], ["^knows"]])
+    # Nobody knows a religion, and nobody but Bob and Fay knows a sibling.
+    assert answer.removed == {"partial_paths": 1}
+    assert "x:r1" not in {node.id for node in answer.nodes}
+
+
+async def test_one_list_a_seed_finds_what_stands_in_these_relations(family: Gateway) -> None:
+    answer = await family.intersect_subgraphs(["x:r1", "x:ann"], 1, only_predicates=[["religion"], ["sibling"]])
+    assert [node.id for node in answer.nodes] == ["x:ann", "x:bob"]
+    assert {(edge.subject, edge.predicate, edge.object) for edge in answer.edges} == {
+        ("x:ann", "x:sibling", "x:bob"),
+    }
+
+
+async def test_only_node_types_keeps_seeds_and_one_shortest_path_to_what_is_shown(family: Gateway) -> None:
+    answer = await family.bfs_query(["x:fay"], 2, only_node_types=["Religion"])
+    assert [node.id for node in answer.nodes] == ["x:fay", "x:bob", "x:r1"]
+    assert answer.removed == {"only_node_types": 2}
+    assert {node.id for node in answer.nodes if node.metadata is not None} == {"x:fay", "x:r1"}
+
+
+async def test_a_seed_without_edges_in_this_direction_says_how_many_there_are_in_the_other(family: Gateway) -> None:
+    answer = await family.bfs_query(["x:r1"], 1, only_predicates=["religion"], direction="out")
+    assert answer.edge_count == 0
+    assert answer.warnings == ["x:r1 has no edge by x:religion, but 2 by ^x:religion: ask for that direction."]
+    both = await family.bfs_query(["x:r1"], 1, direction="out")
+    assert both.warnings == ["x:r1 has no edge by an outgoing edge, but 2 by an incoming edge: ask for that direction."]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"only_predicates": ["siblng"]}, "only_predicates: no predicate of this graph is called 'siblng'. Nearest"),
+        ({"only_predicates": ["rdf:type"]}, "only_predicates: rdf:type is no edge in this graph"),
+        ({"only_predicates": ["rdfs:label"]}, "only_predicates: rdfs:label is no edge in this graph"),
+        ({"only_predicates": [["sibling"], ["knows"]]}, "has 2 lists, but there is 1 hop"),
+        ({"direction": "sideways"}, "direction is 'sideways', but it must be 'both', 'out' or 'in'"),
+    ],
+)
+async def test_what_cannot_be_followed_is_an_error_that_says_so(
+    family: Gateway, arguments: Mapping[str, object], message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        await family.call("bfs_query", {"seeds": ["x:ann"], "max_hops": 1, **arguments})
+    assert message in str(caught.value)
+
+
+async def test_an_unknown_iri_is_asked_as_given_and_a_warning_names_the_nearest(family: Gateway) -> None:
+    answer = await family.bfs_query(["x:ann"], 1, only_predicates=["x:siblings"])
+    assert (answer.edge_count, answer.only_predicates) == (0, ["x:siblings"])
+    assert answer.warnings is not None
+    assert "no edge of this graph has the predicate x:siblings. Nearest: " in answer.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "given", ["sibling", '["sibling"]', ["sibling"], ("x:sibling",), [["sibling"]], '[["sibling"]]', ['[["sibling"]]']]
+)
+async def test_predicates_are_taken_as_models_write_them(family: Gateway, given: object) -> None:
+    answer = await family.call("bfs_query", {"seeds": "x:ann", "max_hops": "1", "only_predicates": given})
+    assert isinstance(answer, BfsResult)
+    assert answer.only_predicates == ["x:sibling"]
+
+
+async def test_paths_are_shown_unasked_as_far_as_a_third_of_the_answer_holds_them() -> None:
+    graph = " ".join(f"x:a x:knows x:node{number:03} . x:b x:likes x:node{number:03} ." for number in range(60))
+    async with over(graph, load_profile("local")) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:a", "x:b"], 1, topology_only=True, max_tokens=1_500)
+        every = await gateway.intersect_subgraphs(["x:a", "x:b"], 1, topology_only=True, via=True)
+        none = await gateway.intersect_subgraphs(["x:a", "x:b"], 1, topology_only=True, via=False)
+    explained = [node for node in answer.nodes if node.via]
+    assert explained == list(answer.nodes[: len(explained)])
+    assert 0 < len(json_text([" ".join(path) for node in explained for path in node.via or ()])) <= 2_000
+    assert (answer.degraded or {})["paths_left_out"] == 2 * (len(answer.nodes) - len(explained))
+    assert all(node.via == [[node.id, "^x:knows", "x:a"], [node.id, "^x:likes", "x:b"]] for node in every.nodes)
+    assert not any(node.via for node in none.nodes)
+
+
+# --- against the oracle ---
+
+
+@pytest.mark.parametrize("graph", ["films", "random"])
+def test_no_answer_to_a_steered_question_is_wrong(engine: Column, graph: str) -> None:
+    truth = truth_of(graph, engine.files[graph])
+    report = Report(engine.name)
+    questions = [one for one in drawn(graph, truth, 15, 150, engine.name) if one.is_steered or one.only_type]
+    asyncio.run(ask_all(lambda one: engine.open(one, profile_for(one)), {graph: questions}, {graph: truth}, report))
+    assert len(questions) >= 40
+    assert report.findings == []
