@@ -18,7 +18,7 @@ from gateway.telemetry.record import Record, Sent
 
 WARNING = "yellow"
 
-_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
+_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "prefixes", "degraded", "warnings", "explain"})
 _EDGES = frozenset({"edges", "edge_rows_total"})
 _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
@@ -96,14 +96,17 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     ]
     left = searched.found - len(answer.result)
     more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
-    return sections([IdTable(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
+    how = f"{counted(searched.found, 'hit')}. {how}"
+    return sections([IdTable(columns, rows), *more], [Text(how), *prefixes(answer.prefixes), *warnings])
 
 
 def entity(answer: Entity) -> RenderableType:
     """Return one entity."""
     written = answer.as_json()
     record = _entity(written, _without(written, _OWN_KEYS))
-    return sections([record], [*degraded(answer.degraded), *map(warned, answer.warnings or ())])
+    return sections(
+        [record], [*prefixes(answer.prefixes), *degraded(answer.degraded), *map(warned, answer.warnings or ())]
+    )
 
 
 def entities(answer: EntitiesResult) -> RenderableType:
@@ -118,10 +121,16 @@ def entities(answer: EntitiesResult) -> RenderableType:
         *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)})] for own in written),
         [
             *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
+            *prefixes(answer.prefixes),
             *degraded(answer.degraded),
             *map(warned, answer.warnings or ()),
         ],
     )
+
+
+def prefixes(coined: Mapping[str, str] | None) -> list[Text]:
+    """Return what the coined prefixes in an answer stand for."""
+    return [Text(f"{name}: stands for {clean(namespace)}") for name, namespace in (coined or {}).items()]
 
 
 def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
