@@ -72,7 +72,7 @@ class GraphStore(Protocol):
         ...
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
-        """Return how many edges each node has by predicate and direction, with one neighbour for each count.
+        """Return how many edges each node has by predicate and direction, with the first and last neighbour.
 
         For hubs: the edges are counted where they are, and not read.
         """

@@ -174,7 +174,7 @@ class Presenter:
             if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
         ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
-        if self._names_stubs(filtered.shape):
+        if self._names_stubs(filtered.shape) or not filters.has_details:
             detailed = {node.iri for node in nodes} if is_whole else frozenset()
             await self._add_names([node for node in window.nodes if node.iri not in detailed], call)
         if not is_whole or window.size > room:

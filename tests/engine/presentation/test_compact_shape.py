@@ -86,6 +86,30 @@ def test_a_node_that_carries_more_is_an_object() -> None:
     }
 
 
+def test_a_node_that_has_several_types_lists_those_besides_its_own() -> None:
+    several = NodeMetadata(types=[Id("x:S"), Id("x:T")])
+    elsewhere = NodeMetadata(types=[Id("x:R"), Id("x:S")])
+    page = SubgraphPage(header(), [node("a", metadata=several), node("b", metadata=elsewhere)], [])
+    written = compact(page)
+    assert written["nodes"] == {"x:T": [{"x:a": {"other_types": ["x:S"]}}, {"x:b": {"types": ["x:R", "x:S"]}}]}
+    assert expand(written)["nodes"] == reference(page)["nodes"]
+
+
+def test_what_has_no_name_is_named_where_it_stands_first() -> None:
+    said = header(summary=TermSummary(["x:T", "x:U"], ["x:p"]))
+    labels = {"x:T": "thing", "x:U": "other thing", "x:p": "part of", "x:z": "Z", "x:v": "a value"}
+    edges = [edge("z", "p", "a"), edge("a", "p", "a", incoming=True)]
+    page = SubgraphPage(said, [node("a", name="A")], edges, labels=labels, place="2-2 of 9")
+    written = compact(page)
+    assert written["nodes"] == {"x:T thing": ["x:a A"]}
+    assert written["edges"] == {"x:z Z": {"x:p part of": "x:a"}, "x:a": {"^x:p": "x:a"}}
+    assert written["schema_summary"]["entity_types_found"] == ["x:T", "x:U other thing"]
+    assert written["labels"] == {"x:v": "a value"}
+    expanded = expand(written)
+    assert expanded["labels"] == labels
+    assert expanded["schema_summary"] == reference(page)["schema_summary"]
+
+
 def test_evidence_is_a_row_for_each_assertion_below_one_line_of_columns() -> None:
     one = EdgeMetadata([PageAssertion(confidence=[0.5], source_documents=["P1"])])
     two = EdgeMetadata(
@@ -257,7 +281,8 @@ def pages(draw: st.DrawFn) -> SubgraphPage:
         if draw(st.booleans()):
             drawn_edge.set_metadata(draw(evidence()))
         edges.append(drawn_edge)
-    return SubgraphPage(header(), nodes, edges)
+    labels = draw(st.dictionaries(IDS | TYPES | PREDICATES, st.text(" aé^", max_size=4), max_size=6))
+    return SubgraphPage(header(), nodes, edges, labels=labels)
 
 
 def as_set(entries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -271,10 +296,12 @@ def test_both_shapes_hold_the_same_nodes_edges_evidence_and_paths(page: Subgraph
     written = reference(page)
     assert as_set(expanded["nodes"]) == as_set(written["nodes"])
     assert as_set(expanded["edges"]) == as_set(written["edges"])
+    assert expanded.get("labels", {}) == page.labels
 
 
 @given(page=pages())
 def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: SubgraphPage) -> None:
+    page.labels = {}
     for drawn in page.nodes:
         drawn.paths = ()
     for stated in page.edges:
