@@ -18,7 +18,7 @@ from gateway.telemetry.record import Record, Sent
 
 WARNING = "yellow"
 
-_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
+_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "prefixes", "degraded", "warnings", "explain"})
 _EDGES = frozenset({"edges", "edge_rows_total"})
 _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
@@ -85,13 +85,14 @@ def search(answer: SearchResult, query: str) -> RenderableType:
         notes.append(warned("Not every name was compared: matches may be missing."))
     if answer.next_steps:
         notes.append(Text(line(answer.next_steps)))
+    written = prefixes(answer.prefixes)
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{how}")
-        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], notes)
+        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], [*written, *notes])
     found = answer.found or len(answer.result)
     left = found - len(answer.result)
     more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
-    return sections([_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{how}"), *notes])
+    return sections([_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{how}"), *written, *notes])
 
 
 def _hits(hits: Sequence[SearchHit]) -> RenderableType:
@@ -111,7 +112,9 @@ def entity(answer: Entity) -> RenderableType:
     """Return one entity."""
     written = answer.as_json()
     record = _entity(written, _without(written, _OWN_KEYS))
-    return sections([record], [*degraded(answer.degraded), *map(warned, answer.warnings or ())])
+    return sections(
+        [record], [*prefixes(answer.prefixes), *degraded(answer.degraded), *map(warned, answer.warnings or ())]
+    )
 
 
 def entities(answer: EntitiesResult) -> RenderableType:
@@ -126,10 +129,16 @@ def entities(answer: EntitiesResult) -> RenderableType:
         *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)})] for own in written),
         [
             *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
+            *prefixes(answer.prefixes),
             *degraded(answer.degraded),
             *map(warned, answer.warnings or ()),
         ],
     )
+
+
+def prefixes(coined: Mapping[str, str] | None) -> list[Text]:
+    """Return what the coined prefixes in an answer stand for."""
+    return [Text(f"{name}: stands for {clean(namespace)}") for name, namespace in (coined or {}).items()]
 
 
 def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
