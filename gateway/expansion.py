@@ -17,6 +17,9 @@ OTHER = "other"
 
 SOURCES = "source_documents"
 
+OTHER_TYPES = "other_types"
+"""The types of a node besides the one below which it stands."""
+
 _COINED = re.compile(r"[A-Za-z]{1,12}_[a-z2-7]{3,52}")
 """A prefix that the gateway coined; the reference shape tells no others."""
 
@@ -36,14 +39,18 @@ def expand(answer: Mapping[str, Any]) -> Json:
     Args:
         answer: The answer, as JSON.
     """
+    reader = _Reader()
     if isinstance(answer.get("nodes"), Mapping):
-        return _subgraph(answer)
-    if isinstance(answer.get("entity_types"), Mapping):
-        return _schema(answer)
-    if isinstance(answer.get("result"), Mapping):
-        return _entities(answer)
-    hits = {key: [_hit(row) for row in answer[key]] for key in ("result", "guesses") if _has_rows(answer.get(key))}
-    return {**answer, **hits}
+        expanded = reader.subgraph(answer)
+    elif isinstance(answer.get("entity_types"), Mapping):
+        expanded = reader.schema(answer)
+    elif isinstance(answer.get("result"), Mapping):
+        expanded = reader.entities(answer)
+    else:
+        rows = {key: answer[key] for key in ("result", "guesses") if _has_rows(answer.get(key))}
+        expanded = {**answer, **{key: [reader.hit(row) for row in listed] for key, listed in rows.items()}}
+    labels = {**answer.get("labels", {}), **reader.labels}
+    return {**expanded, "labels": dict(sorted(labels.items()))} if labels else expanded
 
 
 def combined(assertions: Sequence[Json]) -> Json:
@@ -60,28 +67,95 @@ def combined(assertions: Sequence[Json]) -> Json:
     return said
 
 
-def _subgraph(answer: Mapping[str, Any]) -> Json:
-    paths = answer.get("via", {})
-    nodes = []
-    for node in _entries(answer["nodes"]):
-        if node["id"] in paths:
-            node["via"] = [path.split(" ") for path in paths[node["id"]]]
-        nodes.append(node)
-    columns = answer.get("evidence_columns", ())
-    edges = [_edge(ends, evidence, columns) for ends, evidence in _adjacent(answer["edges"])]
-    left = {key: value for key, value in answer.items() if key not in {"via", "evidence_columns"}}
-    return {**left, "nodes": nodes, "edges": edges}
+class _Reader:
+    """Reads one answer.
 
+    Attributes:
+        labels: The names that stood behind IDs of types, predicates and nodes of other pages, by ID.
+    """
 
-def _entries(by_type: Mapping[str, Sequence[Any]]) -> Iterator[Json]:
-    """Yield nodes or entities as objects: what carries metadata has its name in it."""
-    for entity_type, entries in by_type.items():
-        for entry in entries:
-            if isinstance(entry, str):
-                yield {**_identity(entry, entity_type), **_name(entry)}
-            else:
-                for text, metadata in entry.items():
-                    yield {**_identity(text, entity_type), "metadata": {**_name(text), **metadata}}
+    def __init__(self) -> None:
+        self.labels: dict[str, str] = {}
+
+    def subgraph(self, answer: Mapping[str, Any]) -> Json:
+        """Return a traversal with lists of nodes and edges."""
+        paths = answer.get("via", {})
+        nodes = list(self._entries(answer["nodes"]))
+        for node in nodes:
+            if node["id"] in paths:
+                node["via"] = [path.split(" ") for path in paths[node["id"]]]
+        columns = answer.get("evidence_columns", ())
+        edges = [_edge(ends, evidence, columns) for ends, evidence in self._adjacent(answer["edges"])]
+        left = {key: value for key, value in answer.items() if key not in {"via", "evidence_columns"}}
+        if "schema_summary" in left:
+            left["schema_summary"] = {
+                key: [self._id(text) for text in value] if isinstance(value, list) else value
+                for key, value in answer["schema_summary"].items()
+            }
+        return {**left, "nodes": nodes, "edges": edges}
+
+    def entities(self, answer: Mapping[str, Any]) -> Json:
+        """Return entities with their IRIs, which follow from the prefixes, and their edges beside the metadata."""
+        prefixes = answer.get("prefixes", {})
+        entities = []
+        for entity in self._entries(answer["result"]):
+            survey = {key: entity["metadata"].pop(key) for key in _SURVEY if key in entity["metadata"]}
+            entities.append({**entity, **survey, "iri": _iri(entity["id"], prefixes)})
+        left = {key: value for key, value in answer.items() if key != "prefixes"}
+        coined = {name: namespace for name, namespace in prefixes.items() if _COINED.fullmatch(name)}
+        return {"not_found": [], **left, **({"prefixes": coined} if coined else {}), "result": entities}
+
+    def schema(self, answer: Mapping[str, Any]) -> Json:
+        """Return a schema with lists of IDs, and counts by ID."""
+        counts: dict[str, int] = {}
+        lists: dict[str, list[str]] = {}
+        for key in ("entity_types", "predicates"):
+            listed = {self._id(text): count for text, count in answer[key].items()}
+            lists[key] = list(listed)
+            counts |= {name_id: count for name_id, count in listed.items() if count != _NO_COUNT}
+        totals = {f"{key}_total": answer.get(f"{key}_total", len(listed)) for key, listed in lists.items()}
+        return {**answer, **lists, **totals, "counts": counts}
+
+    def hit(self, row: Sequence[Any]) -> Json:
+        """Return a hit of a search."""
+        text, entity_type, *others = row
+        said = dict(zip(("match", "description", "matched"), others, strict=False))
+        known = {key: value for key, value in said.items() if value is not None}
+        return {**_identity(text, self._id(entity_type)), **_name(text), **known}
+
+    def _id(self, text: str) -> str:
+        """Return the ID with which a text begins, and remember the name behind it."""
+        name_id, blank, name = text.partition(" ")
+        if blank:
+            self.labels[name_id] = name
+        return name_id
+
+    def _entries(self, by_type: Mapping[str, Sequence[Any]]) -> Iterator[Json]:
+        """Yield nodes or entities as objects: what carries metadata has its name in it."""
+        for key, entries in by_type.items():
+            entity_type = self._id(key)
+            for entry in entries:
+                if isinstance(entry, str):
+                    yield {**_identity(entry, entity_type), **_name(entry)}
+                    continue
+                for text, said in entry.items():
+                    metadata = {**_name(text), **said}
+                    if OTHER_TYPES in metadata:
+                        others = [self._id(name) for name in metadata.pop(OTHER_TYPES)]
+                        metadata["types"] = sorted([entity_type, *others])
+                    yield {**_identity(text, entity_type), "metadata": metadata}
+
+    def _adjacent(self, edges: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[_Edge, Any]]:
+        """Yield each edge with its evidence, which is None where there is none."""
+        for key, by_predicate in edges.items():
+            node = self._id(key)
+            for step, others in by_predicate.items():
+                predicate = self._id(step.removeprefix(INCOMING))
+                for other in others if isinstance(others, list) else [others]:
+                    for text, evidence in [(other, None)] if isinstance(other, str) else other.items():
+                        name_id = self._id(text)
+                        is_incoming = step.startswith(INCOMING)
+                        yield (name_id, predicate, node) if is_incoming else (node, predicate, name_id), evidence
 
 
 def _identity(text: str, entity_type: str) -> Json:
@@ -91,17 +165,6 @@ def _identity(text: str, entity_type: str) -> Json:
 def _name(text: str) -> Json:
     _, blank, name = text.partition(" ")
     return {"name": name} if blank else {}
-
-
-def _adjacent(edges: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[_Edge, Any]]:
-    """Yield each edge with its evidence, which is None where there is none."""
-    for node, by_predicate in edges.items():
-        for step, others in by_predicate.items():
-            predicate = step.removeprefix(INCOMING)
-            for other in others if isinstance(others, list) else [others]:
-                for name, evidence in [(other, None)] if isinstance(other, str) else other.items():
-                    ends = (node, predicate, name) if predicate == step else (name, predicate, node)
-                    yield ends, evidence
 
 
 def _edge(ends: _Edge, evidence: Any, columns: Sequence[str]) -> Json:
@@ -132,41 +195,10 @@ def _assertion(row: Sequence[Any], columns: Sequence[str]) -> Json:
     return assertion
 
 
-def _schema(answer: Mapping[str, Any]) -> Json:
-    """Return a schema with lists of IDs, and counts and labels by ID."""
-    counts: dict[str, int] = {}
-    labels: dict[str, str] = {}
-    lists: dict[str, list[str]] = {}
-    for key in ("entity_types", "predicates"):
-        lists[key] = [text.partition(" ")[0] for text in answer[key]]
-        counts |= {text.partition(" ")[0]: count for text, count in answer[key].items() if count != _NO_COUNT}
-        labels |= {text.partition(" ")[0]: label for text in answer[key] if (label := text.partition(" ")[2])}
-    return {**answer, **lists, "counts": counts, **({"labels": labels} if labels else {})}
-
-
-def _entities(answer: Mapping[str, Any]) -> Json:
-    """Return entities with their IRIs, which follow from the prefixes, and their edges beside the metadata."""
-    prefixes = answer.get("prefixes", {})
-    entities = []
-    for entity in _entries(answer["result"]):
-        survey = {key: entity["metadata"].pop(key) for key in _SURVEY if key in entity["metadata"]}
-        entities.append({**entity, **survey, "iri": _iri(entity["id"], prefixes)})
-    left = {key: value for key, value in answer.items() if key != "prefixes"}
-    coined = {name: namespace for name, namespace in prefixes.items() if _COINED.fullmatch(name)}
-    return {"not_found": [], **left, **({"prefixes": coined} if coined else {}), "result": entities}
-
-
-def _iri(name: str, prefixes: Mapping[str, str]) -> str:
-    prefix, _, local = name.partition(":")
-    return prefixes[prefix] + local if prefix in prefixes else name.removeprefix("<").removesuffix(">")
+def _iri(name_id: str, prefixes: Mapping[str, str]) -> str:
+    prefix, _, local = name_id.partition(":")
+    return prefixes[prefix] + local if prefix in prefixes else name_id.removeprefix("<").removesuffix(">")
 
 
 def _has_rows(listed: object) -> bool:
     return isinstance(listed, list) and all(isinstance(entry, list) for entry in listed)
-
-
-def _hit(row: Sequence[Any]) -> Json:
-    text, entity_type, *others = row
-    said = dict(zip(("match", "description", "matched"), others, strict=False))
-    known = {key: value for key, value in said.items() if value is not None}
-    return {**_identity(text, entity_type), **_name(text), **known}

@@ -144,6 +144,17 @@ async def test_predicates_are_taken_as_models_write_them(family: Gateway, given:
     assert answer.only_predicates == ["x:sibling"]
 
 
+async def test_who_stands_in_a_relation_is_named_and_described_only_where_its_type_is_asked_for() -> None:
+    async with over(FAMILY + 'x:bob rdfs:label "Bob" ; rdfs:comment "a baker" . x:r1 rdfs:label "One" .') as gateway:
+        named = await gateway.bfs_query(["x:bob"], 1, only_predicates=["religion"])
+        detailed = await gateway.bfs_query(["x:bob"], 1, only_predicates=["religion"], node_types=["Person"])
+    assert [(node.id, node.name, node.metadata) for node in named.nodes] == [
+        ("x:bob", "Bob", None),
+        ("x:r1", "One", None),
+    ]
+    assert [node.metadata for node in detailed.nodes] == [{"name": "Bob", "description": "a baker"}, None]
+
+
 async def test_paths_are_shown_unasked_as_far_as_a_third_of_the_answer_holds_them() -> None:
     graph = " ".join(f"x:a x:knows x:node{number:03} . x:b x:likes x:node{number:03} ." for number in range(60))
     async with over(graph, load_profile("local")) as gateway:

@@ -52,23 +52,24 @@ TOOLS: Mapping[str, Text] = {
         "Find entities by name",
         "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Never make an ID up. "
         "Names are ambiguous: compare type, name, description and match before you choose. result has names that "
-        "fit; guesses only resemble the query. node_types keeps out types that flood the result, such as papers. If "
-        "nothing fits, try one other spelling; then the entity may have no name here: find it by what it is "
-        "connected to (bfs_query from a neighbor, intersect_subgraphs), not by more searches.",
+        "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
+        "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
+        "intersect_subgraphs), not by more searches. node_types keeps out types that flood the result, such as "
+        "papers. searched: names may have been missed.",
         'A hit reads ["id name", type, match, description]; the ID ends at the first blank.',
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
         "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
-        'only_predicates=["x:author"] follows nothing else, so one relation of a hub is a short answer. A list of '
-        'lists is one list a hop: [["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. '
-        '"^x:author" or direction=in follows incoming edges. only_node_types shows nodes of these types only. If you '
-        "do not know the predicate, describe_entity lists those of a node. topology_only=true leaves out "
-        "descriptions, values and evidence: take it unless you need them. Without steering begin with max_hops=1; "
-        "max_degree=100 shows hubs, such as countries, without expanding them. node_types and predicates do not "
-        "filter: they choose what has metadata. complete=true: an absence is a fact about what was asked; else "
-        "incomplete says what is missing. Next page: offset=next_offset, edge_offset=next_edge, snapshot; its edges "
-        "may lead to earlier pages.",
+        'only_predicates=["x:author"] follows nothing else and gives nodes by name only (node_types: with values), '
+        "so one relation of a hub is a short answer. A list of lists is one list a hop: "
+        '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
+        "direction=in follows incoming edges. only_node_types shows nodes of these types only. If you do not know "
+        "the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
+        "topology_only=true, which leaves out values and evidence; max_degree=100 shows hubs, such as countries, "
+        "without expanding them. node_types and predicates do not filter: they choose what has metadata. "
+        "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
+        "offset=next_offset, edge_offset=next_edge, snapshot; its edges may lead to earlier pages.",
         'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank; edges {node: '
         '{predicate: other or [others]}}, "^predicate" if the edge comes in from other; {other: row} has evidence, '
         "its columns in evidence_columns.",

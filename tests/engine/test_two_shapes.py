@@ -99,6 +99,7 @@ async def test_both_shapes_of_drawn_answers_hold_the_same_facts(name: str, profi
             tools[tool] += 1
             expanded, reference = await answers_of(gateway, tool, arguments)
             assert expanded["complete"] == reference["complete"]
+            assert expanded.get("labels", {}).items() <= reference.get("labels", {}).items()
             if tool in {"bfs_query", "intersect_subgraphs"}:
                 assert as_set(without_stubs_names(expanded["nodes"])) == as_set(without_stubs_names(reference["nodes"]))
                 names = {node["id"]: node.get("name") for node in expanded["nodes"]}

@@ -7,12 +7,13 @@ both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gateway.engine import messages
 from gateway.engine.answers import CompactAnswer
+from gateway.engine.presentation.evidence_rows import cells, evidence, evidence_columns
 from gateway.engine.presentation.page import (
     NO_TERMS,
     AnyPage,
@@ -28,7 +29,6 @@ from gateway.engine.presentation.page import (
     TermSummary,
 )
 from gateway.engine.presentation.reference_shape import (
-    assertion_metadata,
     entity_page,
     header_counts,
     is_written,
@@ -38,12 +38,12 @@ from gateway.engine.presentation.reference_shape import (
     paging,
     present,
     schema_basis,
+    search_fields,
     survey_fields,
     term_summary,
 )
 from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
-from gateway.engine.presentation.values import EdgeMetadata, PageAssertion
-from gateway.expansion import INCOMING, OTHER, SOURCES, combined
+from gateway.expansion import INCOMING, OTHER_TYPES
 
 _NO_COUNT = "?"
 """Stands for the count of a type or predicate that was not counted."""
@@ -51,29 +51,50 @@ _NO_COUNT = "?"
 _PUNCTUATION = 3
 """Bytes of the brackets and the colon of a key with a list or an object; `size_of` counts the comma."""
 
-_NULL = 5
-"""Bytes of a cell without a value."""
-
 
 def compact_answer(page: AnyPage) -> CompactAnswer:
     """Return the answer of any tool."""
     return CompactAnswer(COMPACT.writers[type(page)](page))
 
 
+class _Names:
+    """The names of IDs that no node carries: each stands behind its ID where that is written first.
+
+    Attributes:
+        left: Those that have not been written yet, by ID.
+    """
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self.left = dict(labels)
+
+    def beside(self, name_id: str) -> str:
+        """Return an ID, with its name if it has not been written yet."""
+        return _named(name_id, self.left.pop(name_id, None))
+
+
+def _named(name_id: str, name: str | None) -> str:
+    """Return an ID with a name; no ID has a blank, so the name is all after the first."""
+    return name_id if name is None else f"{name_id} {name}"
+
+
 def _subgraph(page: SubgraphPage) -> Json:
-    columns = _evidence_columns(page.edges)
-    header = page.header
+    names, columns, header = _Names(page.labels), evidence_columns(page.edges), page.header
     written = {
         **_header(header),
         "page": page.place or None,
-        "nodes": _by_type(page.nodes),
+        "nodes": _by_type(page.nodes, names),
         "evidence_columns": columns or None,
-        "edges": _adjacency(page, columns),
+        "edges": _adjacency(page, columns, names),
         "via": {node.id: [" ".join(path) for path in node.paths] for node in page.nodes if node.paths} or None,
-        "schema_summary": None if header.summary == NO_TERMS else term_summary(header.summary),
-        **paging(page),
+        "schema_summary": None if header.summary == NO_TERMS else _summary(header.summary, names),
+        **paging(replace(page, labels=names.left)),
     }
     return with_prefixes(present(written), page.coined)
+
+
+def _summary(summary: TermSummary, names: _Names) -> Json:
+    types, predicates = map(names.beside, summary.types), map(names.beside, summary.predicates)
+    return term_summary(replace(summary, types=list(types), predicates=list(predicates)))
 
 
 def _header(header: Header) -> Json:
@@ -88,33 +109,42 @@ def _header(header: Header) -> Json:
     return {**present(followed), **question, **written, **levels}
 
 
-def _by_type(nodes: Iterable[PageNode]) -> dict[str, list[Any]]:
-    types: dict[str, list[Any]] = {}
+def _by_type(nodes: Iterable[PageNode], names: _Names) -> dict[str, list[Any]]:
+    grouped: dict[str, list[PageNode]] = {}
     for node in nodes:
-        types.setdefault(node.entity_type, []).append(_node(node))
-    return types
+        grouped.setdefault(node.entity_type, []).append(node)
+    # The types that name the groups get their names first.
+    keys = {entity_type: names.beside(entity_type) for entity_type in grouped}
+    return {keys[entity_type]: [_node(node, names) for node in alike] for entity_type, alike in grouped.items()}
 
 
-def _node(node: PageNode) -> Any:
+def _node(node: PageNode, names: _Names) -> Any:
     if node.metadata is None:
         return _named(node.id, node.name)
-    metadata = node_metadata(replace(node.metadata, name=None))
-    return {_named(node.id, node.metadata.name): {**metadata, **survey_fields(node.survey)}}
+    written = node_metadata(replace(node.metadata, name=None))
+    if types := written.pop("types", None):
+        written = {**_types(types, node.entity_type, names), **written}
+    return {_named(node.id, node.metadata.name): {**written, **survey_fields(node.survey)}}
 
 
-def _named(name_id: str, name: str | None) -> str:
-    """Return an ID with a name; no ID has a blank, so the name is all after the first."""
-    return name_id if name is None else f"{name_id} {name}"
+def _types(types: Sequence[str], entity_type: str, names: _Names) -> Json:
+    """Return the types of a node besides the one below which it stands; all, if that would not be known from these."""
+    others = [name_id for name_id in types if name_id != entity_type]
+    if list(types) == sorted([*others, entity_type]):
+        return {OTHER_TYPES: [names.beside(name_id) for name_id in others]}
+    return {"types": list(types)}
 
 
-def _adjacency(page: SubgraphPage, columns: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _adjacency(page: SubgraphPage, columns: Sequence[str], names: _Names) -> dict[str, dict[str, Any]]:
     """Return the other ends of edges by node and predicate; nodes of earlier pages stand first."""
     grouped: dict[str, dict[str, list[PageEdge]]] = {}
     for edge in page.edges:
         grouped.setdefault(edge.ends[0], {}).setdefault(_step(edge), []).append(edge)
     places = {node.id: place for place, node in enumerate(page.nodes)}
     return {
-        node: {step: _others(edges, columns) for step, edges in grouped[node].items()}
+        names.beside(node): {
+            _step_named(edges[0], names): _others(edges, columns, names) for edges in grouped[node].values()
+        }
         for node in sorted(grouped, key=lambda node: places.get(node, -1))
     }
 
@@ -123,68 +153,29 @@ def _step(edge: PageEdge) -> str:
     return f"{INCOMING}{edge.predicate}" if edge.is_incoming else edge.predicate
 
 
-def _others(edges: Sequence[PageEdge], columns: Sequence[str]) -> Any:
-    bare = [edge.ends[1] for edge in edges if edge.metadata is None]
-    stated = {edge.ends[1]: _evidence(edge.metadata, columns) for edge in edges if edge.metadata is not None}
+def _step_named(edge: PageEdge, names: _Names) -> str:
+    return f"{INCOMING if edge.is_incoming else ''}{names.beside(edge.predicate)}"
+
+
+def _others(edges: Sequence[PageEdge], columns: Sequence[str], names: _Names) -> Any:
+    bare = [names.beside(edge.ends[1]) for edge in edges if edge.metadata is None]
+    stated = {
+        names.beside(edge.ends[1]): evidence(edge.metadata, columns) for edge in edges if edge.metadata is not None
+    }
     return one_or_list([*bare, *([stated] if stated else [])])
-
-
-def _evidence(metadata: EdgeMetadata, columns: Sequence[str]) -> Any:
-    """Return one assertion as a row, several as a list of rows."""
-    said = [assertion_metadata(assertion) for assertion in metadata.assertions]
-    rows = [_row(assertion, columns) for assertion in said]
-    if metadata.combined is None:
-        # A row that begins with a list would read as several rows.
-        return rows if rows[0] and isinstance(rows[0][0], list) else rows[0]
-    together = assertion_metadata(metadata.combined)
-    if len(said) > 1 and combined(said) == together:
-        return rows
-    # Where assertions are left out for size, what all of them say does not follow from the others.
-    return {"combined": _row(together, columns), "assertions": rows}
-
-
-def _row(said: Json, columns: Sequence[str]) -> list[Any]:
-    """Return the cells of an assertion, without those at the end that are empty."""
-    cells = [_cell(column, said.get(column)) for column in columns if column != OTHER]
-    if rest := {key: value for key, value in said.items() if key not in columns}:
-        cells.append(rest)
-    while cells and cells[-1] is None:
-        cells.pop()
-    return cells
-
-
-def _cell(column: str, value: Any) -> Any:
-    return one_or_list(value) if column == SOURCES and value is not None else value
-
-
-def _evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
-    """Return the keys of assertions that a column makes shorter, the most frequent first, and one for the others."""
-    rows = [assertion_metadata(assertion) for assertion in _assertions(edges)]
-    counts = Counter(key for row in rows for key in row)
-    columns = [
-        key
-        for key, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-        if size_of(key) + _NULL * (len(rows) - count) < count * size_of(key)
-    ]
-    return [*columns, *([OTHER] if len(columns) < len(counts) else [])]
-
-
-def _assertions(edges: Iterable[PageEdge]) -> Iterator[PageAssertion]:
-    for edge in edges:
-        if edge.metadata is not None:
-            yield from edge.metadata.assertions
 
 
 def _node_by_itself(node: PageNode) -> Any:
     """Return what a node takes beside its frame, its paths included."""
-    return [_node(node), {node.id: [" ".join(path) for path in node.paths]}] if node.paths else _node(node)
+    written = _node(node, _Names({}))
+    return [written, {node.id: [" ".join(path) for path in node.paths]}] if node.paths else written
 
 
 def _edge_by_itself(edge: PageEdge) -> Any:
     """Return what an edge takes beside its frame: the other end, and the cells of its assertions."""
     if edge.metadata is None:
         return edge.ends[1]
-    return {edge.ends[1]: [list(assertion_metadata(one).values()) for one in edge.metadata.assertions]}
+    return {edge.ends[1]: cells(edge.metadata)}
 
 
 def _set_frames(nodes: Sequence[PageNode], edges: Sequence[PageEdge], ends: Sequence[int]) -> None:
@@ -207,15 +198,16 @@ def _set_frames(nodes: Sequence[PageNode], edges: Sequence[PageEdge], ends: Sequ
 
 
 def _entities_page(page: EntitiesPage) -> Json:
+    names = _Names(page.labels)
     written = {
-        "result": _by_type(page.entities),
+        "result": _by_type(page.entities, names),
         "complete": page.complete,
         "prefixes": _prefixes(page.entities) or None,
         "not_found": page.not_found.ids if is_written(page.not_found) else None,
         "failed": page.failed.ids if is_written(page.failed) else None,
         "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
     }
-    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 
 
 def _prefixes(entities: Iterable[PageNode]) -> dict[str, str]:
@@ -229,31 +221,28 @@ def _prefixes(entities: Iterable[PageNode]) -> dict[str, str]:
 
 
 def _entity_by_itself(entity: PageNode) -> Any:
-    return [{entity.entity_type: [_node(entity)]}, _prefixes([entity])]
+    return [_by_type([entity], _Names({})), _prefixes([entity])]
 
 
 def _search_page(page: SearchPage) -> Json:
-    """Return the hits; how it was searched only where names may be missing or nothing was found."""
-    how = page.how if not (page.exhaustive and page.hits) else None
-    searched = {
-        "how": how,
-        "found": page.found if page.found > len(page.hits) else None,
-        "truncated": page.truncated or None,
-        "exhaustive": None if page.exhaustive else False,
-    }
+    names = _Names(page.labels)
+    hits, guesses = (
+        [_hit(replace(hit, entity_type=names.beside(hit.entity_type))) for hit in listed]
+        for listed in (page.hits, page.guesses)
+    )
     written = {
-        "result": [_hit(hit) for hit in page.hits],
-        "complete": page.complete,
-        "searched": present(searched) or None,
+        "result": hits,
+        "guesses": guesses or None,
+        **search_fields(page),
     }
-    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 
 
 def _hit(hit: PageHit) -> list[str | None]:
-    cells = [_named(hit.id, hit.name or None), hit.entity_type, hit.match, hit.description or None, hit.matched]
-    while cells[-1] is None:
-        cells.pop()
-    return cells
+    row = [_named(hit.id, hit.name or None), hit.entity_type, hit.match, hit.description or None, hit.matched]
+    while row[-1] is None:
+        row.pop()
+    return row
 
 
 def _schema_page(page: SchemaPage) -> Json:

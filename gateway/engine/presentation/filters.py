@@ -37,6 +37,8 @@ class Filters:
         excluded: Types whose nodes are removed.
         only: Types whose nodes stay; None for all.
         warnings: What a reader should know about the names used.
+        has_details: Whether nodes come in full where no types are named for it: not where predicates were chosen, since
+            who asks for one relation asks who stands in it.
         are_types_whole: Whether all types are known that are meant: every subclass and label could be read.
     """
 
@@ -45,11 +47,12 @@ class Filters:
     excluded: frozenset[str]
     only: frozenset[str] | None
     warnings: tuple[str, ...]
+    has_details: bool = True
     are_types_whole: bool = True
 
     def details_node(self, types: Sequence[str]) -> bool:
         """Return whether a node with these types comes in full."""
-        return self.node_types is None or not self.node_types.isdisjoint(types)
+        return self.has_details if self.node_types is None else not self.node_types.isdisjoint(types)
 
     def details_edge(self, predicate: Iri) -> bool:
         """Return whether an edge with this predicate comes in full."""
@@ -158,6 +161,7 @@ class TopologyFilter:
         topology, arguments = traversal.topology, traversal.arguments
         named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
         filters = await self._with_subclasses(resolve(arguments, known, topology, named), call)
+        filters = replace(filters, has_details=not any(traversal.steering.lists))
         if unread:
             filters = replace(filters, are_types_whole=False)
         left = await self._applied(filters, traversal, known, call)

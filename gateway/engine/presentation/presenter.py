@@ -66,7 +66,6 @@ class Presenter:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
-        self._prefixes.coin(written_iris.of_topology(traversal.topology, traversal.arguments.offset))
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
@@ -175,7 +174,7 @@ class Presenter:
             if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
         ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
-        if self._names_stubs(filtered.shape):
+        if self._names_stubs(filtered.shape) or not filters.has_details:
             detailed = {node.iri for node in nodes} if is_whole else frozenset()
             await self._add_names([node for node in window.nodes if node.iri not in detailed], call)
         if not is_whole or window.size > room:

@@ -86,6 +86,30 @@ def test_a_node_that_carries_more_is_an_object() -> None:
     }
 
 
+def test_a_node_that_has_several_types_lists_those_besides_its_own() -> None:
+    several = NodeMetadata(types=[Id("x:S"), Id("x:T")])
+    elsewhere = NodeMetadata(types=[Id("x:R"), Id("x:S")])
+    page = SubgraphPage(header(), [node("a", metadata=several), node("b", metadata=elsewhere)], [])
+    written = compact(page)
+    assert written["nodes"] == {"x:T": [{"x:a": {"other_types": ["x:S"]}}, {"x:b": {"types": ["x:R", "x:S"]}}]}
+    assert expand(written)["nodes"] == reference(page)["nodes"]
+
+
+def test_what_has_no_name_is_named_where_it_stands_first() -> None:
+    said = header(summary=TermSummary(["x:T", "x:U"], ["x:p"]))
+    labels = {"x:T": "thing", "x:U": "other thing", "x:p": "part of", "x:z": "Z", "x:v": "a value"}
+    edges = [edge("z", "p", "a"), edge("a", "p", "a", incoming=True)]
+    page = SubgraphPage(said, [node("a", name="A")], edges, labels=labels, place="2-2 of 9")
+    written = compact(page)
+    assert written["nodes"] == {"x:T thing": ["x:a A"]}
+    assert written["edges"] == {"x:z Z": {"x:p part of": "x:a"}, "x:a": {"^x:p": "x:a"}}
+    assert written["schema_summary"]["entity_types_found"] == ["x:T", "x:U other thing"]
+    assert written["labels"] == {"x:v": "a value"}
+    expanded = expand(written)
+    assert expanded["labels"] == labels
+    assert expanded["schema_summary"] == reference(page)["schema_summary"]
+
+
 def test_evidence_is_a_row_for_each_assertion_below_one_line_of_columns() -> None:
     one = EdgeMetadata([PageAssertion(confidence=[0.5], source_documents=["P1"])])
     two = EdgeMetadata(
@@ -144,15 +168,24 @@ def test_entities_have_their_iris_by_prefix() -> None:
 
 def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_something() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
-    page = SearchPage(hits, "names", 2, False, True, complete=True, warnings=[], labels={})
+    page = SearchPage(hits, [], "", "names", 2, False, True, complete=True, warnings=[], labels={})
     written = compact(page)
     assert written == {
         "result": [["x:a A", "x:T", "alias", None, "a"], ["x:b", "untyped", "label", "What it is."]],
         "complete": True,
     }
     assert expand(written)["result"] == reference(page)["result"]
-    page.hits, page.exhaustive = [], False
-    assert compact(page)["searched"] == {"how": "names", "found": 2, "exhaustive": False}
+    page.hits, page.guesses, page.next_steps, page.exhaustive = [], hits[:1], "Try B.", False
+    written = compact(page)
+    assert written == {
+        "result": [],
+        "guesses": [["x:a A", "x:T", "alias", None, "a"]],
+        "complete": True,
+        "found": 2,
+        "searched": {"how": "names", "exhaustive": False},
+        "next_steps": "Try B.",
+    }
+    assert expand(written) == reference(page)
 
 
 def test_a_schema_has_each_id_once_with_its_label_and_its_count() -> None:
@@ -257,7 +290,8 @@ def pages(draw: st.DrawFn) -> SubgraphPage:
         if draw(st.booleans()):
             drawn_edge.set_metadata(draw(evidence()))
         edges.append(drawn_edge)
-    return SubgraphPage(header(), nodes, edges)
+    labels = draw(st.dictionaries(IDS | TYPES | PREDICATES, st.text(" aé^", max_size=4), max_size=6))
+    return SubgraphPage(header(), nodes, edges, labels=labels)
 
 
 def as_set(entries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -271,10 +305,12 @@ def test_both_shapes_hold_the_same_nodes_edges_evidence_and_paths(page: Subgraph
     written = reference(page)
     assert as_set(expanded["nodes"]) == as_set(written["nodes"])
     assert as_set(expanded["edges"]) == as_set(written["edges"])
+    assert expanded.get("labels", {}) == page.labels
 
 
 @given(page=pages())
 def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: SubgraphPage) -> None:
+    page.labels = {}
     for drawn in page.nodes:
         drawn.paths = ()
     for stated in page.edges:
