@@ -48,9 +48,9 @@ TOOLS: Mapping[str, Text] = {
         "Find entities by name",
         "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Always call it before "
         "bfs_query when you have no ID: never make one up. Names are ambiguous: look at entity_type, name, description "
-        "and match before you choose a seed: label and alias mean the exact name, some words and similar are guesses. "
-        "Use node_types to exclude types that flood the result, such as papers. searched says how it was searched; "
-        "exhaustive=false: an entity that is not found may still be there, so try other words or the exact name.",
+        "and match before you choose a seed: label and alias mean the exact name. "
+        "Use node_types to exclude types that flood the result, such as papers. If nothing fits, next_steps says what "
+        "to try, and guesses may be near. searched is there only if names may have been missed.",
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
