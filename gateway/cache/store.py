@@ -190,7 +190,7 @@ class CachedStore(DelegatingStore):
             if whole is None:
                 return cast("EdgeCounts | None", self._memory.get(("edge_counts", node)))
             # As many neighbours as a query returns: an answer does not depend on what is stored.
-            return EdgeCounts.of(node, whole, neighbours=1)
+            return EdgeCounts.of(node, whole, with_ends_only=True)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, EdgeCounts]]:
             return self._inner.edge_counts(nodes, call)

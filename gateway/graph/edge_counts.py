@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gateway.graph.values import WHOLE, Iri, Mark, Neighbourhood
@@ -19,7 +19,7 @@ class EdgeCount:
         predicate: Their predicate.
         incoming: Whether they lead to the node; otherwise they lead from it. A self loop does both.
         count: How many there are.
-        neighbours: Some of the nodes at their other ends, sorted by IRI: the first ones.
+        neighbours: Some of the nodes at their other ends, sorted by IRI.
     """
 
     predicate: Iri
@@ -46,8 +46,14 @@ class EdgeCounts:
     mark: Mark = WHOLE
 
     @classmethod
-    def of(cls, node: Iri, neighbourhood: Neighbourhood, neighbours: int = NEIGHBOURS) -> EdgeCounts:
-        """Return the counts of the edges of a node that were read, with so many neighbours each, under their mark."""
+    def of(cls, node: Iri, neighbourhood: Neighbourhood, *, with_ends_only: bool = False) -> EdgeCounts:
+        """Return the counts of the edges of a node that were read, under their mark.
+
+        Args:
+            node: The node.
+            neighbourhood: Its edges.
+            with_ends_only: Whether each count has its first and last neighbour, as a query counts them.
+        """
         found: dict[tuple[Iri, bool], list[Iri]] = {}
         for subject, predicate, target in neighbourhood.edges:
             if subject == node:
@@ -55,10 +61,19 @@ class EdgeCounts:
             if target == node:
                 found.setdefault((predicate, True), []).append(subject)
         counts = (
-            EdgeCount(predicate, incoming, len(others), tuple(sorted(others)[:neighbours]))
+            EdgeCount(predicate, incoming, len(others), _some(sorted(others), with_ends_only=with_ends_only))
             for (predicate, incoming), others in found.items()
         )
         return cls(in_order(counts), neighbourhood.blank_edges, len(neighbourhood.left_out), neighbourhood.mark)
+
+
+def _some(sorted_nodes: Sequence[Iri], *, with_ends_only: bool) -> tuple[Iri, ...]:
+    return ends(sorted_nodes[0], sorted_nodes[-1]) if with_ends_only else tuple(sorted_nodes[:NEIGHBOURS])
+
+
+def ends(first: Iri, last: Iri) -> tuple[Iri, ...]:
+    """Return the first and the last neighbour, or the only one."""
+    return tuple(dict.fromkeys((first, last)))
 
 
 def in_order(counts: Iterable[EdgeCount]) -> tuple[EdgeCount, ...]:

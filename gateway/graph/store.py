@@ -19,6 +19,7 @@ from gateway.graph.values import (
     Existence,
     Hits,
     Iri,
+    NamelessNodes,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -72,7 +73,7 @@ class GraphStore(Protocol):
         ...
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
-        """Return how many edges each node has by predicate and direction, with one neighbour for each count.
+        """Return how many edges each node has by predicate and direction, with the first and last neighbour.
 
         For hubs: the edges are counted where they are, and not read.
         """
@@ -180,6 +181,15 @@ class GraphStore(Protocol):
 
         Raises:
             Fault: The graph could not be asked.
+        """
+        ...
+
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name and no synonym; None if that could not be found out.
+
+        Args:
+            schema: The schema of the graph, as far as it is known.
+            call: The call that asks.
         """
         ...
 
@@ -324,6 +334,7 @@ class DelegatingStore:
     schema = _delegated(GraphStore.schema)
     search = _delegated(GraphStore.search)
     named = _delegated(GraphStore.named)
+    nameless = _delegated(GraphStore.nameless)
     name_reader = _delegated(GraphStore.name_reader)
     prepare = _delegated(GraphStore.prepare)
     prepared = _delegated(GraphStore.prepared)

@@ -49,7 +49,7 @@ _PARTS = "parts"
 
 _MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ")
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
-_AGGREGATE = re.compile(r"\b(?:COUNT|MIN)\([^)]*\)")
+_AGGREGATE = re.compile(r"\b(?:COUNT|MIN|MAX)\([^)]*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 
 

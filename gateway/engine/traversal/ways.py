@@ -26,10 +26,10 @@ def nodes_on_the_way(
     before = _steps_back(topology, steering, prefixes, deadline)
     found: set[Iri] = set()
     for goal in deadline.checking(goals):
-        # A walk may come by a node twice; its first arrival is the way to it.
-        step = next((step for step, steps in enumerate(before) if goal in steps), None)
+        # A walk may come by a node twice, or back to a seed; its first arrival is the way to it.
+        step = next((step for step, steps in enumerate(before, 1) if goal in steps), 0) if topology.nodes[goal] else 0
         node = goal
-        for steps in reversed(before[: step + 1] if step is not None else []):
+        for steps in reversed(before[:step]):
             node = steps[node]
             found.add(node)
     return found

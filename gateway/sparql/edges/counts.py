@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.graph.call import Call
-from gateway.graph.edge_counts import EdgeCount, EdgeCounts, in_order
+from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
 from gateway.graph.values import Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
@@ -36,12 +36,12 @@ class EdgeCountReader:
 def _read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, EdgeCounts]:
     counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
     blank = dict.fromkeys(batch, 0)
-    columns = iri("n"), iri("p"), literal("kind"), integer("count"), literal("first")
-    for node, predicate, kind, count, first in read(rows, *columns):
+    columns = iri("n"), iri("p"), literal("kind"), integer("count"), literal("first"), literal("last")
+    for node, predicate, kind, count, first, last in read(rows, *columns):
         if kind.value == "blank":
             blank[node] += count
         elif kind.value in {"out", "in"}:
-            counts[node].append(EdgeCount(predicate, kind.value == "in", count, (first.value,)))
+            counts[node].append(EdgeCount(predicate, kind.value == "in", count, ends(first.value, last.value)))
         else:
             raise UnexpectedRows
     return {node: EdgeCounts(in_order(found), blank[node], mark=mark) for node, found in counts.items()}

@@ -86,10 +86,6 @@ def read(
 ) -> Iterable[tuple[A, B, C, D]]: ...
 @overload
 def read(
-    rows: Sequence[Row], a: Column[A], b: Column[B], c: Column[C], d: Column[D], e: Column[E], /
-) -> Iterable[tuple[A, B, C, D, E]]: ...
-@overload
-def read(
     rows: Sequence[Row], a: Column[A], b: Column[B], c: Column[C], d: Column[D], e: Column[E], f: Column[F], /
 ) -> Iterable[tuple[A, B, C, D, E, F]]: ...
 def read(rows: Sequence[Row], *columns: Column[Any]) -> Iterable[tuple[Any, ...]]:

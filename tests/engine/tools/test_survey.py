@@ -99,9 +99,9 @@ async def test_many_entities_have_few_rows_without_neighbours() -> None:
         assert entity.edge_rows_total == FEW_ROWS + 1
 
 
-async def test_a_hub_is_counted_by_the_endpoint_with_one_neighbour_a_row() -> None:
+async def test_a_hub_is_counted_by_the_endpoint_with_the_first_and_last_neighbour_of_each_row() -> None:
     answer = await described(HUB, "x:hub")
-    assert answer["edges"] == {"^x:in": [EDGES_READ, "x:n000"], "x:out": [2, "x:n000"]}
+    assert answer["edges"] == {"^x:in": [EDGES_READ, "x:n000", "x:n299"], "x:out": [2, "x:n000", "x:n001"]}
     assert answer["complete"] is True
 
 
@@ -127,7 +127,7 @@ async def test_blank_nodes_take_no_room_from_edges() -> None:
     assert few["edges"] == {"x:q": [1, "x:b"]}
     assert few["blank_node_edges"] == EDGES_READ + 1
     many = await described(blank + " ".join(f"x:n{number:03} x:q x:a ." for number in range(EDGES_READ + 1)))
-    assert many["edges"] == {"^x:q": [EDGES_READ + 1, "x:n000"]}
+    assert many["edges"] == {"^x:q": [EDGES_READ + 1, "x:n000", "x:n300"]}
     assert many["blank_node_edges"] == EDGES_READ + 1
 
 
@@ -141,8 +141,8 @@ async def test_all_hubs_of_a_call_are_counted_by_one_query() -> None:
     async with over(Watched(engine(both), hook)) as gateway:
         answer = await gateway.describe_entities(["x:hub", "x:other", "x:n000"])
     assert [entity.edges for entity in answer.result] == [
-        {"^x:in": [EDGES_READ, "x:n000"], "x:out": [2, "x:n000"]},
-        {"^x:in": [EDGES_READ + 1, "x:n000"]},
+        {"^x:in": [EDGES_READ, "x:n000", "x:n299"], "x:out": [2, "x:n000", "x:n001"]},
+        {"^x:in": [EDGES_READ + 1, "x:n000", "x:n300"]},
         {"^x:out": [1, "x:hub"], "x:in": [2, "x:hub", "x:other"]},
     ]
     assert sum(COUNTING in query for query in asked) == 1
