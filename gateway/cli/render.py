@@ -12,7 +12,7 @@ from rich.text import Text
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
 from gateway.cli.output import clean, counted, line
 from gateway.cli.screen import Screen
-from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
+from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
 from gateway.escaping import printable
 from gateway.telemetry.record import Record, Sent
 
@@ -77,27 +77,35 @@ def _count(count: int | None) -> str:
 def search(answer: SearchResult, query: str) -> RenderableType:
     """Return the hits, the best first."""
     searched = answer.searched
-    how = f"Searched: {line(searched.how)}."
-    warnings = [warned(text) for text in answer.warnings or ()]
-    if searched.truncated:
-        warnings.append(warned("There are more matches than could be read: add words to the query."))
-    if not searched.exhaustive:
-        warnings.append(warned("Not every name was compared: matches may be missing."))
+    how = f" Searched: {line(searched.how)}." if searched is not None else ""
+    notes = [warned(text) for text in answer.warnings or ()]
+    if searched is not None and searched.truncated:
+        notes.append(warned("There are more matches than could be read: add words to the query."))
+    if searched is not None and not searched.exhaustive:
+        notes.append(warned("Not every name was compared: matches may be missing."))
+    if answer.next_steps:
+        notes.append(Text(line(answer.next_steps)))
+    written = prefixes(answer.prefixes)
     if not answer.result:
-        return sections([Text(f"Nothing was found for “{clean(query)}”. {how}"), *warnings])
+        nothing = Text(f"Nothing was found for “{clean(query)}”.{how}")
+        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], [*written, *notes])
+    found = answer.found or len(answer.result)
+    left = found - len(answer.result)
+    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
+    return sections([_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{how}"), *written, *notes])
+
+
+def _hits(hits: Sequence[SearchHit]) -> RenderableType:
     columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
-    if any(hit.matched for hit in answer.result):
+    if any(hit.matched for hit in hits):
         columns.append(("Matched", ""))
     rows = [
         (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), hit.match, clean(hit.matched or ""))[
             : len(columns)
         ]
-        for hit in answer.result
+        for hit in hits
     ]
-    left = searched.found - len(answer.result)
-    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
-    how = f"{counted(searched.found, 'hit')}. {how}"
-    return sections([IdTable(columns, rows), *more], [Text(how), *prefixes(answer.prefixes), *warnings])
+    return IdTable(columns, rows)
 
 
 def entity(answer: Entity) -> RenderableType:

@@ -168,15 +168,24 @@ def test_entities_have_their_iris_by_prefix() -> None:
 
 def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_something() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
-    page = SearchPage(hits, "names", 2, False, True, complete=True, warnings=[], labels={})
+    page = SearchPage(hits, [], "", "names", 2, False, True, complete=True, warnings=[], labels={})
     written = compact(page)
     assert written == {
         "result": [["x:a A", "x:T", "alias", None, "a"], ["x:b", "untyped", "label", "What it is."]],
         "complete": True,
     }
     assert expand(written)["result"] == reference(page)["result"]
-    page.hits, page.exhaustive = [], False
-    assert compact(page)["searched"] == {"how": "names", "found": 2, "exhaustive": False}
+    page.hits, page.guesses, page.next_steps, page.exhaustive = [], hits[:1], "Try B.", False
+    written = compact(page)
+    assert written == {
+        "result": [],
+        "guesses": [["x:a A", "x:T", "alias", None, "a"]],
+        "complete": True,
+        "found": 2,
+        "searched": {"how": "names", "exhaustive": False},
+        "next_steps": "Try B.",
+    }
+    assert expand(written) == reference(page)
 
 
 def test_a_schema_has_each_id_once_with_its_label_and_its_count() -> None:
