@@ -375,9 +375,14 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     typed: Values = {"types": [RDF_TYPE]}
     marked = [_only(rule, "markers", "associations") for rule in there.rules]
     ends = [_only(rule, *ENDS) for rule in there.rules]
+    in_batches = (predicates[:20], predicates[:1])
     about_edges = ("excepted", "markers", "associations", "singletons", *ENDS)
     return {
         "schema/declared": [{}],
+        "schema/ends": [{"predicates": some, "edges": 1_000_000, **end} for end in ends for some in in_batches],
+        "schema/nameless": [
+            {**rule, **everything, "names": NAME_PREDICATES[:some]} for rule in there.rules for some in (0, None)
+        ],
         "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
         "schema/used_names": [{"predicates": NAME_PREDICATES}],

@@ -17,6 +17,7 @@ from gateway.terms.patterns import patterns
 from gateway.terms.words import has_symbol, words_of
 from tests.columns import Asked, Column
 from tests.engine.small import ROOM
+from tests.searches import found_in, how, is_exhaustive
 from tests.servers.command import fuseki_command
 from tests.servers.loopback import HOST, free_port
 from tests.servers.process import running
@@ -182,9 +183,9 @@ async def test_each_index_finds_names_of_medlit_and_says_that_it_did(
     async with indexed.open("medlit") as gateway:
         answer = await gateway.search_entities(query)
         assert gateway.prefixes.expand(answer.result[0].id) == expected
-    assert answer.searched.how.startswith("the endpoint's text index")
-    assert " on label" in answer.searched.how
-    assert answer.searched.exhaustive is False
+    assert how(answer).startswith("the endpoint's text index")
+    assert " on label" in how(answer)
+    assert not is_exhaustive(answer)
     assert answer.complete is False
 
 
@@ -192,8 +193,8 @@ async def test_each_index_finds_names_of_medlit_and_says_that_it_did(
 async def test_an_index_is_found_by_itself_where_names_are_too_many_to_compare(indexed: Indexed) -> None:
     async with indexed.open("medlit", index="auto", scan_triples=10) as gateway:
         answer = await gateway.search_entities("cushing")
-    assert answer.searched.how.startswith("the endpoint's text index")
-    assert answer.searched.found > 50
+    assert how(answer).startswith("the endpoint's text index")
+    assert found_in(answer) > 50
 
 
 @pytest.mark.data
@@ -202,7 +203,7 @@ async def test_types_are_looked_at_before_an_index_cuts(indexed: Indexed) -> Non
         answer = await gateway.search_entities("cushing", ["Disease"])
     assert answer.result
     assert all("isease" in hit.entity_type for hit in answer.result)
-    assert answer.searched.how.startswith("the endpoint's text index")
+    assert how(answer).startswith("the endpoint's text index")
 
 
 async def test_hostile_text_asks_an_index_for_its_words_and_nothing_else(indexed: Indexed) -> None:
@@ -252,7 +253,7 @@ async def test_a_fuseki_without_an_index_which_says_nothing_of_that_is_not_belie
     assert missed.result == []
     assert [hit.match for hit in found.result] == ["label"]
     for answer in (missed, found):
-        assert "text index" not in answer.searched.how
+        assert "text index" not in how(answer)
         assert answer.warnings is not None
         assert "no text search" in answer.warnings[0]
 

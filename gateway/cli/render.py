@@ -12,13 +12,13 @@ from rich.text import Text
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
 from gateway.cli.output import clean, counted, line
 from gateway.cli.screen import Screen
-from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchResult
+from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
 from gateway.escaping import printable
 from gateway.telemetry.record import Record, Sent
 
 WARNING = "yellow"
 
-_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "degraded", "warnings", "explain"})
+_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "prefixes", "degraded", "warnings", "explain"})
 _EDGES = frozenset({"edges", "edge_rows_total"})
 _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
@@ -77,33 +77,44 @@ def _count(count: int | None) -> str:
 def search(answer: SearchResult, query: str) -> RenderableType:
     """Return the hits, the best first."""
     searched = answer.searched
-    how = f"Searched: {line(searched.how)}."
-    warnings = [warned(text) for text in answer.warnings or ()]
-    if searched.truncated:
-        warnings.append(warned("There are more matches than could be read: add words to the query."))
-    if not searched.exhaustive:
-        warnings.append(warned("Not every name was compared: matches may be missing."))
+    how = f" Searched: {line(searched.how)}." if searched is not None else ""
+    notes = [warned(text) for text in answer.warnings or ()]
+    if searched is not None and searched.truncated:
+        notes.append(warned("There are more matches than could be read: add words to the query."))
+    if searched is not None and not searched.exhaustive:
+        notes.append(warned("Not every name was compared: matches may be missing."))
+    if answer.next_steps:
+        notes.append(Text(line(answer.next_steps)))
+    written = prefixes(answer.prefixes)
     if not answer.result:
-        return sections([Text(f"Nothing was found for “{clean(query)}”. {how}"), *warnings])
+        nothing = Text(f"Nothing was found for “{clean(query)}”.{how}")
+        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], [*written, *notes])
+    found = answer.found or len(answer.result)
+    left = found - len(answer.result)
+    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
+    return sections([_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{how}"), *written, *notes])
+
+
+def _hits(hits: Sequence[SearchHit]) -> RenderableType:
     columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
-    if any(hit.matched for hit in answer.result):
+    if any(hit.matched for hit in hits):
         columns.append(("Matched", ""))
     rows = [
         (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), hit.match, clean(hit.matched or ""))[
             : len(columns)
         ]
-        for hit in answer.result
+        for hit in hits
     ]
-    left = searched.found - len(answer.result)
-    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
-    return sections([IdTable(columns, rows), *more], [Text(f"{counted(searched.found, 'hit')}. {how}"), *warnings])
+    return IdTable(columns, rows)
 
 
 def entity(answer: Entity) -> RenderableType:
     """Return one entity."""
     written = answer.as_json()
     record = _entity(written, _without(written, _OWN_KEYS))
-    return sections([record], [*degraded(answer.degraded), *map(warned, answer.warnings or ())])
+    return sections(
+        [record], [*prefixes(answer.prefixes), *degraded(answer.degraded), *map(warned, answer.warnings or ())]
+    )
 
 
 def entities(answer: EntitiesResult) -> RenderableType:
@@ -118,10 +129,16 @@ def entities(answer: EntitiesResult) -> RenderableType:
         *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)})] for own in written),
         [
             *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
+            *prefixes(answer.prefixes),
             *degraded(answer.degraded),
             *map(warned, answer.warnings or ()),
         ],
     )
+
+
+def prefixes(coined: Mapping[str, str] | None) -> list[Text]:
+    """Return what the coined prefixes in an answer stand for."""
+    return [Text(f"{name}: stands for {clean(namespace)}") for name, namespace in (coined or {}).items()]
 
 
 def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:

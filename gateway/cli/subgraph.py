@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
 from gateway.cli.output import clean, counted
-from gateway.cli.render import degraded, sections, warned
+from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
 from gateway.terms.iri import local_name
 
@@ -272,6 +272,7 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
+    parts += prefixes(answer.prefixes)
     parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
         parts.append(warned(f"Omitted: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))

@@ -271,22 +271,29 @@ class SearchHit(Answer):
 
 
 class Searched(Answer):
-    """How a search was made."""
+    """How a search was made that may have missed names."""
 
     how: str
-    found: int = Field(description="Entities that matched, before `limit`.")
-    truncated: bool = Field(description="There are more matches than could be read: ask for more words.")
-    exhaustive: bool = Field(description="True: every name was compared. False: there may be matches that were missed.")
+    truncated: bool | None = Field(
+        default=None, description="True: there are more matches than could be read: ask for more words."
+    )
+    exhaustive: bool = Field(description="False: not every name was compared, so there may be others.")
 
 
 class SearchResult(Answer):
     """The answer of `search_entities`."""
 
-    result: list[SearchHit]
-    complete: bool = Field(
-        description="True: every name was compared; false: some were not, or not all matches were read."
+    result: list[SearchHit] = Field(description="Entities with a name that fits, the best first.")
+    guesses: list[SearchHit] | None = Field(
+        default=None, description="Where no name fits: up to 3 names with some of the words, or spelt alike."
     )
-    searched: Searched
+    complete: bool = Field(
+        description="True: every name was compared. False: some were not, or nothing fits and there are nodes "
+        "without names."
+    )
+    found: int | None = Field(default=None, description="How many fit, where more than are listed.")
+    searched: Searched | None = Field(default=None, description="How it was searched, where names may be missed.")
+    next_steps: str | None = Field(default=None, description="What to try, where nothing fits.")
     labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
     prefixes: Prefixes = None
     degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.errors import DeadlinePassed, InputError
-from gateway.graph.values import Degree
+from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
 
@@ -294,6 +294,30 @@ OTHER_TYPES_MAY_MATCH = (
 NAMES_MAY_BE_MISSED = (
     "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
 )
+
+
+OTHERS_MAY_HAVE_THIS_NAME = "for an exact name, which was found; others may have it too"
+NOTHING_NEAR = "No name is like this: try another spelling, a part of the name or a synonym."
+NOTHING_NEAR_OF_TYPES = (
+    "No name of these node_types is like this: try another spelling or a part of the name, or leave node_types out."
+)
+NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
+
+
+def nameless_nodes(found: NamelessNodes | None) -> str:
+    """Return what to do about nodes that have no name, or may have none; empty if every node has one."""
+    if found is not None and found.exact and not found.count:
+        return ""
+    if found is None or not found.count:
+        which = "There may be nodes without a name"
+    elif found.exact:
+        which = f"{found.count:,} of the {found.of:,} nodes have no name"
+    else:
+        which = f"{found.count:,} of {found.of:,} nodes in a sample have no name"
+    return (
+        f"{which}: no search finds these. Find them by what they are connected to, with intersect_subgraphs and "
+        "only_predicates, or among the neighbors of a node."
+    )
 
 
 def names_left_out(count: int) -> str:

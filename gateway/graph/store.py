@@ -19,6 +19,7 @@ from gateway.graph.values import (
     Existence,
     Hits,
     Iri,
+    NamelessNodes,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -183,6 +184,15 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name and no synonym; None if that could not be found out.
+
+        Args:
+            schema: The schema of the graph, as far as it is known.
+            call: The call that asks.
+        """
+        ...
+
     def name_reader(self) -> NameReader | None:
         """Return the reader of all names; None if the store cannot list them: no index can be built."""
         ...
@@ -324,6 +334,7 @@ class DelegatingStore:
     schema = _delegated(GraphStore.schema)
     search = _delegated(GraphStore.search)
     named = _delegated(GraphStore.named)
+    nameless = _delegated(GraphStore.nameless)
     name_reader = _delegated(GraphStore.name_reader)
     prepare = _delegated(GraphStore.prepare)
     prepared = _delegated(GraphStore.prepared)

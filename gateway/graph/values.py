@@ -298,6 +298,21 @@ class Existence:
     mark: Mark = WHOLE
 
 
+@dataclass(frozen=True, slots=True)
+class NamelessNodes:
+    """How many nodes have no name, so that no search finds them.
+
+    Attributes:
+        count: Nodes without a name.
+        of: Nodes that were looked at.
+        exact: Whether these are all nodes; otherwise they are a sample.
+    """
+
+    count: int
+    of: int
+    exact: bool
+
+
 Method = Literal_["enumerated", "published", "declared", "sampled", "met"]
 """How terms of a schema became known: every triple was read; the publisher lists them (VoID); the graph declares them;
 a part of the triples was read; a traversal met them."""

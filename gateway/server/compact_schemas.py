@@ -57,8 +57,10 @@ _ANSWERS: Mapping[str, Json] = {
     "search_entities": _answer(
         "result",
         result=_described("array", '["id name", type, match, description, matched name], the best first.'),
+        guesses=_described("array", "Where nothing fits."),
         complete=_described("boolean", "Every name was compared."),
-        searched={"type": "object"},
+        searched=_described("object", "Names may be missed."),
+        next_steps=_described("string", "Where nothing fits."),
         labels=_LABELS,
         warnings=_WARNINGS,
     ),

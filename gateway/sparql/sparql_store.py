@@ -21,6 +21,7 @@ from gateway.graph.values import (
     Existence,
     Hits,
     Iri,
+    NamelessNodes,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -40,6 +41,7 @@ from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.evidence.reader import EvidenceReader
 from gateway.sparql.evidence.ways import WaysInUse
+from gateway.sparql.nodes.nameless import NamelessCounter
 from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
@@ -85,6 +87,7 @@ class SparqlStore:
         finder = NamePredicateFinder(self._client, self._nodes, self.name_predicates, profile)
         self._schema = SchemaReader(self._client, rule, self._nodes, finder, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
+        self._nameless = NamelessCounter(self._client, rule, self._nodes, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
     async def edges(
@@ -177,6 +180,10 @@ class SparqlStore:
         """Find entities that have a name or synonym which is this text."""
         return await self._search.named(text, types, call)
 
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name and no synonym."""
+        return await self._nameless.count(schema, call)
+
     def prepare(self) -> None:
         """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""
 
@@ -184,7 +191,8 @@ class SparqlStore:
         """Return at once: there is no background work."""
 
     def forget(self) -> None:
-        """Nothing to forget: only how the endpoint wants to be asked is remembered here."""
+        """Forget how many nodes have no name; how the endpoint wants to be asked is remembered."""
+        self._nameless.forget()
 
     async def close(self) -> None:
         """Let go of connections and threads."""

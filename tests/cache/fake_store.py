@@ -24,6 +24,7 @@ from gateway.graph.values import (
     Hits,
     Iri,
     Mark,
+    NamelessNodes,
     Neighbourhood,
     NodeFacts,
     Reach,
@@ -244,6 +245,11 @@ class FakeStore:
         """Find one node."""
         fetch = await self._ask(("named", tuple(types)), (text,), call)
         return Hits((Hit(f"urn:seen:{fetch.number}", text, is_synonym=False),), truncated=False, how="fake")
+
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Know nothing of them."""
+        await self._ask(("nameless", schema), (), call)
+        return None
 
     def name_reader(self) -> NameReader | None:
         """Return none: it lists no names."""

@@ -63,13 +63,14 @@ def judge(
 
 def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: Expand) -> tuple[Verdict, str]:
     hits = {expand(hit.id) for hit in answer.result}
-    if strange := hits - truth.oracle.nodes:
+    guesses = {expand(hit.id) for hit in answer.guesses or ()}
+    if strange := (hits | guesses) - truth.oracle.nodes:
         return Verdict.UNTRUE, f"hits that do not exist: {sorted(strange)[:3]}"
     wanted = words_alike(question.query)
     alike = {node for node, names in truth.names.items() if any(words_alike(name) == wanted for name in names)}
     if not answer.complete:
         return Verdict.MARKED, "search"
-    if (missed := alike - hits) and answer.searched.found <= len(answer.result):
+    if (missed := alike - hits) and answer.found is None:
         return Verdict.WRONG, f"missed: {sorted(missed)[:3]} of {len(alike)}"
     return Verdict.RIGHT, ""
 

@@ -61,6 +61,5 @@ async def test_an_answer_that_lacks_something_and_says_complete_is_judged_wrong(
         found = await gateway.call(search.tool, search.arguments)
         assert isinstance(found, SearchResult)
         assert judge(search, truth, [found], expand)[0] is Verdict.RIGHT
-        nobody = found.model_copy(update={"result": [], "complete": True})
-        nobody.searched.found = 0
+        nobody = found.model_copy(update={"result": [], "found": None, "complete": True})
         assert judge(search, truth, [nobody], expand)[0] is Verdict.WRONG

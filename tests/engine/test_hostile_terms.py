@@ -13,6 +13,7 @@ from gateway.settings.vocabulary import EdgeSettings
 from tests.engine.small import Watched, X, over
 from tests.examples import examples
 from tests.hostile import IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hostile
+from tests.searches import found_in
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +39,7 @@ async def test_no_text_of_the_graph_is_in_instructions_or_descriptions(
         schema = await gateway.describe_schema()
     assert not _of_the_graph(texts.instructions(schema))
     for tool in texts.TOOLS:
-        assert not _of_the_graph(texts.description(tool, schema))
+        assert not _of_the_graph(texts.description(tool, schema, "compact"))
     assert not _of_the_graph(schema.graph_description)
     for advice in (schema.next_steps, *(schema.warnings or ())):
         # Labels are quoted, so what is in them ends no line and no sentence of the gateway's own.
@@ -132,7 +133,7 @@ async def test_a_name_of_an_entity_that_could_not_be_asked_for_is_left_out_of_a_
     async with over(hostile([], [(f"{X}{'n' * 2_000}", label, "whale"), (f"{X}n5", label, "whale")])) as gateway:
         found = await gateway.search_entities("whale")
     assert [hit.id for hit in found.result] == ["x:n5"]
-    assert (found.complete, found.searched.found) == (False, 1)
+    assert (found.complete, found_in(found)) == (False, 1)
     assert any("1 names that fit are left out" in text for text in found.warnings or ())
 
 

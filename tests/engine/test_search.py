@@ -19,6 +19,7 @@ from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.render import string
 from gateway.terms.words import has_symbol, words_of
 from tests.engine.small import PREFIXES, ROOM, Watched, X, engine, over
+from tests.searches import found_in, how, is_exhaustive, is_truncated
 
 GRAPH = """
 x:exact a x:Disease ; rdfs:label 'Cushing disease' .
@@ -47,23 +48,47 @@ def hit_ids(answer: SearchResult) -> list[str]:
     return [hit.id for hit in answer.result]
 
 
+def guess_ids(answer: SearchResult) -> list[str]:
+    """Return the IDs of the guesses in order."""
+    return [hit.id for hit in answer.guesses or ()]
+
+
 async def test_hits_come_exact_name_exact_synonym_beginning_then_all_words_the_shortest_first() -> None:
     answer = await found("Cushing disease")
     assert hit_ids(answer) == ["x:exact", "x:synonym", "x:prefix", "x:short", "x:words"]
-    assert answer.searched.found == 5
-    assert answer.searched.truncated is False
+    assert found_in(answer) == 5
+    assert not is_truncated(answer)
 
 
 async def test_names_with_some_of_the_words_are_found_only_where_none_has_all() -> None:
-    answer = await found("Harvey Addison unheard")
-    assert hit_ids(answer) == ["x:other", "x:some"]
-    assert "any" in answer.searched.how
+    answer = await found("Harvey Cushing unheard")
+    assert (answer.result, guess_ids(answer)) == ([], ["x:some", "x:exact", "x:synonym"])
+    assert (await found("Harvey Cushing")).guesses is None
+
+
+@pytest.mark.parametrize(
+    ("query", "guesses"),
+    [
+        ("Basil the Great", ["x:basil"]),
+        ("Great Basilica", []),
+        ("Python programming language", ["x:python"]),
+        ("Apple company", ["x:apple"]),
+        ("nothing of a great deal", []),
+    ],
+)
+async def test_a_guess_has_much_of_the_query_or_of_its_own_name(query: str, guesses: list[str]) -> None:
+    turtle = """
+    x:uk rdfs:label 'United Kingdom of Great Britain and Northern Ireland' . x:basil rdfs:label 'Basil II' .
+    x:war rdfs:label 'The Great War' . x:python rdfs:label 'Python' . x:apple rdfs:label 'Apple Inc.' .
+    """
+    answer = await found(query, turtle)
+    assert (answer.result, guess_ids(answer)) == ([], guesses)
 
 
 async def test_more_of_the_words_come_first_and_of_as_many_the_longer_ones() -> None:
-    assert hit_ids(await found("zzz Cushing Harvey"))[0] == "x:some"
-    turtle = "x:a rdfs:label 'Not Enough' . x:b rdfs:label 'The Beatles of Liverpool' ."
-    assert hit_ids(await found("not beatles", turtle)) == ["x:b", "x:a"]
+    assert guess_ids(await found("zzz Cushing Harvey"))[0] == "x:some"
+    turtle = "x:a rdfs:label 'Not Now' . x:b rdfs:label 'The Beatles of Liverpool' ."
+    assert guess_ids(await found("not beatles", turtle)) == ["x:b", "x:a"]
 
 
 @pytest.mark.parametrize("query", ["cushing disease", "CUSHING  DISEASE", " Cushing-disease ", "Cushing_disease"])
@@ -88,7 +113,7 @@ async def test_an_entity_with_a_synonym_only_is_found_and_has_no_name() -> None:
 async def test_an_entity_is_one_hit_however_many_of_its_names_match() -> None:
     answer = await found("one", "x:a rdfs:label 'one', 'one'@en, 'one two' ; skos:altLabel 'one', 'one three' .")
     assert hit_ids(answer) == ["x:a"]
-    assert answer.searched.found == 1
+    assert found_in(answer) == 1
 
 
 @pytest.mark.parametrize(
@@ -109,7 +134,7 @@ async def test_untyped_finds_those_without_a_type() -> None:
     assert hit_ids(await found("Cushing", types=["untyped"])) == ["x:some"]
     answer = await found("Cushing", types=["untyped", "Paper"])
     assert hit_ids(answer) == ["x:some", "x:short", "x:words"]
-    assert answer.searched.found == 3
+    assert found_in(answer) == 3
 
 
 async def test_an_unknown_type_is_an_error_where_all_are_known_and_else_a_warning() -> None:
@@ -119,7 +144,7 @@ async def test_an_unknown_type_is_an_error_where_all_are_known_and_else_a_warnin
     assert answer.result == []
     assert answer.warnings is not None
     assert "Diseas" in answer.warnings[0]
-    assert answer.searched.how
+    assert how(answer)
     assert not answer.complete
 
 
@@ -141,7 +166,7 @@ async def test_where_no_predicate_gives_types_every_node_is_untyped_and_no_type_
             await found("Cushing", types=[named], profile=profile)
     answer = await found("Cushing", types=["untyped"], profile=profile)
     assert {hit.entity_type for hit in answer.result} == {"untyped"}
-    assert answer.searched.found == 6
+    assert found_in(answer) == 6
     assert answer.complete
 
 
@@ -153,7 +178,7 @@ async def test_a_type_given_by_its_id_works_where_the_schema_is_not_known() -> N
 async def test_a_limit_cuts_the_list_and_not_the_count() -> None:
     answer = await found("Cushing disease", limit=2)
     assert hit_ids(answer) == ["x:exact", "x:synonym"]
-    assert answer.searched.found == 5
+    assert found_in(answer) == 5
 
 
 async def test_ten_are_shown_where_no_limit_is_given() -> None:
@@ -161,24 +186,32 @@ async def test_ten_are_shown_where_no_limit_is_given() -> None:
     async with over(turtle) as gateway:
         answer = await gateway.search_entities("name")
     assert hit_ids(answer) == [f"x:n{number:02}" for number in range(10)]
-    assert answer.searched.found == 25
+    assert found_in(answer) == 25
 
 
 async def test_more_matches_than_are_read_are_reported_as_truncated() -> None:
     turtle = " ".join(f"x:n{number} rdfs:label 'name {number}' ." for number in range(5_001))
     answer = await found("name", turtle)
-    assert answer.searched.truncated is True
+    assert is_truncated(answer)
     assert len(answer.result) == 10
-    assert (await found("name 4999", turtle)).searched.truncated is False
+    assert is_truncated(await found("name 4999", turtle)) is False
 
 
-async def test_an_empty_answer_says_how_it_was_searched() -> None:
+async def test_an_empty_answer_says_what_to_try() -> None:
     answer = await found("nonesuch")
-    assert answer.result == []
-    assert (answer.searched.found, answer.searched.truncated) == (0, False)
-    assert answer.searched.how.startswith("names and synonyms with every word")
-    assert answer.warnings is None
-    assert "any" in (await found("nonesuch nowhere")).searched.how
+    assert answer.as_json() == {
+        "result": [],
+        "complete": True,
+        "next_steps": "No name is like this: try another spelling, a part of the name or a synonym.",
+    }
+    of_type = await found("nonesuch", types=["Disease"])
+    assert "leave node_types out" in (of_type.next_steps or "")
+    assert (await found("nonesuch nowhere")).guesses is None
+
+
+async def test_an_answer_that_is_small_has_nothing_beside_its_hits() -> None:
+    hit = {"id": "x:some", "entity_type": "untyped", "name": "Harvey Cushing", "match": "label"}
+    assert (await found("harvey cushing")).as_json() == {"result": [hit], "complete": True}
 
 
 async def test_an_endpoint_that_fails_is_an_error_and_no_empty_answer() -> None:
@@ -331,13 +364,13 @@ x:empty rdfs:label '' .
 async def test_a_name_of_symbols_is_found_by_the_same_symbols(query: str, expected: list[str], tmp_path: Path) -> None:
     answer = await found(query, SYMBOLS)
     assert hit_ids(answer) == expected
-    assert "equal to the text" in answer.searched.how
+    assert ("others may have it" if expected else "equal to the text") in how(answer)
     assert not answer.complete
     async with indexed(SYMBOLS, tmp_path) as gateway:
         answer = await gateway.search_entities(query)
     assert hit_ids(answer) == expected
     # A name that has them beside something else is not looked for.
-    assert (answer.complete, answer.searched.exhaustive) == (False, False)
+    assert (answer.complete, is_exhaustive(answer)) == (False, False)
 
 
 @pytest.mark.parametrize("query", ["z", "q", "zz", "9"])
@@ -345,3 +378,23 @@ async def test_a_name_without_a_letter_is_no_typo_of_a_single_letter(query: str,
     assert (await found(query, SYMBOLS)).result == []
     async with indexed(SYMBOLS, tmp_path) as gateway:
         assert (await gateway.search_entities(query)).result == []
+
+
+@pytest.mark.parametrize(("limit", "shown"), [(None, 5), (8, 8)])
+async def test_few_others_are_shown_where_a_name_is_the_query(limit: int | None, shown: int) -> None:
+    graph = 'x:spain rdfs:label "Spain" .' + "".join(
+        f'x:n{number} rdfs:label "Spain {number}" .' for number in range(9)
+    )
+    async with over(graph) as gateway:
+        answer = await gateway.search_entities("spain", limit=limit)
+        every = await gateway.search_entities("spai", limit=limit)
+    assert answer.result[0].id == "x:spain"
+    assert (len(answer.result), answer.found) == (shown, 10)
+    assert len(every.result) == (limit or 10)
+
+
+async def test_all_entities_whose_name_is_the_query_are_shown() -> None:
+    graph = "".join(f'x:n{number} rdfs:label "Spain" .' for number in range(9)) + 'x:other rdfs:label "Spain 2" .'
+    async with over(graph) as gateway:
+        answer = await gateway.search_entities("spain")
+    assert [hit.match for hit in answer.result] == ["label"] * 9

@@ -38,6 +38,7 @@ from gateway.engine.presentation.reference_shape import (
     paging,
     present,
     schema_basis,
+    search_fields,
     survey_fields,
     term_summary,
 )
@@ -224,19 +225,15 @@ def _entity_by_itself(entity: PageNode) -> Any:
 
 
 def _search_page(page: SearchPage) -> Json:
-    """Return the hits; how it was searched only where names may be missing or nothing was found."""
-    how = page.how if not (page.exhaustive and page.hits) else None
-    searched = {
-        "how": how,
-        "found": page.found if page.found > len(page.hits) else None,
-        "truncated": page.truncated or None,
-        "exhaustive": None if page.exhaustive else False,
-    }
     names = _Names(page.labels)
+    hits, guesses = (
+        [_hit(replace(hit, entity_type=names.beside(hit.entity_type))) for hit in listed]
+        for listed in (page.hits, page.guesses)
+    )
     written = {
-        "result": [_hit(replace(hit, entity_type=names.beside(hit.entity_type))) for hit in page.hits],
-        "complete": page.complete,
-        "searched": present(searched) or None,
+        "result": hits,
+        "guesses": guesses or None,
+        **search_fields(page),
     }
     return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 

@@ -330,14 +330,18 @@ class SearchPage(_Page):
     """The hits of a search, the best first.
 
     Attributes:
-        hits: The hits that are shown.
+        hits: The hits that are shown, whose names fit.
+        guesses: What is shown where no name fits.
+        next_steps: What to try where no name fits; empty otherwise.
         how: How it was searched.
-        found: How many entities matched.
+        found: How many entities have a name that fits.
         truncated: Whether there are more matches than could be read.
         exhaustive: Whether every name was compared.
     """
 
     hits: Sequence[PageHit]
+    guesses: Sequence[PageHit]
+    next_steps: str
     how: str
     found: int
     truncated: bool

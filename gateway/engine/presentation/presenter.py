@@ -66,7 +66,6 @@ class Presenter:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
-        self._prefixes.coin(written_iris.of_topology(traversal.topology, traversal.arguments.offset))
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):

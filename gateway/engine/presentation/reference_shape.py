@@ -177,10 +177,24 @@ def _entities_page(page: EntitiesPage) -> Json:
 
 
 def _search_page(page: SearchPage) -> Json:
-    hits = [present(_hit(hit)) for hit in page.hits]
-    searched = {"how": page.how, "found": page.found, "truncated": page.truncated, "exhaustive": page.exhaustive}
-    written = {"result": hits, "complete": page.complete, "searched": searched}
-    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
+    written = {
+        "result": [present(_hit(hit)) for hit in page.hits],
+        "guesses": [present(_hit(hit)) for hit in page.guesses] or None,
+        **search_fields(page),
+    }
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+
+
+def search_fields(page: SearchPage) -> Json:
+    """Return what an answer says of its hits; how it was searched only where names may have been missed."""
+    searched = {"how": page.how, "truncated": page.truncated or None, "exhaustive": page.exhaustive}
+    written = {
+        "complete": page.complete,
+        "found": page.found if page.found > len(page.hits) else None,
+        "searched": present(searched) if page.truncated or not page.exhaustive else None,
+        "next_steps": page.next_steps or None,
+    }
+    return present(written)
 
 
 def _schema_page(page: SchemaPage) -> Json:

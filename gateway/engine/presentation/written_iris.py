@@ -9,9 +9,13 @@ from gateway.engine.presentation.edge_survey import EXAMPLES
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Value
+from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, SYNONYM_PREDICATES
 
 _MOST = 1_000
 """Nodes, and edges, that are counted: about as many as a page has."""
+
+_UNDER_A_KEY = frozenset({*NAME_PREDICATES, *SYNONYM_PREDICATES, *DESCRIPTION_PREDICATES})
+"""Predicates whose values stand under keys of the protocol."""
 
 
 def of_topology(topology: Topology, offset: int) -> Iterator[Iri]:
@@ -30,7 +34,8 @@ def of_types(facts: Iterable[NodeFacts]) -> Iterator[Iri]:
 def of_properties(properties: Properties) -> Iterator[Iri]:
     """Return the predicates and values of properties, and those in their blank nodes."""
     for predicate, values in properties.items():
-        yield predicate
+        if predicate not in _UNDER_A_KEY:
+            yield predicate
         for value in values:
             yield from _of_value(value)
 

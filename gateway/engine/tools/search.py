@@ -19,7 +19,7 @@ from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.term_lookup import Chosen, Subclasses
 from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView, names_in_doubt
-from gateway.engine.tools.search_ranking import RankedHit, ordered_by_weight, ranked, weights_of
+from gateway.engine.tools.search_ranking import RankedHit, near_guesses, ordered_by_weight, ranked, weights_of
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -29,13 +29,21 @@ from gateway.terms.iri import is_sendable
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import has_symbol, words_of
 
-_NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here")
+_NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
+
+_MOST_GUESSES = 3
 
 _HEAD = 4_000
 """Bytes of an answer that are reserved for `searched` and for warnings."""
 
 _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
+
+_USUAL = 10
+"""Hits that are shown unless the caller says how many."""
+
+_USUAL_IF_EXACT = 5
+"""The same, where some name is the query: the others are then rarely meant. All whose name it is are shown."""
 
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
 
@@ -70,8 +78,10 @@ class EntitySearcher:
         best = ranked(sendable, arguments.query, terms.words)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, view, call)
-        weights = await self._weights(hits, best, arguments, call)
-        shown = ordered_by_weight(best, arguments.query, weights)[: arguments.limit]
+        fitting = [one for one in best if not one.is_guess]
+        limit = arguments.limit or _usual_limit(fitting)
+        limit = limit if fitting else min(limit, _MOST_GUESSES)
+        shown = await self._shown(hits, fitting or near_guesses(best, terms.words), arguments.query, limit, call)
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
@@ -87,35 +97,46 @@ class EntitySearcher:
         if not (types.whole or types.warnings):
             more.append(messages.OTHER_TYPES_MAY_MATCH)
         more += self._doubts(view)
+        advice = "" if fitting else await self._advice(view, call)
         # A filter that lacks a type, or subclasses of one, misses entities.
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
-        all_read = exhaustive and not hits.truncated and types.whole and not more
-        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        all_read = exhaustive and not hits.truncated and types.whole and not more and not advice
+        size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], view) for one in shown]
         coined = self._prefixes.coined_in_answer
-        fitting = _fitting(written, limit - _HEAD, labels, coined, shape)
+        listed = _that_fit_in(written, size - _HEAD, labels, coined, shape)
         page = SearchPage(
-            fitting,
+            listed if fitting else [],
+            guesses=[] if fitting else listed,
+            next_steps="" if fitting else _next_steps(hits, listed, advice, of_types=bool(arguments.node_types)),
             complete=all_read and all(fact.mark.whole for fact in facts.values()),
-            how=hits.how,
-            found=len(best),
+            how=_how(hits, shown),
+            found=len(fitting),
             truncated=hits.truncated,
             exhaustive=exhaustive,
             warnings=[*types.warnings, *more, *hits.warnings],
-            labels=labels.of(_types(fitting)),
+            labels=labels.of(_types(listed)),
             coined=coined,
         )
-        limit_page(page, limit, shape)
+        limit_page(page, size, shape)
         return page
 
-    async def _weights(
-        self, hits: Hits, best: Sequence[RankedHit], arguments: SearchEntities, call: Call
-    ) -> Mapping[Iri, float]:
-        """Return the weights that came with the hits; where none came, those that the graph gives."""
-        if hits.weights is not None:
-            return hits.weights
+    async def _shown(
+        self, hits: Hits, best: Sequence[RankedHit], query: str, limit: int, call: Call
+    ) -> Sequence[RankedHit]:
+        """Return the first hits by their weights: those that came with the hits, else those that the graph gives."""
+        weights = hits.weights
+        if weights is None:
+            with call.tally.stage("search"):
+                weights = await weights_of(best, query, limit, self._store, self._metadata_builder, call)
+        return ordered_by_weight(best, query, weights)[:limit]
+
+    async def _advice(self, view: SchemaView, call: Call) -> str:
+        """Return what to do about nodes without a name; empty if every node has one, or a wiki knows the names."""
+        if self._profile.search.api:
+            return ""
         with call.tally.stage("search"):
-            return await weights_of(best, arguments.query, arguments.limit, self._store, self._metadata_builder, call)
+            return messages.nameless_nodes(await self._store.nameless(view.schema, call))
 
     def _doubts(self, view: SchemaView) -> list[str]:
         """Return why names may be missing although every name that was read was compared."""
@@ -210,7 +231,31 @@ def _first_sentence(text: str) -> str:
     return " ".join((end[0] if end else text).split())
 
 
-def _fitting(
+def _how(hits: Hits, shown: Sequence[RankedHit]) -> str:
+    """Return how it was searched; in short if an exact name was found in the usual way."""
+    is_short = any(one.is_exact for one in shown) and not hits.warnings and hits.fault is None
+    return messages.OTHERS_MAY_HAVE_THIS_NAME if is_short else hits.how
+
+
+def _next_steps(hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:
+    """Return what to try where no name fits."""
+    if guesses:
+        first = messages.NO_NAME_FITS
+    elif hits.warnings:
+        # These say what to try.
+        first = ""
+    else:
+        first = messages.NOTHING_NEAR_OF_TYPES if of_types else messages.NOTHING_NEAR
+    return " ".join(filter(None, [first, advice]))
+
+
+def _usual_limit(fitting: Sequence[RankedHit]) -> int:
+    """Return how many hits are shown if the caller does not say."""
+    exact = sum(one.is_exact for one in fitting)
+    return min(_USUAL, max(exact, _USUAL_IF_EXACT)) if exact else _USUAL
+
+
+def _that_fit_in(
     hits: Sequence[PageHit], limit: int, labels: Labels, coined: Mapping[str, str], shape: Shape
 ) -> list[PageHit]:
     """Return as many of the first hits as fit into an answer; `found` has the number of all."""

@@ -6,7 +6,8 @@ on every engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
@@ -16,8 +17,26 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hit, Iri
 from gateway.terms.folding import fold, fold_accents
+from gateway.terms.patterns import words_in
+from gateway.terms.words import words_of
 
 _ORDER: Mapping[Match, int] = {"label": 0, "alias": 1, "prefix": 2, "all words": 3, "some words": 4, "similar": 5}
+
+_GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
+
+_LIKE = 0.75
+"""How alike two words are, from 0 to 1, of which one may be the other in another form or spelling."""
+
+_OF_THE_QUERY = 0.4
+_OF_THE_NAME = 0.5
+"""The shares of the letters of a query and of a name, one of which they must have in common if a guess is near."""
+
+_COMMON = frozenset({
+    "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "de", "del",
+    "della", "des", "di", "do", "du", "el", "en", "et", "il", "la", "las", "le", "les", "los", "una", "das",
+    "dem", "den", "der", "die", "ein", "eine", "im", "und", "von", "zu", "zur", "van", "het",
+})  # fmt: skip
+"""Words that two names have in common by chance."""
 
 _WEIGHED = 50
 """Entities, the best by their names, for which weights are read."""
@@ -40,14 +59,50 @@ class RankedHit:
     match: Match
     missing: tuple[int, int]
 
+    @property
+    def is_guess(self) -> bool:
+        """Whether the name lacks words of the query."""
+        return self.match in _GUESSES
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the name, or a synonym, is the query."""
+        return self.match in {"label", "alias"}
+
 
 def ranked(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[RankedHit]:
     """Return one hit for each entity, the best first; of two names that fit equally well, the shorter one."""
-    wanted, folded = fold_accents(query), [fold_accents(word) for word in words]
+    wanted, folded = fold_accents(query), {fold_accents(word): word for word in words}
     best: dict[Iri, RankedHit] = {}
     for one in sorted((_ranked(hit, wanted, folded) for hit in hits), key=lambda one: (_fit(one, query), _last(one))):
         best.setdefault(one.hit.iri, one)
     return list(best.values())
+
+
+def near_guesses(best: Iterable[RankedHit], words: Sequence[str]) -> list[RankedHit]:
+    """Return the guesses that may be meant.
+
+    A name that has some of the words is near if these have two fifths of the letters of the query, or half of its own:
+    "Python" for "Python programming language", but not "Great Britain" for "Basil the Great".
+    """
+    folded = [fold_accents(word) for word in words]
+    return [one for one in best if one.match == "similar" or (one.is_guess and _is_near(one.hit.text, folded))]
+
+
+def _is_near(text: str, words: Sequence[str]) -> bool:
+    own = [fold_accents(word) for word in words_of(text)]
+    return _share_of(words, own) >= _OF_THE_QUERY or _share_of(own, words) >= _OF_THE_NAME
+
+
+def _share_of(words: Collection[str], others: Collection[str]) -> float:
+    """Return the share of the letters of words in those that stand inside the others, or are like one of them."""
+    shared = (
+        word
+        for word in words
+        if word not in _COMMON
+        and (any(word in other for other in others) or difflib.get_close_matches(word, others, 1, _LIKE))
+    )
+    return sum(map(len, shared)) / max(1, sum(map(len, words)))
 
 
 def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Iri, float]) -> list[RankedHit]:
@@ -87,9 +142,13 @@ def _tied(best: Sequence[RankedHit], query: str, limit: int) -> list[Iri]:
     return [one.hit.iri for group in shown if len(group) > 1 for one in group]
 
 
-def _ranked(hit: Hit, wanted: str, words: Sequence[str]) -> RankedHit:
+def _ranked(hit: Hit, wanted: str, words: Mapping[str, str]) -> RankedHit:
     text = fold_accents(hit.text)
     missing = [word for word in words if word not in text]
+    if missing:
+        # Searches also find a word whose vowel signs the name does not write.
+        found = words_in(hit.text, [words[word] for word in missing])
+        missing = [word for word in missing if words[word] not in found]
     match: Match
     if text == wanted:
         match = "alias" if hit.is_synonym else "label"

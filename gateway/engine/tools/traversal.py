@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments, expanded
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import Traversal, resolve
 from gateway.engine.presentation.page import SubgraphPage
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
@@ -87,6 +88,8 @@ class Traverser:
             topology = followed.with_gaps(topology)
             self._snapshots.put(question, topology, generation)
         await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
+        # No sentence and no ID is written before that: an answer writes each namespace in one way.
+        self._prefixes.coin(written_iris.of_topology(topology, arguments.offset))
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
         warnings = [
             *followed.warnings,

@@ -87,6 +87,12 @@ class NodeReader:
         names = self._name_predicates.names
         return await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
 
+    async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
+        """Return which nodes have a name or a synonym, without those about which the graph could not be asked."""
+        names = self._name_predicates.all
+        facts = await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
+        return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
+
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
 

@@ -124,6 +124,15 @@ def test_evidence_is_a_row_for_each_assertion_below_one_line_of_columns() -> Non
     }
 
 
+def test_evidence_without_columns_is_an_object() -> None:
+    one = EdgeMetadata([PageAssertion(confidence=[0.5], source_documents=["P1"])])
+    page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=one)])
+    written = compact(page)
+    assert "evidence_columns" not in written
+    assert written["edges"] == {"x:a": {"x:p": {"x:b": {"confidence": 0.5, "source_documents": ["P1"]}}}}
+    assert expand(written)["edges"] == reference(page)["edges"]
+
+
 def test_what_all_assertions_say_is_written_where_some_are_left_out() -> None:
     shortened = EdgeMetadata([PageAssertion(negated=True), PageAssertion(negated=True)], PageAssertion())
     page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=shortened)])
@@ -168,15 +177,24 @@ def test_entities_have_their_iris_by_prefix() -> None:
 
 def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_something() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
-    page = SearchPage(hits, "names", 2, False, True, complete=True, warnings=[], labels={})
+    page = SearchPage(hits, [], "", "names", 2, False, True, complete=True, warnings=[], labels={})
     written = compact(page)
     assert written == {
         "result": [["x:a A", "x:T", "alias", None, "a"], ["x:b", "untyped", "label", "What it is."]],
         "complete": True,
     }
     assert expand(written)["result"] == reference(page)["result"]
-    page.hits, page.exhaustive = [], False
-    assert compact(page)["searched"] == {"how": "names", "found": 2, "exhaustive": False}
+    page.hits, page.guesses, page.next_steps, page.exhaustive = [], hits[:1], "Try B.", False
+    written = compact(page)
+    assert written == {
+        "result": [],
+        "guesses": [["x:a A", "x:T", "alias", None, "a"]],
+        "complete": True,
+        "found": 2,
+        "searched": {"how": "names", "exhaustive": False},
+        "next_steps": "Try B.",
+    }
+    assert expand(written) == reference(page)
 
 
 def test_a_schema_has_each_id_once_with_its_label_and_its_count() -> None:

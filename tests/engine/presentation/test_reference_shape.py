@@ -1,5 +1,7 @@
 """The reference shape: what it writes of a page, and that sizes are those of what it writes."""
 
+from collections.abc import Sequence
+
 from gateway.engine.presentation.page import (
     EntitiesPage,
     EntityPage,
@@ -175,13 +177,58 @@ def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
 
 def test_a_hit_has_what_is_known_of_it() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
-    page = SearchPage(hits, "names", 2, False, True, complete=True, warnings=[], labels={})
+    page = _search_page(hits, found=3)
     assert search_result(page).as_json() == {
         "result": [
             {"id": "x:a", "entity_type": "x:T", "name": "A", "match": "alias", "matched": "a"},
             {"id": "x:b", "entity_type": "untyped", "description": "What it is.", "match": "label"},
         ],
         "complete": True,
-        "searched": {"how": "names", "found": 2, "truncated": False, "exhaustive": True},
+        "found": 3,
     }
     assert REFERENCE.size_of_part(page) == size_of(search_result(page).as_json())
+
+
+def test_a_search_tells_how_it_was_made_where_names_may_have_been_missed() -> None:
+    hits = [PageHit("x:a", "x:T", "A", "", "label", None)]
+    written = {"result": [{"id": "x:a", "entity_type": "x:T", "name": "A", "match": "label"}], "complete": True}
+    assert search_result(_search_page(hits)).as_json() == written
+    how = {"how": "names", "exhaustive": False}
+    assert search_result(_search_page(hits, exhaustive=False)).as_json() == {**written, "searched": how}
+    how = {"how": "names", "truncated": True, "exhaustive": True}
+    assert search_result(_search_page(hits, truncated=True)).as_json() == {**written, "searched": how}
+
+
+def test_guesses_stand_apart_with_what_to_try() -> None:
+    guesses = [PageHit("x:a", "x:T", "A", "", "similar", None)]
+    page = _search_page([], guesses=guesses, next_steps="Try B.")
+    assert search_result(page).as_json() == {
+        "result": [],
+        "guesses": [{"id": "x:a", "entity_type": "x:T", "name": "A", "match": "similar"}],
+        "complete": True,
+        "next_steps": "Try B.",
+    }
+    assert REFERENCE.size_of_part(page) == size_of(search_result(page).as_json())
+
+
+def _search_page(
+    hits: Sequence[PageHit],
+    *,
+    guesses: Sequence[PageHit] = (),
+    next_steps: str = "",
+    found: int = 0,
+    truncated: bool = False,
+    exhaustive: bool = True,
+) -> SearchPage:
+    return SearchPage(
+        hits,
+        guesses,
+        next_steps,
+        "names",
+        found or len(hits),
+        truncated,
+        exhaustive,
+        complete=True,
+        warnings=[],
+        labels={},
+    )

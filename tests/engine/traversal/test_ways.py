@@ -44,7 +44,8 @@ def test_the_way_to_a_node_is_the_first_of_the_shortest_paths_by_id_counted_from
     distance = dict.fromkeys(seeds, 0)
     for path in sorted(every, key=len):
         distance.setdefault(path[-1], len(path) - 1)
-    topology = Topology(tuple(seeds), distance, tuple(edges), {}, (), (), 0)
+    shown = tuple(edge for edge in edges if edge.subject in distance and edge.object in distance)
+    topology = Topology(tuple(seeds), distance, shown, {}, (), (), 0)
     for goal in distance:
         shortest = [path for path in every if path[-1] == goal and len(path) == distance[goal] + 1]
         (*before, _) = min(shortest, key=lambda path: path[::-1])

@@ -81,7 +81,7 @@ async def test_values_that_are_no_names_make_no_predicate_a_name() -> None:
     assert schema.names == []
     assert "No predicate of this graph was found to carry names" in schema.next_steps
     assert found.result == []
-    assert found.searched.how
+    assert found.next_steps
 
 
 async def test_a_graph_without_any_literal_reads_well_all_the_same() -> None:

@@ -1,0 +1,194 @@
+"""Nodes without a name: how many there are, counted or in a sample, and what a search without hits says of them."""
+
+import re
+
+import pyoxigraph
+import pytest
+
+from gateway.engine.answers import SearchResult
+from gateway.errors import EndpointFault
+from gateway.flow.control import FlowControl
+from gateway.flow.quota import Quota
+from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
+from gateway.settings.limits import OrientationSettings
+from gateway.settings.profile import Profile
+from gateway.terms.known_iris import NAME_PREDICATES, SYNONYM_PREDICATES
+from tests.columns import Column
+from tests.engine.small import ROOM, Watched, WatchedElsewhere, engine, over
+from tests.graphs import read
+from tests.oracle import OracleGraph
+from tests.searches import how
+
+pytestmark = pytest.mark.anyio
+
+UNHEARD = "qxzzyv"
+GRAPH = """
+x:a rdfs:label 'Alpha' ; x:p x:b, x:c . x:b skos:altLabel 'Beta' ; x:p x:c . x:c x:note 'no name' ; x:p [ x:p x:d ] .
+x:e a x:T ; rdfs:label x:a . x:f rdfs:label 'alone' .
+"""
+"""Of the ends of edges x:a, x:b and x:c, only x:c has no name; x:d hangs on a blank node, and x:e has no edge."""
+
+DO = (
+    "no search finds these. Find them by what they are connected to, with intersect_subgraphs and only_predicates, or "
+    "among the neighbors of a node."
+)
+TRY = "No name is like this: try another spelling, a part of the name or a synonym."
+SAMPLED = OrientationSettings(glance_triples=3, enumeration_seconds=0)
+
+
+async def searched(graph: str, query: str = UNHEARD, profile: Profile | None = None) -> SearchResult:
+    """Search a small graph."""
+    async with over(graph, profile) as gateway:
+        return await gateway.search_entities(query)
+
+
+async def test_an_empty_answer_says_how_many_nodes_have_no_name_and_is_not_complete() -> None:
+    answer = await searched(GRAPH)
+    assert answer.as_json() == {
+        "result": [],
+        "complete": False,
+        "next_steps": f"{TRY} 1 of the 3 nodes have no name: {DO}",
+    }
+
+
+async def test_guesses_do_not_hide_that_nodes_have_no_name() -> None:
+    answer = await searched(GRAPH, "alpha unheard")
+    assert [hit.id for hit in answer.guesses or ()] == ["x:a"]
+    assert not answer.complete
+    assert answer.next_steps is not None
+    assert answer.next_steps.startswith("No name fits; guesses")
+    assert answer.next_steps.endswith(f"1 of the 3 nodes have no name: {DO}")
+
+
+async def test_a_hit_says_nothing_of_other_nodes() -> None:
+    answer = await searched(GRAPH, "alpha")
+    assert (answer.complete, answer.next_steps) == (True, None)
+
+
+async def test_an_empty_answer_is_complete_where_every_node_has_a_name() -> None:
+    answer = await searched("x:a rdfs:label 'Alpha' ; x:p x:b . x:b rdfs:label 'Beta' ; a x:T .")
+    assert (answer.result, answer.complete, answer.next_steps) == ([], True, TRY)
+
+
+async def test_an_empty_answer_of_an_unnamed_type_says_so_too() -> None:
+    async with over(f"{GRAPH} x:a a x:T .") as gateway:
+        answer = await gateway.search_entities(UNHEARD, ["x:T"])
+    assert not answer.complete
+    assert "have no name" in (answer.next_steps or "")
+
+
+async def test_the_nodes_are_counted_once_and_again_after_everything_was_forgotten() -> None:
+    counted = 0
+
+    async def hook(query: str) -> None:
+        nonlocal counted
+        counted += "?group" in query
+
+    async with over(Watched(engine(GRAPH), hook)) as gateway:
+        await gateway.search_entities("alpha")
+        assert counted == 0
+        for _ in range(3):
+            await gateway.search_entities(UNHEARD)
+        assert counted == 2
+        gateway.forget()
+        await gateway.search_entities(UNHEARD)
+    assert counted == 4
+
+
+async def test_a_graph_in_this_process_is_counted_although_its_schema_was_not_read() -> None:
+    answer = await searched(GRAPH, profile=Profile(size=ROOM, orientation=SAMPLED))
+    assert "1 of the 3 nodes have no name" in (answer.next_steps or "")
+
+
+async def test_of_a_large_graph_elsewhere_some_nodes_are_looked_at() -> None:
+    turtle = "".join(f"x:n{n} x:p x:m{n} ; rdfs:label 'N {n}' . " for n in range(50))
+
+    async def nothing(_: str) -> None:
+        pass
+
+    profile = Profile(size=ROOM, orientation=SAMPLED)
+    async with over(WatchedElsewhere(engine(turtle), nothing), profile) as gateway:
+        answer = await gateway.search_entities(UNHEARD)
+    assert "10 of 20 nodes in a sample have no name" in (answer.next_steps or "")
+    assert not answer.complete
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_sample_without_nameless_nodes_proves_nothing(named: bool) -> None:
+    circle = "".join(f"x:n{n} x:p x:n{(n + 1) % 50} ; rdfs:label 'N {n}' . " for n in range(50))
+    turtle = circle if named else "x:a x:note 1, 2, 3, 4, 5 ."
+
+    async def nothing(_: str) -> None:
+        pass
+
+    profile = Profile(size=ROOM, orientation=SAMPLED)
+    async with over(WatchedElsewhere(engine(turtle), nothing), profile) as gateway:
+        answer = await gateway.search_entities(UNHEARD)
+    assert "There may be nodes without a name" in (answer.next_steps or "")
+    assert not answer.complete
+
+
+async def test_nodes_that_cannot_be_counted_may_have_no_name_and_the_search_still_answers() -> None:
+    asked = 0
+
+    async def hook(query: str) -> None:
+        nonlocal asked
+        if "?group" in query:
+            asked += 1
+            raise EndpointFault("Down.")
+
+    async with over(Watched(engine(GRAPH), hook)) as gateway:
+        answers = [await gateway.search_entities(UNHEARD) for _ in range(4)]
+    assert asked == 2
+    assert all("There may be nodes without a name" in (answer.next_steps or "") for answer in answers)
+    assert not any(answer.complete for answer in answers)
+
+
+async def test_a_quota_is_not_spent_on_nodes_without_a_name() -> None:
+    sent: list[str] = []
+
+    async def hook(query: str) -> None:
+        sent.append(query)
+
+    quota = QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120)
+    transport = WatchedElsewhere(engine(GRAPH), hook)
+    transport.flow = FlowControl(RequestSettings(), Quota(quota))
+    async with over(transport) as gateway:
+        await gateway.describe_schema()
+        asked = len(sent)
+        answer = await gateway.search_entities(UNHEARD)
+    assert len(sent) > asked
+    assert not any("?group" in query or "SELECT ?s ?o WHERE" in query for query in sent[asked:])
+    assert "There may be nodes without a name" in (answer.next_steps or "")
+
+
+async def test_an_empty_answer_that_may_have_missed_names_says_how_it_was_searched() -> None:
+    profile = Profile(size=ROOM, endpoint=EndpointSettings(trusted=False))
+    answer = await searched(GRAPH, profile=profile)
+    assert how(answer).startswith("names and synonyms")
+
+
+@pytest.mark.parametrize("graph", ["medical", "films", "wikidata-slice", "singletons", "associations", "random"])
+async def test_every_engine_counts_the_nodes_without_a_name(engine: Column, graph: str) -> None:
+    async with engine.open(graph, Profile(size=ROOM)) as gateway:
+        schema = await gateway.describe_schema()
+        answer = await gateway.search_entities(UNHEARD)
+        names = {*NAME_PREDICATES, *SYNONYM_PREDICATES, *map(gateway.prefixes.expand, schema.names or ())}
+    (file,) = engine.files[graph]
+    edges = OracleGraph.from_files([file]).edges
+    nodes = {end for edge in edges for end in (edge[0], edge[2])}
+    named = {
+        quad.subject.value
+        for quad in read(file)
+        if isinstance(quad.object, pyoxigraph.Literal)
+        and isinstance(quad.subject, pyoxigraph.NamedNode)
+        and quad.predicate.value in names
+    }
+    assert nodes
+    if nodes <= named:
+        assert (answer.complete, answer.next_steps) == (True, TRY)
+        return
+    match = re.search(r"([\d,]+) of the ([\d,]+) nodes have no name", answer.next_steps or "")
+    assert match is not None
+    assert [int(number.replace(",", "")) for number in match.groups()] == [len(nodes - named), len(nodes)]
+    assert not answer.complete
