@@ -27,6 +27,9 @@ OUT, IN, LOOP = Edge(HUB, WANTED, SMALL[0]), Edge(SMALL[1], WANTED, HUB), Edge(H
 BOTH = EdgeSelection((WANTED,), (WANTED,))
 """Of the hub, these three."""
 
+MANY = tuple(sorted((WANTED, *(f"{NAMESPACE}unheard-of-{number}" for number in range(199)))))
+"""As many predicates as a caller may name."""
+
 REQUESTS, ROWS = 2, 10
 
 Answer = TypeVar("Answer")
@@ -94,5 +97,22 @@ async def test_the_selected_edges_of_a_hub_cost_as_much_as_they_are(hub: Column)
         assert set(among[HUB].edges) == {OUT, LOOP}
         assert requests <= REQUESTS
         assert rows <= ROWS
+    finally:
+        await store.close()
+
+
+async def test_as_many_predicates_as_a_caller_may_name_are_taken_by_every_engine(hub: Column) -> None:
+    store = SparqlStore(hub.transport("hub"), hub.settle("hub", Profile()))
+    nodes, selection = [HUB, *SMALL[:30]], EdgeSelection(MANY, MANY)
+    try:
+        for per_id in (None, 50):
+            answers = await store.edges(nodes, allowance(), selection=selection, per_id=per_id)
+            assert all(answer.mark.whole for answer in answers.values())
+            assert set(answers[HUB].edges) == {OUT, IN, LOOP}
+            assert sum(len(answer.edges) for answer in answers.values()) == 5
+        degrees = await store.degrees(nodes, 200, allowance(), selection=selection)
+        assert [degrees[node] for node in nodes[:4]] == [Degree(3), Degree(1), Degree(1), Degree(0)]
+        among = await store.edges_among(nodes, frozenset(nodes), allowance(), predicates=MANY)
+        assert {edge for answer in among.values() for edge in answer.edges} == {OUT, IN, LOOP}
     finally:
         await store.close()

@@ -159,7 +159,7 @@ class SearchEntities(Arguments):
         str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it."), _Text
     ]
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
-    limit: Annotated[Hits, Field(description="Hits at most.")] = 10
+    limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
 
 
 class TraversalBase(Arguments):
