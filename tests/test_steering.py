@@ -2,18 +2,25 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
+from gateway.engine.traversal import intersection
 from gateway.errors import InputError
 from gateway.escaping import json_text
 from gateway.settings.load import load_profile
+from gateway.settings.profile import Profile
+from gateway.sparql.sparql_store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.inprocess import InProcess
 from tests.columns import Column
 from tests.drawn.questions import profile_for
 from tests.drawn.run import Report, ask_all, drawn, truth_of
-from tests.engine.small import over
+from tests.engine.small import PREFIXES, ROOM, over
+from tests.engine.small import engine as loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -167,6 +174,46 @@ async def test_paths_are_shown_unasked_as_far_as_a_third_of_the_answer_holds_the
     assert (answer.degraded or {})["paths_left_out"] == 2 * (len(answer.nodes) - len(explained))
     assert all(node.via == [[node.id, "^x:knows", "x:a"], [node.id, "^x:likes", "x:b"]] for node in every.nodes)
     assert not any(node.via for node in none.nodes)
+
+
+# --- a seed with very many edges ---
+
+
+async def test_the_edges_of_a_large_seed_are_asked_for_from_the_other_side() -> None:
+    rows: list[int] = []
+    citizens = " ".join(f"x:c{number} x:citizen x:land ." for number in range(5_001))
+    graph = loaded(f"{citizens} x:c7 x:born x:town . x:c9 x:born x:town . x:else x:born x:town .")
+    store = SparqlStore(InProcess(graph, max_bytes=1 << 24), profile := Profile(size=ROOM))
+    async with Gateway(store, profile, PrefixMap(PREFIXES), on_record=lambda one: rows.append(one.rows)) as gateway:
+        await gateway.describe_schema()
+        rows.clear()
+        answer = await gateway.intersect_subgraphs(
+            ["x:town", "x:land"], 1, only_predicates=[["born"], ["citizen"]], topology_only=True
+        )
+    assert answer.complete
+    assert {node.id: node.via for node in answer.nodes} == {
+        "x:c7": [["x:c7", "x:born", "x:town"], ["x:c7", "x:citizen", "x:land"]],
+        "x:c9": [["x:c9", "x:born", "x:town"], ["x:c9", "x:citizen", "x:land"]],
+    }
+    assert sum(rows) < 100
+
+
+def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
+    embedded: Column, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intersection, "_LARGE", 1)
+    truth = truth_of("random", embedded.files["random"])
+    report = Report(embedded.name)
+    questions = [
+        replace(one, hops=1, lists=one.lists, max_degree=None)
+        for one in drawn("random", truth, 16, 500)
+        if one.tool == "intersect_subgraphs" and one.is_steered
+    ]
+    asyncio.run(
+        ask_all(lambda one: embedded.open(one, profile_for(one)), {"random": questions}, {"random": truth}, report)
+    )
+    assert len(questions) >= 40
+    assert report.findings == []
 
 
 # --- against the oracle ---

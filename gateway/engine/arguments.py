@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gateway.errors import InputError, quoted
@@ -23,6 +23,7 @@ from gateway.terms.prefixes import PrefixMap
 MAX_HOPS = 5
 MAX_SEEDS = 50
 MAX_IDS = 200
+MAX_NAMES = 200
 MAX_QUERY = 1_000
 MAX_HITS = 100
 MIN_TOKENS = 200
@@ -98,15 +99,24 @@ _Whole = BeforeValidator(_no_truth_value)
 _Text = BeforeValidator(_number_as_text)
 _List = BeforeValidator(_listed)
 _NoneIfEmpty = AfterValidator(lambda names: names or None)
-Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole]
-Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole]
+# Published without limits that only a broken client reaches: every word of a schema costs each of its readers.
+Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer", "minimum": 0})]
+Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer", "minimum": 1})]
 Hits = Annotated[int, Field(ge=1, le=MAX_HITS), _Whole]
 Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
-Tokens = Annotated[int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole]
-Id = Annotated[str, Field(max_length=MAX_ID), _Text]
-Names = Annotated[Annotated[list[Id], Field(max_length=200), _List] | None, _NoneIfEmpty]
+Tokens = Annotated[
+    int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer", "minimum": MIN_TOKENS})
+]
+Id = Annotated[str, Field(max_length=MAX_ID), _Text, WithJsonSchema({"type": "string"})]
+_LIST = {"type": "array", "items": {"type": "string"}}
+Names = Annotated[Annotated[list[Id], Field(max_length=MAX_NAMES), _List, WithJsonSchema(_LIST)] | None, _NoneIfEmpty]
 Steps = Annotated[
-    Annotated[list[Id | Annotated[list[Id], Field(max_length=200)]], Field(max_length=200), BeforeValidator(_steps)]
+    Annotated[
+        list[Id | Annotated[list[Id], Field(max_length=MAX_NAMES)]],
+        Field(max_length=MAX_NAMES),
+        BeforeValidator(_steps),
+        WithJsonSchema({"type": "array", "items": {"anyOf": [{"type": "string"}, _LIST]}}),
+    ]
     | None,
     _NoneIfEmpty,
 ]
@@ -149,56 +159,43 @@ class SearchEntities(Arguments):
         str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it."), _Text
     ]
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
-    limit: Annotated[Hits, Field(description="Hits at most.")] = 10
+    limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
 
 
 class TraversalBase(Arguments):
     """Arguments that `bfs_query` and `intersect_subgraphs` share; all are optional."""
 
-    node_types: Annotated[Names, Field(description="Nodes of these types come with metadata; the others as stubs.")] = (
-        None
-    )
-    predicates: Annotated[
-        Names, Field(description="Edges of these predicates come with metadata; the others bare.")
-    ] = None
     only_predicates: Annotated[
         Steps,
         Field(
-            description="Follow and show edges of these predicates only; ^p is p incoming. A list of lists: one a hop "
-            "in bfs_query, one a seed in intersect_subgraphs; [] is any."
+            description="Follow and show only these predicates; ^p is p incoming. A list of lists: one a hop in "
+            "bfs_query, one a seed in intersect_subgraphs; [] is any."
         ),
     ] = None
     direction: Annotated[
-        Direction,
-        BeforeValidator(_direction),
-        Field(description="Follow edges that leave a node (out), that point to it (in), or both."),
+        Direction, BeforeValidator(_direction), Field(description="Follow edges out of a node, into it, or both.")
     ] = "both"
     only_node_types: Annotated[
-        Names, Field(description="Show nodes of these types only, with seeds and the nodes on the way to them.")
+        Names, Field(description="Show only nodes of these types, and those on the way to them.")
     ] = None
-    topology_only: Annotated[
-        bool, Field(description="Only IDs, types and triples: the cheapest survey of a neighborhood.")
-    ] = False
-    exclude_node_types: Annotated[
-        Names, Field(description="Remove nodes of these types and the edges that touch them.")
-    ] = None
-    min_mentions: Annotated[
-        Natural, Field(description="Remove nodes whose total_mentions is lower; nodes without one stay.")
-    ] = 1
-    limit: Annotated[Positive | None, Field(description="Nodes on this page; counts stay whole.")] = None
-    offset: Annotated[Natural, Field(description="Skip the first nodes: next_offset of the page before.")] = 0
-    edge_offset: Annotated[Natural, Field(description="next_edge of the page before, where it has one.")] = 0
-    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
+    node_types: Annotated[Names, Field(description="Metadata for nodes of these types only; removes none.")] = None
+    predicates: Annotated[Names, Field(description="Metadata for edges of these predicates only; removes none.")] = None
+    topology_only: Annotated[bool, Field(description="No metadata at all.")] = False
+    exclude_node_types: Annotated[Names, Field(description="Remove nodes of these types.")] = None
+    min_mentions: Annotated[Natural, Field(description="Remove nodes whose total_mentions is lower.")] = 1
+    limit: Annotated[Positive | None, Field(description="Nodes on a page at most.")] = None
+    offset: Annotated[Natural, Field(description="next_offset of the page before.")] = 0
+    edge_offset: Annotated[Natural, Field(description="next_edge of the page before.")] = 0
+    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
     max_degree: Annotated[
-        Positive | None,
-        Field(description="Nodes with more edges are shown but not expanded, seeds excepted: keeps hubs out."),
+        Positive | None, Field(description="Show nodes with more edges, but do not expand them; seeds excepted.")
     ] = None
     max_edges_per_node: Annotated[
-        Positive | None, Field(description="Edges that an expanded node shows at most; any of them.")
+        Positive | None, Field(description="Edges of an expanded node at most; any of them.")
     ] = None
     snapshot: Annotated[
-        Annotated[str, _Text] | None,
-        Field(max_length=64, description="`snapshot` of the page before, so that pages fit together."),
+        Annotated[str, Field(max_length=64), _Text, WithJsonSchema({"type": "string"})] | None,
+        Field(description="snapshot of the page before."),
     ] = None
 
     @property
@@ -213,11 +210,11 @@ class TraversalOptions(TypedDict, total=False):
     `TraversalBase` describes each. A test compares the two.
     """
 
-    node_types: Sequence[str] | None
-    predicates: Sequence[str] | None
     only_predicates: Sequence[str | Sequence[str]] | None
     direction: Direction
     only_node_types: Sequence[str] | None
+    node_types: Sequence[str] | None
+    predicates: Sequence[str] | None
     topology_only: bool
     exclude_node_types: Sequence[str] | None
     min_mentions: int
@@ -238,10 +235,10 @@ class BfsQuery(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; names are not IDs."),
+        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; a name is no ID."),
         _List,
     ]
-    max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5; begin with 1.")]
+    max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5.")]
 
 
 class IntersectSubgraphs(TraversalBase):
@@ -251,13 +248,13 @@ class IntersectSubgraphs(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result must be near to, 2 to 50."),
+        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result is near to, 2 to 50."),
         _List,
     ]
-    k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5; begin with 1.")]
+    k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5.")]
     via: Annotated[
         bool | None,
-        Field(description="One shortest path from each node to each seed: all (true), none (false), or as fits."),
+        Field(description="Paths to the seeds: all (true), none (false); else as many as fit."),
     ] = None
 
 
@@ -270,7 +267,7 @@ class DescribeEntity(Arguments):
     tool = "describe_entity"
 
     id: Annotated[Id, Field(min_length=1, description="The ID of the entity.")]
-    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
+    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 
 class DescribeEntities(Arguments):
@@ -278,10 +275,8 @@ class DescribeEntities(Arguments):
 
     tool = "describe_entities"
 
-    ids: Annotated[
-        list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of the entities, 1 to 200."), _List
-    ]
-    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most; a token is 4 bytes.")] = None
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of entities, 1 to 200."), _List]
+    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 
 ALL: tuple[type[Arguments], ...] = (

@@ -274,14 +274,14 @@ class Gateway:
         return await self._answer(self._describe_schema, {"all": all, "explain": explain})
 
     async def search_entities(
-        self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False
+        self, query: str, node_types: Sequence[str] | None = None, *, limit: int | None = None, explain: bool = False
     ) -> SearchResult:
         """Return the entities that match a name, an alias or a part of one.
 
         Args:
             query: The name.
             node_types: Only entities of these types.
-            limit: Hits at most, 1 to 100.
+            limit: Hits at most, 1 to 100. None: 10, or 5 and all further ones of that name if some name is the query.
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}

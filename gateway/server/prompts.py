@@ -48,8 +48,8 @@ _QUESTIONS: Mapping[str, _Question] = {
         {"name": _NAME},
         f"Explore {{name}} in the knowledge graph of this server. {_ABOUT_NAMES}\n"
         f"1. Find its ID: {_RESOLVE}\n"
-        "2. Call describe_entity to see what is known about it and what could be followed.\n"
-        "3. Follow the predicates that tell most about it with bfs_query, one hop.\n"
+        "2. Call describe_entity: it says what is known, and in edges which predicates could be followed.\n"
+        "3. Follow those that tell most about it with bfs_query, only_predicates and max_hops=1.\n"
         "4. Describe its surroundings in a few paragraphs, and propose where to go on.\n"
         f"{_REPORT}",
     ),
@@ -60,7 +60,7 @@ _QUESTIONS: Mapping[str, _Question] = {
         f"What do {{first}} and {{second}} share in the knowledge graph of this server? {_ABOUT_NAMES}\n"
         f"1. Find the ID of each: {_RESOLVE}\n"
         "2. Call intersect_subgraphs with both IDs and k=1, then with k=2 if that is not enough.\n"
-        "3. Say what connects them, and by which predicates.\n"
+        "3. Say what connects them, and by which predicates: via shows the path to each.\n"
         f"{_REPORT}",
     ),
     "what_is_known": _Question(
@@ -69,7 +69,7 @@ _QUESTIONS: Mapping[str, _Question] = {
         {"name": _NAME},
         f"What is known about {{name}} in the knowledge graph of this server? {_ABOUT_NAMES}\n"
         f"1. Find its ID: {_RESOLVE}\n"
-        "2. Call describe_entity, then bfs_query with one hop for the predicates that answer the question.\n"
+        "2. Call describe_entity, then bfs_query with only_predicates for the relations it shows in part only.\n"
         "3. Sum up what they say, the most important first, with the sources that edges name.\n"
         f"{_REPORT}",
     ),

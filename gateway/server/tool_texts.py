@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway.engine.answers import SchemaResult
+from gateway.settings.profile import ShapeName
 from gateway.terms.prefixes import is_plain_curie
 from gateway.terms.words import cut
 
@@ -29,67 +30,82 @@ class Text:
     Attributes:
         title: The title, for people.
         description: The description, for models.
+        compact: How to read an answer in the compact shape, for models.
     """
 
     title: str
     description: str
+    compact: str = ""
 
 
 TOOLS: Mapping[str, Text] = {
     "describe_schema": Text(
         "Describe the graph",
-        "Orient: what this knowledge graph contains. Returns a description, its entity types and predicates with "
-        "counts (the valid values of filters), the prefixes of its IDs, and next_steps for this graph, which you "
-        "should follow. The 40 most frequent are listed; all=true lists up to 200 of each. comprehensive=true means "
-        "that all are known; when it is false, take filter values from schema_summary of a bfs_query result. Call it "
-        "once, first, unless bfs_query's description already lists the schema.",
+        "Orient: which entity types and predicates this graph has, the most frequent first with counts, the prefixes "
+        "of its IDs, and next_steps, which you should follow. Call it once, first, if you do not know what the graph "
+        "is about, unless bfs_query's description lists types and predicates. What leads on from one entity, "
+        "describe_entity tells in fewer words. comprehensive=true: all are known; all=true lists up to 200 of each "
+        "instead of 40.",
+        'Types and predicates read {"id label": count}.',
     ),
     "search_entities": Text(
         "Find entities by name",
-        "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Always call it before "
-        "bfs_query when you have no ID: never make one up. Names are ambiguous: look at entity_type, name, description "
-        "and match before you choose a seed: label and alias mean the exact name. "
-        "Use node_types to exclude types that flood the result, such as papers. If nothing fits, next_steps says what "
-        "to try, and guesses may be near. searched is there only if names may have been missed.",
+        "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Never make an ID up. "
+        "Names are ambiguous: compare type, name, description and match before you choose. result has names that "
+        "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
+        "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
+        "intersect_subgraphs), not by more searches. node_types keeps out types that flood the result, such as "
+        "papers. searched: names may have been missed.",
+        'A hit reads ["id name", type, match, description]; the ID ends at the first blank.',
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
-        "Traverse: breadth-first search from one or more seeds, edges in both directions; the union of their "
-        "neighborhoods. Begin with max_hops=1 and topology_only=true to see the structure cheaply and read "
-        "schema_summary; then describe_entities for what matters, or ask again with node_types and predicates. "
-        "These two choose what comes with metadata; what does not match stays as a stub, so topology is complete. "
-        "exclude_node_types and min_mentions do remove nodes. max_degree=100 keeps hubs, such as a country, from "
-        "filling the answer: they are shown and not expanded. complete=true: nothing was cut and an absence is a "
-        "fact; false: incomplete says what is missing. Large answers come in pages (`page` says which): go on with "
-        "offset=next_offset, snapshot, and edge_offset=next_edge where there is one. A page has the edges to nodes of "
-        "earlier pages too.",
+        "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
+        'only_predicates=["x:author"] follows nothing else and gives nodes by name only (node_types: with values), '
+        "so one relation of a hub is a short answer. A list of lists is one list a hop: "
+        '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
+        "direction=in follows incoming edges. only_node_types shows nodes of these types only. If you do not know "
+        "the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
+        "topology_only=true, which leaves out values and evidence; max_degree=100 shows hubs, such as countries, "
+        "without expanding them. node_types and predicates do not filter: they choose what has metadata. "
+        "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
+        "offset=next_offset, edge_offset=next_edge, snapshot; its edges may lead to earlier pages.",
+        'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank; edges {node: '
+        '{predicate: other or [others]}}, "^predicate" if the edge comes in from other; {other: row} has evidence, '
+        "its columns in evidence_columns.",
     ),
     "describe_entity": Text(
         "Describe one entity",
-        "Expand: the full record of one entity, flat: names, description, types and all its values; its edges are "
-        "bfs_query's. For several entities call describe_entities once.",
+        'Expand and survey: all values of one entity, and in edges what could be followed, as {"predicate label": '
+        '[count, "id name", ...]}: how many edges, up to three neighbors, "^predicate" if they come in. Call it '
+        "before bfs_query if you do not know which relation answers the question. If it shows all neighbors of that "
+        "relation, it has answered it; else follow it with only_predicates.",
     ),
     "describe_entities": Text(
         "Describe several entities",
-        "Expand a batch: the full record of each entity, as describe_entity has it, in one call. not_found are "
-        "IDs that do not exist, failed could not be looked up (try again), remaining_ids did not fit (ask in "
-        "another call).",
+        "Expand a batch: what describe_entity says, for up to 200 entities in one call; above 10, edges without "
+        "neighbors. not_found: IDs that do not exist; failed: try these again; remaining_ids did not fit: ask for "
+        "them in another call.",
+        'result reads {type: [{"id name": values}]}.',
     ),
     "intersect_subgraphs": Text(
         "Find what entities share",
-        "Intersect: only the nodes within k hops of every seed, and all edges among them. Use it for what several "
-        "entities have in common instead of comparing bfs_query results yourself. Begin with k=1; k=2 finds what is "
-        "connected through a shared neighbor; via=true shows a path from each node to each seed. Filters and "
-        "pages work as in bfs_query.",
+        "Intersect: only nodes within k hops of every seed, the edges among them, and in via how each hangs together "
+        "with each seed. Use it for what entities have in common, and for an entity known by its relations only, "
+        'with a name or without: k=1 and one list a seed, only_predicates=[["x:birthPlace"],["x:citizenOf"]], is who '
+        "was born in the first and is a citizen of the second. Begin with k=1; k=2 goes through a shared neighbor. A "
+        "type is no neighbor: take only_node_types for it. The other arguments are those of bfs_query.",
+        'It reads as bfs_query does; a path in via reads "node predicate node ^predicate seed".',
     ),
 }
 
 _INSTRUCTIONS = (
-    "This server explores one knowledge graph by breadth-first search. Work in this order: describe_schema, then "
-    "search_entities to turn names into IDs, then bfs_query with max_hops=1 and topology_only=true, then "
-    "describe_entities for the nodes that matter, then bfs_query again with filters; intersect_subgraphs for what "
-    "several entities share. IDs come from answers; never make one up. complete=true means that nothing was cut; "
-    "when it is false, say so in what you conclude."
+    "This server answers questions from one knowledge graph. Turn names into IDs with search_entities; never make an "
+    "ID up. describe_entity shows what is known about a node and which predicates lead on from it: often that is the "
+    "answer. Follow a relation with bfs_query and only_predicates: the whole neighborhood of a node costs many times "
+    "as much. intersect_subgraphs finds what several entities share, and entities that are known only by their "
+    "relations. describe_schema lists types and predicates. complete=true means that nothing was cut, so an absence "
+    "is a fact of the graph; when it is false, say so in what you conclude."
 )
 
 
@@ -104,9 +120,11 @@ def instructions(schema: SchemaResult | None, described: str = "") -> str:
     return cut(f"{_INSTRUCTIONS} The graph: {about}", LIMIT)
 
 
-def description(tool: str, schema: SchemaResult | None) -> str:
+def description(tool: str, schema: SchemaResult | None, shape: ShapeName) -> str:
     """Return the description of a tool; that of `bfs_query` lists the schema if all of it fits."""
     text = TOOLS[tool].description
+    if shape == "compact":
+        text = f"{text} {TOOLS[tool].compact}".strip()
     if tool != "bfs_query" or schema is None or not _is_small_and_plain(schema):
         return text
     injected = f"{text} entity types: {', '.join(schema.entity_types)}. predicates: {', '.join(schema.predicates)}."

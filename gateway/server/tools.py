@@ -43,7 +43,7 @@ def published(schema: answers.SchemaResult | None, shape: ShapeName, *, explain:
         Tool(
             name=model.tool,
             title=tool_texts.TOOLS[model.tool].title,
-            description=tool_texts.description(model.tool, schema),
+            description=tool_texts.description(model.tool, schema, shape),
             input_schema=_inputs(model, schemas[model.tool]["input"], explain=explain),
             output_schema=compact_schema(model.tool, explain=explain)
             if shape == "compact"

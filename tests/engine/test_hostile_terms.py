@@ -39,7 +39,7 @@ async def test_no_text_of_the_graph_is_in_instructions_or_descriptions(
         schema = await gateway.describe_schema()
     assert not _of_the_graph(texts.instructions(schema))
     for tool in texts.TOOLS:
-        assert not _of_the_graph(texts.description(tool, schema))
+        assert not _of_the_graph(texts.description(tool, schema, "compact"))
     assert not _of_the_graph(schema.graph_description)
     for advice in (schema.next_steps, *(schema.warnings or ())):
         # Labels are quoted, so what is in them ends no line and no sentence of the gateway's own.

@@ -1,6 +1,7 @@
 """The six tools as a client sees them, in both protocol eras."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -15,8 +16,9 @@ from gateway.engine.arguments import BY_TOOL
 from gateway.engine.gateway import Gateway
 from gateway.server import tool_texts as texts
 from gateway.server.app import build
-from gateway.server.tools import generated_schemas, stored_schemas
-from gateway.settings.profile import Profile, ServerSettings
+from gateway.server.compact_schemas import compact_schema
+from gateway.server.tools import generated_schemas, published, stored_schemas
+from gateway.settings.profile import Profile, ServerSettings, ShapeName
 from tests.cases import await_each
 
 pytestmark = pytest.mark.anyio
@@ -81,6 +83,49 @@ async def test_descriptions_and_instructions_stay_below_what_clients_cut(gateway
     assert "describe_schema" in instructions
     for text in (instructions, *(tool.description or "" for tool in tools)):
         assert 0 < len(text) <= texts.LIMIT
+
+
+SHAPES: Sequence[ShapeName] = ("compact", "reference")
+
+
+async def test_the_list_of_tools_takes_few_characters(era: ConnectMode) -> None:
+    # 3,500 tokens of o200k, which are 4.1 characters each here: descriptions are prose, and schemas repeat themselves.
+    most = 14_000
+    profile = Profile(server=ServerSettings(shape="compact"))
+    async with (
+        open_gateway(resources.folder("fixtures") / "medical.ttl", profile=profile) as gateway,
+        Client(await build(gateway), mode=era) as client,
+    ):
+        tools = (await client.list_tools()).tools
+    assert "entity types: m:Disease" in (tools[2].description or "")
+    written = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    assert len(json.dumps(written, ensure_ascii=False, separators=(",", ":"))) <= most
+
+
+def test_texts_name_only_tools_arguments_and_fields_that_exist() -> None:
+    known = set(BY_TOOL)
+    for tool, schemas in stored_schemas().items():
+        known |= {*schemas["input"]["properties"], *schemas["output"]["properties"]}
+        known |= set(compact_schema(tool, explain=False)["properties"])
+    descriptions = [texts.description(tool, None, shape) for tool in BY_TOOL for shape in SHAPES]
+    for text in (texts.instructions(None), *descriptions):
+        assert set(re.findall(r"[a-z]+_[a-z_]+", text)) <= known, text
+
+
+def test_a_description_says_how_to_read_compact_answers_only_where_answers_are_compact() -> None:
+    for tool in BY_TOOL:
+        reference, compact = (texts.description(tool, None, shape) for shape in reversed(SHAPES))
+        assert compact.startswith(reference)
+        # The edges that an entity has read alike in both shapes.
+        assert (" read" in compact.removeprefix(reference)) is (tool != "describe_entity")
+        assert len(compact) <= texts.LIMIT
+
+
+def test_schemas_of_arguments_have_no_titles_references_or_nulls() -> None:
+    for tool in published(None, "compact", explain=True):
+        text = json.dumps(tool.input_schema)
+        assert not [word for word in ('"title"', "$defs", "$ref", "null") if word in text], tool.name
+        assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
 
 
 async def test_required_arguments_are_published_first_and_limits_as_json_schema(gateway: Gateway) -> None:
@@ -290,17 +335,17 @@ def test_a_schema_is_injected_only_if_it_is_small_and_whole(
     types: int, predicates: int, comprehensive: bool, injected: bool
 ) -> None:
     schema = _schema(types, predicates, comprehensive=comprehensive)
-    assert ("type0" in texts.description("bfs_query", schema)) is injected
-    assert "type0" not in texts.description("search_entities", schema)
+    assert ("type0" in texts.description("bfs_query", schema, "compact")) is injected
+    assert "type0" not in texts.description("search_entities", schema, "compact")
 
 
 def test_a_schema_that_is_listed_in_part_is_not_injected() -> None:
     schema = _schema(20, 30)
     schema.predicates_total = 31
-    assert texts.description("bfs_query", schema) == texts.TOOLS["bfs_query"].description
+    assert texts.description("bfs_query", schema, "compact") == texts.description("bfs_query", None, "compact")
 
 
 def test_a_schema_with_long_names_is_not_injected_in_part() -> None:
     schema = _schema(20, 30)
     schema.entity_types = [f"http://example.org/{'x' * 80}/{number}" for number in range(20)]
-    assert texts.description("bfs_query", schema) == texts.TOOLS["bfs_query"].description
+    assert texts.description("bfs_query", schema, "compact") == texts.description("bfs_query", None, "compact")

@@ -207,24 +207,22 @@ async def settle_seeds(found: Exploration, store: GraphStore, call: Call) -> Non
             distance.pop(seed, None)
 
 
-def combined(parts: Mapping[EdgeSelection, Exploration], selections: Sequence[EdgeSelection]) -> Exploration:
+def combined(sources: Sequence[tuple[Exploration, Mapping[Iri, int]]]) -> Exploration:
     """Return what several searches of one question found, as one.
 
     Args:
-        parts: What each search found, by what it selects.
-        selections: What each source of the question selects; a search has its sources in the same order.
+        sources: For each source what its search found, and the distances from this source.
     """
+    parts = {id(part): part for part, _ in sources}
     if len(parts) == 1:
-        return next(iter(parts.values()))
-    whole = Exploration([], gaps=next(iter(parts.values())).gaps)
+        return sources[0][0]
+    whole = Exploration([dict(distance) for _, distance in sources], gaps=sources[0][0].gaps)
     for part in parts.values():
         for node, one in part.known.items():
             whole.known[node] = joined(whole.known[node], one) if node in whole.known else one
         whole.unsure |= part.unsure
         whole.missing += part.missing
-    distances = {selection: iter(part.distances) for selection, part in parts.items()}
-    whole.distances = [next(distances[selection]) for selection in selections]
-    whole.by_source = [parts[selection] for selection in selections]
+    whole.by_source = [part for part, _ in sources]
     return whole
 
 

@@ -90,6 +90,11 @@ class NodeExpander:
         self._capped: set[Iri] = set()
         self.gaps = GapCollector()
 
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether every node is expanded whole."""
+        return self._rule.is_off
+
     async def expand(
         self, frontier: Sequence[Iri], selection: EdgeSelection, on_answers: OnAnswers | None = None
     ) -> dict[Iri, Neighbourhood]:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Self
 
 from gateway.engine import messages
-from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration, combined
+from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
 from gateway.engine.traversal.gaps import GapCollector
+from gateway.engine.traversal.intersection import IntersectionSearch
 from gateway.engine.traversal.node_expander import HubRule, NodeExpander
 from gateway.engine.traversal.path_reader import PathReader
 from gateway.engine.traversal.steering import UNSTEERED, Steering, reverse
@@ -125,16 +126,8 @@ class TopologyBuilder:
         found = await self._reach(seeds, k, rule, call) if steering.is_off and not via else None
         if found is None:
             expander = NodeExpander(self._store, rule, call, seeds)
-            selections = steering.selections if steering.is_listed else [steering.selection] * len(seeds)
-            sources: dict[EdgeSelection, list[Sequence[Iri]]] = {}
-            for seed, selection in zip(seeds, selections, strict=True):
-                sources.setdefault(selection, []).append([seed])
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
-                parts = {
-                    selection: await BreadthFirstSearch(self._store, some, k, expander, call, selection).run()
-                    for selection, some in sources.items()
-                }
-                found = combined(parts, selections)
+                found = await IntersectionSearch(self._store, seeds, k, steering, expander, call).run()
                 await self._add_other_graph(found, call)
             self._settle(found, seeds)
         for seed in found.unsure:
