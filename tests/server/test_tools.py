@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import jsonschema
 import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
@@ -126,6 +127,25 @@ def test_schemas_of_arguments_have_no_titles_references_or_nulls() -> None:
         text = json.dumps(tool.input_schema)
         assert not [word for word in ('"title"', "$defs", "$ref", "null") if word in text], tool.name
         assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
+
+
+def test_the_schemas_of_compact_answers_are_short() -> None:
+    written = [
+        json.dumps(tool.output_schema, separators=(",", ":")) for tool in published(None, "compact", explain=False)
+    ]
+    assert sum(map(len, written)) <= 3_000
+
+
+async def test_the_server_answers_in_the_shape_of_its_profile(gateway: Gateway) -> None:
+    question = {"seeds": ["drug:warfarin"], "max_hops": 1}
+    shapes: dict[ShapeName, type] = {"compact": dict, "reference": list}
+    for shape, kind in shapes.items():
+        async with Client(await build(gateway, shape)) as client:
+            answer = await client.call_tool("bfs_query", question)
+            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        written = answer.structured_content or {}
+        assert isinstance(written["nodes"], kind)
+        jsonschema.validate(written, schemas["bfs_query"])
 
 
 async def test_required_arguments_are_published_first_and_limits_as_json_schema(gateway: Gateway) -> None:

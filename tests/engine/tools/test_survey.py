@@ -7,7 +7,8 @@ import pytest
 
 from gateway.engine.tools.survey import EDGES_READ, FEW_ROWS, ROWS, WITH_EXAMPLES
 from gateway.errors import EndpointFault, Fault
-from gateway.graph.deadline import deadline_passed
+from gateway.graph.call import Spend, unpaid
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
@@ -146,6 +147,23 @@ async def test_all_hubs_of_a_call_are_counted_by_one_query() -> None:
         {"^x:out": [1, "x:hub"], "x:in": [2, "x:hub", "x:other"]},
     ]
     assert sum(COUNTING in query for query in asked) == 1
+
+
+async def test_hubs_are_counted_in_a_quarter_of_the_time_of_a_call() -> None:
+    left = {}
+
+    class Timed(Watched):
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+            left[COUNTING in query] = deadline.seconds_left
+            return await super().select(query, deadline, spend)
+
+    profile = Profile(size=ROOM, limits=LimitSettings(deadline_seconds=100))
+    async with over(
+        Timed(engine(HUB), refusing("nothing", EndpointFault("No."))), profile, clock=lambda: 0.0
+    ) as gateway:
+        await gateway.describe_entity("x:hub")
+    assert left[True] == 25
+    assert left[False] > 25
 
 
 @pytest.mark.parametrize(
