@@ -344,7 +344,7 @@ def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri
     iris: dict[Iri, None] = {}
     for position, text in enumerate(ids):
         try:
-            iris[prefixes.expand(text)] = None
+            iris[prefixes.expand(prefixes.without_name(text))] = None
         except InputError as error:
             place = f"[{position}]" if argument.endswith("s") else ""
             raise InputError(

@@ -28,6 +28,7 @@ from gateway.engine.arguments import (
     TraversalOptions,
     parse,
 )
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.compact_shape import COMPACT, compact_answer
 from gateway.engine.presentation.explain import explained
 from gateway.engine.presentation.page import AnyPage, SubgraphPage
@@ -60,9 +61,6 @@ TypedPage = TypeVar("TypedPage", bound=AnyPage)
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
-
-_SCHEMA_WRITINGS = 2
-"""How often an answer about the schema writes each type and predicate: in its list, and with its count."""
 
 OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
@@ -388,10 +386,9 @@ class Gateway:
         return answer
 
     def _coin_for_schema(self) -> None:
-        """Coin prefixes for types and predicates: the answer about the schema writes each of them several times."""
-        view = self._schema_cache.latest
-        terms = () if view is None else (*view.schema.types, *view.schema.predicates)
-        self._prefixes.coin(term.iri for term in terms for _ in range(_SCHEMA_WRITINGS))
+        """Coin prefixes for types and predicates before any answer writes them."""
+        if (view := self._schema_cache.latest) is not None:
+            self._prefixes.coin(written_iris.of_schema(view.schema))
 
     def _call(self, tally: Tally, progress: Progress) -> Call:
         limits = self._profile.limits

@@ -6,7 +6,7 @@ import hashlib
 import re
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -147,13 +147,15 @@ class CoinedPrefixes:
             self._read_again()
         return self._namespaces.get(name)
 
-    def coin(self, iris: Iterable[str]) -> None:
+    def coin(self, iris: Mapping[str, int]) -> None:
         """Coin a prefix for each namespace for which that makes an answer shorter.
 
         Args:
-            iris: The IRIs without a declared prefix that an answer writes, each as often as it does.
+            iris: How often an answer writes each IRI that has no declared prefix.
         """
-        counts = Counter(map(namespace_of, iris))
+        counts: Counter[str] = Counter()
+        for iri, count in iris.items():
+            counts[namespace_of(iri)] += count
         # The most frequent first, while there is room.
         often = sorted(
             (-count, namespace)

@@ -84,10 +84,10 @@ class EntitySearcher:
         shown = await self._shown(hits, fitting or near_guesses(best, terms.words), arguments.query, limit, call)
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
+            self._prefixes.coin(chain(facts, written_iris.of_types(facts.values())))
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
             gone = await self._gone(doubtful, call)
             more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
-        self._prefixes.coin(chain((one.hit.iri for one in shown), written_iris.of_types(facts.values())))
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(messages.entities_gone(len(gone)))
