@@ -228,6 +228,17 @@ class PrefixMap:
             )
         return iri
 
+    def without_name(self, text: str) -> str:
+        """Return an ID without the name that stands behind it in answers; a text that is no such pair stays."""
+        alone, _, name = text.partition(" ")
+        is_pair = name and self._is_id(alone) and not (alone.startswith("<") or any(map(self._is_id, name.split())))
+        return alone if is_pair else text
+
+    def _is_id(self, word: str) -> bool:
+        """Return whether a word is a CURIE of a known prefix, or an IRI with an authority."""
+        prefix, _, local = word.removeprefix("<").partition(":")
+        return bool(local) and (local.startswith("//") or self._namespace(prefix) is not None)
+
     def _namespace(self, name: str) -> str | None:
         declared = self._namespaces.get(name)
         return self._coined.namespace(name) if declared is None and self._coined is not None else declared

@@ -218,6 +218,8 @@ WRONG: Sequence[tuple[dict[str, Any], str]] = [
     ({"seeds": [10**19], "max_hops": 1}, "seeds[0] is 10000000000000000000, but it must be text"),
     ({"seeds": [True], "max_hops": 1}, "seeds[0] is True, but it must be text"),
     ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
+    ({"seeds": ["drug:warfarin drug:aspirin"], "max_hops": 1}, "is not an ID"),
+    ({"seeds": ["http://x/a http://x/b"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["http://example.org/%3E"], "max_hops": 1}, "None of the seeds exists"),
@@ -284,6 +286,10 @@ MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"topology_only": "False"}, {}),
     ({"exclude_node_types": "Paper"}, {"exclude_node_types": ["Paper"]}),
     ({"node_types": "[]", "predicates": " []", "exclude_node_types": ""}, {}),
+    ({"seeds": ["drug:warfarin warfarin"]}, {}),
+    ({"node_types": ["m:Drug a drug: any"]}, {"node_types": ["m:Drug"]}),
+    ({"only_predicates": ["m:TREATS treats"]}, {"only_predicates": ["m:TREATS"]}),
+    ({"only_predicates": ["^m:TREATS treats"]}, {"only_predicates": ["^m:TREATS"]}),
 ]
 """Arguments as models write them, and what they mean; what is in neither is as in the first call."""
 

@@ -180,6 +180,19 @@ async def test_a_hub_that_could_not_be_counted_has_lower_bounds(fault: Fault, ca
     assert any("edges_failed: the edges of x:hub" in warning for warning in answer.warnings or ())
 
 
+async def test_counts_that_are_lower_than_what_was_read_are_not_believed() -> None:
+    class Partial(Watched):
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+            body = await super().select(query, deadline, spend)
+            return body.replace(f'"value":"{EDGES_READ}"'.encode(), b'"value":"7"') if COUNTING in query else body
+
+    async with over(Partial(engine(HUB), refusing("nothing", EndpointFault("No.")))) as gateway:
+        answer = await gateway.describe_entity("x:hub")
+    assert answer.edges_failed == "endpoint_failed"
+    assert all(str(count).startswith("at least ") for count, *_ in (answer.edges or {}).values())
+    assert not answer.complete
+
+
 async def test_edges_that_could_not_be_read_are_no_absence_and_the_rest_of_the_answer_stands() -> None:
     turtle = "x:a x:p x:b ; rdfs:label 'A' ."
     async with over(Watched(engine(turtle), refusing("SELECT ?n ?s ?p ?o", EndpointFault("No.")))) as gateway:
