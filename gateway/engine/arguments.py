@@ -165,9 +165,9 @@ class SearchEntities(Arguments):
 class TraversalBase(Arguments):
     """Arguments that `bfs_query` and `intersect_subgraphs` share; all are optional."""
 
-    only_predicates: Annotated[Steps, Field(description="Follow and show only these predicates; ^p: p incoming.")] = (
-        None
-    )
+    only_predicates: Annotated[
+        Steps, Field(description="Follow and show only these predicates (ID or label); ^p: p incoming.")
+    ] = None
     direction: Annotated[
         Direction, BeforeValidator(_direction), Field(description="Follow edges out of a node, into it, or both.")
     ] = "both"
@@ -237,7 +237,8 @@ class BfsQuery(TraversalBase):
     only_predicates: Annotated[
         Steps,
         Field(
-            description="Follow and show only these predicates; ^p: p incoming. A list of lists: one a hop, [] is any."
+            description="Follow and show only these predicates (ID or label); ^p: p incoming. A list of lists: one a "
+            "hop, [] is any."
         ),
     ] = None
     max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5.")]
@@ -256,7 +257,8 @@ class IntersectSubgraphs(TraversalBase):
     only_predicates: Annotated[
         Steps,
         Field(
-            description="Follow and show only these predicates; ^p: p incoming. A list of lists: one a seed, [] is any."
+            description="Follow and show only these predicates (ID or label); ^p: p incoming. A list of lists: one a "
+            "seed, [] is any."
         ),
     ] = None
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5.")]

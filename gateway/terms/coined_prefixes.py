@@ -157,24 +157,32 @@ class CoinedPrefixes:
         for iri, count in iris.items():
             counts[namespace_of(iri)] += count
         # The most frequent first, while there is room.
-        often = sorted(
-            (-count, namespace)
-            for namespace, count in counts.items()
-            if count > _FEW and namespace and namespace not in self._names
-        )
+        order = sorted(counts, key=lambda namespace: (-counts[namespace], namespace))
+        wanted = [namespace for namespace in order if self._is_worth_one(namespace, counts[namespace])]
+        if not wanted or len(self._namespaces) >= MOST:
+            return
+        # Another process over the same graph may have given a prefix away meanwhile.
+        self._read_again()
         new = {}
-        for minus_count, namespace in often[: MOST - len(self._namespaces)]:
+        for namespace in wanted:
             name = self._free_name(namespace)
-            if name is not None and _pays(name, namespace, -minus_count):
+            if name and namespace not in self._names and len(self._namespaces) < MOST:
                 self._add(name, namespace)
                 new[name] = namespace
         if new and self._storage is not None:
             self._storage.save(new)
 
+    def _is_worth_one(self, namespace: str, count: int) -> bool:
+        """Return whether a namespace that an answer writes so often has no prefix, and one would make it shorter."""
+        if count <= _FEW or not namespace or namespace in self._names or len(namespace) > _LONGEST_NAMESPACE:
+            return False
+        name = _names_of(namespace, self._digest(namespace))[0]
+        saved = len(namespace) - len(name) - 1
+        return saved >= _LEAST_SAVED and count * saved > len(namespace) + len(name) + _AROUND
+
     def _free_name(self, namespace: str) -> str | None:
-        """Return the shortest name of a namespace that nothing else has."""
-        names = _names_of(namespace, self._digest(namespace))
-        return next((name for name in names if self._is_free(name)), None)
+        """Return the shortest name of a namespace that nothing else has; None where a file declares all of them."""
+        return next(filter(self._is_free, _names_of(namespace, self._digest(namespace))), None)
 
     def _is_free(self, name: str) -> bool:
         return name not in self._declared and name not in self._namespaces
@@ -204,9 +212,3 @@ def _names_of(namespace: str, digits: str) -> list[str]:
 
 def _is_letter(character: str) -> bool:
     return character.isascii() and character.isalpha()
-
-
-def _pays(name: str, namespace: str, count: int) -> bool:
-    saved = len(namespace) - len(name) - 1
-    told = len(namespace) + len(name) + _AROUND
-    return saved >= _LEAST_SAVED and count * saved > told and len(namespace) <= _LONGEST_NAMESPACE

@@ -219,7 +219,7 @@ class PrefixMap:
         if not is_iri(iri):
             if looks_coined(iri.partition(":")[0]):
                 raise _forgotten(iri)
-            names = [f"{name}:" for name in sorted(self._namespaces) if name]
+            names = [f"{name}:" for name in self.prefixes if name]
             known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             raise InputError(
                 f"{quoted(text)} is not an ID.",
