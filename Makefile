@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-# The quick tests also wait for processes, disks and deadlines, so three workers keep two cores busy.
+# Tests also wait: for servers, processes, disks and deadlines. So three workers keep two cores busy.
 WORKERS ?=
 
 # Tests start hundreds of processes; each would compile what it imports again.
@@ -32,7 +32,7 @@ quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
 	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not large"
 
 test: $(STAMP) ## All tests, real servers included
-	$(RUN) -m pytest -q -n $(or $(WORKERS),2) --dist worksteal
+	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal
 
 cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
 	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py

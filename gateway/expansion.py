@@ -176,16 +176,19 @@ def _edge(ends: _Edge, evidence: Any, columns: Sequence[str]) -> Json:
 
 def _evidence(evidence: Any, columns: Sequence[str]) -> Json:
     """Return the metadata of an edge: a row is one assertion, a list of rows several."""
-    if isinstance(evidence, Mapping):
+    if isinstance(evidence, Mapping) and "assertions" in evidence:
         rows = [_assertion(row, columns) for row in evidence["assertions"]]
         return {**_assertion(evidence["combined"], columns), "assertions": rows}
-    if not (evidence and isinstance(evidence[0], list)):
+    if isinstance(evidence, Mapping) or (columns and not (evidence and isinstance(evidence[0], list))):
         return _assertion(evidence, columns)
     rows = [_assertion(row, columns) for row in evidence]
     return rows[0] if len(rows) == 1 else {**combined(rows), "assertions": rows}
 
 
-def _assertion(row: Sequence[Any], columns: Sequence[str]) -> Json:
+def _assertion(row: Any, columns: Sequence[str]) -> Json:
+    """Return an assertion; without columns, a row is one already."""
+    if isinstance(row, Mapping):
+        return dict(row)
     assertion: Json = {}
     for column, cell in zip(columns, row, strict=False):
         if column == OTHER:

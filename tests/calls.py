@@ -17,8 +17,8 @@ Json = dict[str, Any]
 
 @asynccontextmanager
 async def connected(gateway: Gateway) -> AsyncIterator[Client]:
-    """Connect a client to a server of this gateway, and close both."""
-    async with gateway, Client(await build(gateway)) as client:
+    """Connect a client to a server of this gateway that answers in the reference shape, and close both."""
+    async with gateway, Client(await build(gateway, "reference")) as client:
         yield client
 
 

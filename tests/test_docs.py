@@ -32,7 +32,7 @@ from gateway.errors import Fault, GatewayError, InputError
 from gateway.server.graph_resources import RESOURCES, TEMPLATES
 from gateway.server.prompts import PROMPTS
 from gateway.settings.load import built_in, load_profile
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, ShapeName
 from gateway.sparql import template
 from gateway.telemetry.record import Record
 from tests import generated_docs
@@ -178,16 +178,17 @@ def test_no_kind_of_answer_is_left_out_of_the_page_of_tools() -> None:
 
 
 CALLS: Final = [
-    (call[1].strip(), kind, text)
-    for call, (kind, text) in zip(
-        fences(page("docs/tools.md"), "call"), fences(page("docs/tools.md"), "json", "text"), strict=True
-    )
+    (shape, call[1].strip(), kind, text)
+    for path, shape in (("docs/tools.md", "reference"), ("docs/contract.md", "compact"))
+    for call, (kind, text) in zip(fences(page(path), "call"), fences(page(path), "json", "text"), strict=True)
 ]
 
 
-@pytest.mark.parametrize(("call", "kind", "documented"), CALLS, ids=[call for call, _, _ in CALLS])
+@pytest.mark.parametrize(("shape", "call", "kind", "documented"), CALLS, ids=[call for _, call, _, _ in CALLS])
 @pytest.mark.anyio
-async def test_every_example_call_gets_the_documented_answer(call: str, kind: str, documented: str) -> None:
+async def test_every_example_call_gets_the_documented_answer(
+    shape: ShapeName, call: str, kind: str, documented: str
+) -> None:
     tool, _, given = call.partition(" ")
     async with open_gateway() as graph:
         if kind == "text":
@@ -195,7 +196,7 @@ async def test_every_example_call_gets_the_documented_answer(call: str, kind: st
                 await graph.call(tool, json.loads(given))
             assert str(raised.value) == documented.strip()
             return
-        answer = (await graph.call(tool, json.loads(given))).as_json()
+        answer = (await graph.call(tool, json.loads(given), shape=shape)).as_json()
     shown = json.loads(documented)
     assert {key: answer.get(key) for key in shown} == shown
 

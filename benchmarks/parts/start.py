@@ -1,6 +1,7 @@
 """Acceptance line 4 of issue 5: `initialize` and `tools/list` from the start of a process, against the SDK's own start.
 
-The graph is an endpoint that never answers, or a file of a million triples that loads meanwhile.
+The graph is an endpoint that never answers, or a file of a million triples that loads meanwhile. `initialize` does not
+wait for it; `tools/list` waits as long as it may (docs/decisions, number 21).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, Final
 from benchmarks import graphs
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
+from gateway.server.app import LIST_SECONDS
 from tests.servers.loopback import HOST
 
 ROUNDS: Final = 11
@@ -52,17 +54,25 @@ async def measure(_: Sites, report: Report) -> None:
         )
     bare = starts.pop(_BARE)
     for graph, ours in starts.items():
-        beyond = [mine.milliseconds - theirs.milliseconds for mine, theirs in zip(ours, bare, strict=True)]
-        report.lines.append(
-            Line(
-                "5.4",
-                f"initialize and tools/list beyond the SDK's own start: {graph}",
-                "ms",
-                _TARGET_MS,
-                statistics.median(beyond),
-                note=f"median of {ROUNDS} pairs; {_median(ours)} and {_median(bare)}",
+        pairs = list(zip(ours, bare, strict=True))
+        for what, target, beyond in (
+            ("initialize", _TARGET_MS, [mine.initialized - theirs.initialized for mine, theirs in pairs]),
+            (
+                "initialize and tools/list",
+                _TARGET_MS + LIST_SECONDS * 1_000,
+                [mine.listed - theirs.listed for mine, theirs in pairs],
+            ),
+        ):
+            report.lines.append(
+                Line(
+                    "5.4",
+                    f"{what} beyond the SDK's own start: {graph}",
+                    "ms",
+                    target,
+                    statistics.median(beyond),
+                    note=f"median of {ROUNDS} pairs; to the list {_median(ours)} and {_median(bare)}",
+                )
             )
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +80,18 @@ class _Start:
     """One start of a server.
 
     Attributes:
-        milliseconds: From the start of the process to its list of tools.
+        initialized: Milliseconds from the start of the process to its answer to `initialize`.
+        listed: The same, to its list of tools.
         cpu: Milliseconds of CPU time that it took until then.
     """
 
-    milliseconds: float
+    initialized: float
+    listed: float
     cpu: float
 
 
 def _median(starts: Sequence[_Start]) -> str:
-    milliseconds = statistics.median(start.milliseconds for start in starts)
+    milliseconds = statistics.median(start.listed for start in starts)
     return f"{milliseconds:.0f} ms ({statistics.median(start.cpu for start in starts):.0f} ms of CPU)"
 
 
@@ -111,6 +123,7 @@ async def _handshake(command: Sequence[str]) -> _Start:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             process.stdin.write(_message("initialize", 1, _INITIALIZE))
             await process.stdout.readline()
+            initialized = time.perf_counter() - began
             process.stdin.write(_message("notifications/initialized") + _message("tools/list", 2, {}))
             listed = json.loads(await process.stdout.readline())
         taken = time.perf_counter() - began
@@ -119,7 +132,7 @@ async def _handshake(command: Sequence[str]) -> _Start:
     finally:
         process.kill()
         await process.wait()
-    return _Start(taken * 1_000, (_cpu() - cpu) * 1_000)
+    return _Start(initialized * 1_000, taken * 1_000, (_cpu() - cpu) * 1_000)
 
 
 def _cpu() -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.profile import ShapeName, with_shape
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
@@ -40,10 +41,7 @@ class GraphSource:
         name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
         profile = with_contact(load_profile(name), options.contact)
         files = with_file_limits(profile.files, options.file_limits)
-        server = profile.server
-        if options.shape is not None:
-            server = server.model_copy(update={"shape": options.shape})
-        self.profile = profile.model_copy(update={"files": files, "server": server})
+        self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         self._options = options
         self._prefixes = _prefixes(options.prefix or ())

@@ -148,9 +148,9 @@ def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any
 def _entity(own: Mapping[str, Any], said: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
     rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **_without(said, _EDGES)}.items()]
-    if "edges" in said:
-        rows.append(("edges", _edges(said["edges"], said.get("edge_rows_total"))))
-    return Group(Unwrapped(title), KeyValues(rows, indent=2))
+    # By themselves, or long keys of metadata would leave too little room for the IDs.
+    edges = [("edges", _edges(said["edges"], said.get("edge_rows_total")))] if "edges" in said else []
+    return Group(Unwrapped(title), KeyValues(rows, indent=2), *([KeyValues(edges, indent=2)] if edges else []))
 
 
 def _edges(edges: Mapping[str, Sequence[int | str]], total: int | None) -> list[str]:

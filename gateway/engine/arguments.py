@@ -100,8 +100,8 @@ _Text = BeforeValidator(_number_as_text)
 _List = BeforeValidator(_listed)
 _NoneIfEmpty = AfterValidator(lambda names: names or None)
 # Published without limits that only a broken client reaches: every word of a schema costs each of its readers.
-Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer", "minimum": 0})]
-Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer", "minimum": 1})]
+Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer"})]
+Positive = Annotated[int, Field(ge=1, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer"})]
 Hits = Annotated[int, Field(ge=1, le=MAX_HITS), _Whole]
 Hops = Annotated[int, Field(ge=1, le=MAX_HOPS), _Whole]
 Tokens = Annotated[
@@ -159,18 +159,14 @@ class SearchEntities(Arguments):
         str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it."), _Text
     ]
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
-    limit: Annotated[Hits, Field(description="Hits at most.")] = 10
+    limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
 
 
 class TraversalBase(Arguments):
     """Arguments that `bfs_query` and `intersect_subgraphs` share; all are optional."""
 
     only_predicates: Annotated[
-        Steps,
-        Field(
-            description="Follow and show only these predicates; ^p is p incoming. A list of lists: one a hop in "
-            "bfs_query, one a seed in intersect_subgraphs; [] is any."
-        ),
+        Steps, Field(description="Follow and show only these predicates (ID or label); ^p: p incoming.")
     ] = None
     direction: Annotated[
         Direction, BeforeValidator(_direction), Field(description="Follow edges out of a node, into it, or both.")
@@ -238,6 +234,13 @@ class BfsQuery(TraversalBase):
         Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; a name is no ID."),
         _List,
     ]
+    only_predicates: Annotated[
+        Steps,
+        Field(
+            description="Follow and show only these predicates (ID or label); ^p: p incoming. A list of lists: one a "
+            "hop, [] is any."
+        ),
+    ] = None
     max_hops: Annotated[Hops, Field(description="Distance from any seed, 1 to 5.")]
 
 
@@ -251,6 +254,13 @@ class IntersectSubgraphs(TraversalBase):
         Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result is near to, 2 to 50."),
         _List,
     ]
+    only_predicates: Annotated[
+        Steps,
+        Field(
+            description="Follow and show only these predicates (ID or label); ^p: p incoming. A list of lists: one a "
+            "seed, [] is any."
+        ),
+    ] = None
     k: Annotated[Hops, Field(description="Distance from every seed, 1 to 5.")]
     via: Annotated[
         bool | None,
@@ -334,7 +344,7 @@ def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri
     iris: dict[Iri, None] = {}
     for position, text in enumerate(ids):
         try:
-            iris[prefixes.expand(text)] = None
+            iris[prefixes.expand(prefixes.without_name(text))] = None
         except InputError as error:
             place = f"[{position}]" if argument.endswith("s") else ""
             raise InputError(

@@ -28,6 +28,7 @@ from gateway.engine.arguments import (
     TraversalOptions,
     parse,
 )
+from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.compact_shape import COMPACT, compact_answer
 from gateway.engine.presentation.explain import explained
 from gateway.engine.presentation.page import AnyPage, SubgraphPage
@@ -60,9 +61,6 @@ TypedPage = TypeVar("TypedPage", bound=AnyPage)
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
-
-_SCHEMA_WRITINGS = 2
-"""How often an answer about the schema writes each type and predicate: in its list, and with its count."""
 
 OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
@@ -274,14 +272,14 @@ class Gateway:
         return await self._answer(self._describe_schema, {"all": all, "explain": explain})
 
     async def search_entities(
-        self, query: str, node_types: Sequence[str] | None = None, *, limit: int = 10, explain: bool = False
+        self, query: str, node_types: Sequence[str] | None = None, *, limit: int | None = None, explain: bool = False
     ) -> SearchResult:
         """Return the entities that match a name, an alias or a part of one.
 
         Args:
             query: The name.
             node_types: Only entities of these types.
-            limit: Hits at most, 1 to 100.
+            limit: Hits at most, 1 to 100. None: 10, or 5 and all further ones of that name if some name is the query.
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
@@ -388,10 +386,9 @@ class Gateway:
         return answer
 
     def _coin_for_schema(self) -> None:
-        """Coin prefixes for types and predicates: the answer about the schema writes each of them several times."""
-        view = self._schema_cache.latest
-        terms = () if view is None else (*view.schema.types, *view.schema.predicates)
-        self._prefixes.coin(term.iri for term in terms for _ in range(_SCHEMA_WRITINGS))
+        """Coin prefixes for types and predicates before any answer writes them."""
+        if (view := self._schema_cache.latest) is not None:
+            self._prefixes.coin(written_iris.of_schema(view.schema))
 
     def _call(self, tally: Tally, progress: Progress) -> Call:
         limits = self._profile.limits

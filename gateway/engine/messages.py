@@ -341,11 +341,11 @@ def nothing_to_search(query: str) -> InputError:
 # --- the graph as a whole ---
 
 TOOL_USAGE_NOTES = (
-    "search_entities resolves a name to IDs: never invent an ID. "
-    "bfs_query expands the neighborhood of its seeds, edges in both directions: begin with max_hops=1 and "
-    "topology_only=true, then ask again with node_types and predicates. These two decide how much detail an item "
-    "has, not whether it is there: what does not match stays as a stub. exclude_node_types and min_mentions remove "
-    "items. describe_entities expands many stubs in one call. intersect_subgraphs answers what all its seeds share. "
+    "search_entities resolves a name to IDs: never invent an ID. describe_entity shows in edges which predicates lead "
+    "on from an entity; bfs_query with only_predicates follows them; intersect_subgraphs finds what several entities "
+    "share. Without only_predicates begin with max_hops=1 and topology_only=true. node_types and predicates decide how "
+    "much detail an item has, not whether it is there; only_node_types, exclude_node_types and min_mentions decide "
+    "that. "
     "complete=true means that nothing was cut and an absence is a fact; when it is false, incomplete says what is "
     "missing, and an absence proves nothing. degraded says what was left out to keep the answer small; ask for "
     "fewer hops or more filters to see it. next_offset is the offset of the next page; send snapshot back with it, and "
@@ -353,19 +353,19 @@ TOOL_USAGE_NOTES = (
     "Types and predicates may be written as the ID, the local name or the label."
 )
 
-CLOSED_WORLD = (
-    "The lists of entity_types and predicates are complete: use these values in node_types, exclude_node_types and "
-    "predicates."
-)
+CLOSED_WORLD = "The lists of entity_types and predicates are complete: filters take these values."
 CLOSED_WORLD_IN_PART = (
-    "All types and predicates are known, and the most frequent are listed: use these values in node_types, "
-    "exclude_node_types and predicates, or those of schema_summary of a bfs_query."
+    "All types and predicates are known, and the most frequent are listed: filters take these values, and those that "
+    "describe_entity and bfs_query show."
 )
 OPEN_WORLD = (
-    "The lists of entity_types and predicates are not complete: survey a neighborhood with bfs_query "
-    "(topology_only=true) and take filter values from its schema_summary."
+    "The lists of entity_types and predicates are not complete: filters also take the predicates that describe_entity "
+    "shows in edges, and the types of the nodes in answers."
 )
-START = "Call search_entities with a name to get IDs, then bfs_query with max_hops=1."
+START = (
+    "Call search_entities with a name to get IDs, then describe_entity to see what could be followed, then bfs_query "
+    "with only_predicates."
+)
 SEARCH_BY_API = "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
 NO_NAMES = (
     "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that you "

@@ -66,6 +66,11 @@ class EdgeCounts:
         )
         return cls(in_order(counts), neighbourhood.blank_edges, len(neighbourhood.left_out), neighbourhood.mark)
 
+    def covers(self, read: EdgeCounts) -> bool:
+        """Return whether these are at least the counts of edges that were read."""
+        counts = {(one.predicate, one.incoming): one.count for one in self.counts}
+        return all(counts.get((one.predicate, one.incoming), 0) >= one.count for one in read.counts)
+
 
 def _some(sorted_nodes: Sequence[Iri], *, with_ends_only: bool) -> tuple[Iri, ...]:
     return ends(sorted_nodes[0], sorted_nodes[-1]) if with_ends_only else tuple(sorted_nodes[:NEIGHBOURS])

@@ -44,6 +44,7 @@ from gateway.server.change_notifier import ChangeNotifier, Context
 from gateway.server.completions import Completer
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
 from gateway.server.tool_caller import ToolCaller
+from gateway.settings.profile import ShapeName, with_shape
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway
@@ -54,13 +55,16 @@ LIST_SECONDS = 1.0
 """How long a client waits for the list of tools at most, if the schema is not read yet."""
 
 
-async def build(gateway: Gateway) -> Server[dict[str, Any]]:
-    """Return the MCP server of an open gateway, after the schema was read or could not be read."""
+async def build(gateway: Gateway, shape: ShapeName | None = None) -> Server[dict[str, Any]]:
+    """Return the MCP server of an open gateway, after the schema was read or could not be read.
+
+    `shape` is that of its answers; by default the profile's.
+    """
     try:
         await gateway.call("describe_schema", {}, ignore_progress)
     except Fault as fault:
         _log.warning("the graph cannot be read now: %s", fault)
-    opener = GatewayOpener.over(gateway)
+    opener = GatewayOpener(with_shape(gateway.profile, shape), lambda _: gateway)
     await opener.gateway(ignore_progress)
     return mcp_server(opener)
 

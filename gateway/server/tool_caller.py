@@ -45,9 +45,10 @@ class ToolCaller:
         Raises:
             GatewayError: The call failed, whatever the cause; the text is for the caller.
         """
+        shape = self._opener.profile.server.shape
 
         def call(gateway: Gateway) -> Awaitable[ToolAnswer | CompactAnswer]:
-            return gateway.call(tool, arguments, progress, shape=gateway.profile.server.shape)
+            return gateway.call(tool, arguments, progress, shape=shape)
 
         return await self.run(tool, call, progress)
 

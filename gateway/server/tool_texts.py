@@ -61,8 +61,8 @@ TOOLS: Mapping[str, Text] = {
     "bfs_query": Text(
         "Explore a neighborhood",
         "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
-        'only_predicates=["x:author"] follows nothing else and gives nodes by name only (node_types: with values), '
-        "so one relation of a hub is a short answer. A list of lists is one list a hop: "
+        'only_predicates=["x:author"], or its label, follows nothing else and gives nodes by name only (node_types: '
+        "with values), so one relation of a hub is a short answer. A list of lists is one list a hop: "
         '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types only. If you do not know "
         "the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "

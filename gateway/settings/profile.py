@@ -96,7 +96,7 @@ class ServerSettings(Section):
     """What clients may do, and what answers look like."""
 
     shape: ShapeName = Field(
-        default="reference",
+        default="compact",
         description=(
             "[The shape of the answers](contract.md#the-two-shapes-of-an-answer): `compact`, or `reference`, which is "
             "that of the protocol's documents. Python returns objects of the latter."
@@ -165,6 +165,11 @@ def profile_in_process(profile: Profile) -> Profile:
     if "glance_triples" in profile.orientation.model_fields_set:
         return profile
     return _changed(profile, "orientation", glance_triples=_COUNTED_AT_ONCE)
+
+
+def with_shape(profile: Profile, shape: ShapeName | None) -> Profile:
+    """Return a profile under which answers have a shape; None changes nothing."""
+    return profile if shape is None else _changed(profile, "server", shape=shape)
 
 
 def without_search_api(profile: Profile) -> Profile:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -147,32 +147,42 @@ class CoinedPrefixes:
             self._read_again()
         return self._namespaces.get(name)
 
-    def coin(self, iris: Iterable[str]) -> None:
+    def coin(self, iris: Mapping[str, int]) -> None:
         """Coin a prefix for each namespace for which that makes an answer shorter.
 
         Args:
-            iris: The IRIs without a declared prefix that an answer writes, each as often as it does.
+            iris: How often an answer writes each IRI that has no declared prefix.
         """
-        counts = Counter(map(namespace_of, iris))
+        counts: Counter[str] = Counter()
+        for iri, count in iris.items():
+            counts[namespace_of(iri)] += count
         # The most frequent first, while there is room.
-        often = sorted(
-            (-count, namespace)
-            for namespace, count in counts.items()
-            if count > _FEW and namespace and namespace not in self._names
-        )
+        order = sorted(counts, key=lambda namespace: (-counts[namespace], namespace))
+        wanted = [namespace for namespace in order if self._is_worth_one(namespace, counts[namespace])]
+        if not wanted or len(self._namespaces) >= MOST:
+            return
+        # Another process over the same graph may have given a prefix away meanwhile.
+        self._read_again()
         new = {}
-        for minus_count, namespace in often[: MOST - len(self._namespaces)]:
+        for namespace in wanted:
             name = self._free_name(namespace)
-            if name is not None and _pays(name, namespace, -minus_count):
+            if name and namespace not in self._names and len(self._namespaces) < MOST:
                 self._add(name, namespace)
                 new[name] = namespace
         if new and self._storage is not None:
             self._storage.save(new)
 
+    def _is_worth_one(self, namespace: str, count: int) -> bool:
+        """Return whether a namespace that an answer writes so often has no prefix, and one would make it shorter."""
+        if count <= _FEW or not namespace or namespace in self._names or len(namespace) > _LONGEST_NAMESPACE:
+            return False
+        name = _names_of(namespace, self._digest(namespace))[0]
+        saved = len(namespace) - len(name) - 1
+        return saved >= _LEAST_SAVED and count * saved > len(namespace) + len(name) + _AROUND
+
     def _free_name(self, namespace: str) -> str | None:
-        """Return the shortest name of a namespace that nothing else has."""
-        names = _names_of(namespace, self._digest(namespace))
-        return next((name for name in names if self._is_free(name)), None)
+        """Return the shortest name of a namespace that nothing else has; None where a file declares all of them."""
+        return next(filter(self._is_free, _names_of(namespace, self._digest(namespace))), None)
 
     def _is_free(self, name: str) -> bool:
         return name not in self._declared and name not in self._namespaces
@@ -202,9 +212,3 @@ def _names_of(namespace: str, digits: str) -> list[str]:
 
 def _is_letter(character: str) -> bool:
     return character.isascii() and character.isalpha()
-
-
-def _pays(name: str, namespace: str, count: int) -> bool:
-    saved = len(namespace) - len(name) - 1
-    told = len(namespace) + len(name) + _AROUND
-    return saved >= _LEAST_SAVED and count * saved > told and len(namespace) <= _LONGEST_NAMESPACE

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,13 +146,15 @@ class PrefixMap:
             iris: The IRIs that the answer writes, each as often as it does.
         """
         if self._coined is not None:
-            self._coined.coin(iri for iri in iris if self._is_whole(iri))
+            counts = Counter(iris)
+            self._coined.coin({iri: counts[iri] for iri in counts if _is_whole(iri, self.declared_form(iri))})
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
-        if self._coined is not None and self._is_whole(iri):
-            return self._coined.shortened(iri) or self.declared_form(iri)
-        return self.declared_form(iri)
+        short = self.declared_form(iri)
+        if self._coined is None or not _is_whole(iri, short):
+            return short
+        return self._coined.shortened(iri) or short
 
     def declared_form(self, iri: str) -> str:
         """Return the ID of an IRI without coined prefixes; orders rest on it, because it never changes.
@@ -163,11 +166,6 @@ class PrefixMap:
             short = self._declared_form(iri)
             self._short.add(iri, short, getsizeof(iri) + getsizeof(short))
         return short
-
-    def _is_whole(self, iri: str) -> bool:
-        """Return whether no declared prefix fits an IRI."""
-        short = self.declared_form(iri)
-        return short == iri or short.startswith("<")
 
     def _declared_form(self, iri: str) -> str:
         for length in self._lengths:
@@ -221,7 +219,7 @@ class PrefixMap:
         if not is_iri(iri):
             if looks_coined(iri.partition(":")[0]):
                 raise _forgotten(iri)
-            names = [f"{name}:" for name in sorted(self._namespaces) if name]
+            names = [f"{name}:" for name in self.prefixes if name]
             known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             raise InputError(
                 f"{quoted(text)} is not an ID.",
@@ -229,6 +227,17 @@ class PrefixMap:
                 next_step="Call search_entities to find the ID of a name.",
             )
         return iri
+
+    def without_name(self, text: str) -> str:
+        """Return an ID without the name that stands behind it in answers; a text that is no such pair stays."""
+        alone, _, name = text.partition(" ")
+        is_pair = name and self._is_id(alone) and not (alone.startswith("<") or any(map(self._is_id, name.split())))
+        return alone if is_pair else text
+
+    def _is_id(self, word: str) -> bool:
+        """Return whether a word is a CURIE of a known prefix, or an IRI with an authority."""
+        prefix, _, local = word.removeprefix("<").partition(":")
+        return bool(local) and (local.startswith("//") or self._namespace(prefix) is not None)
 
     def _namespace(self, name: str) -> str | None:
         declared = self._namespaces.get(name)
@@ -250,6 +259,11 @@ def listed_ids(ids: Sequence[str], most: int) -> str:
     """Return the first of some IDs for a sentence, and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return ", ".join(map(in_prose, ids[:most])) + more
+
+
+def _is_whole(iri: str, declared_form: str) -> bool:
+    """Return whether no declared prefix fits an IRI."""
+    return declared_form == iri or declared_form.startswith("<")
 
 
 def _forgotten(text: str) -> InputError:

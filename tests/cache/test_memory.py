@@ -76,6 +76,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "edges of many predicates": lambda store, ids: store.edges(ids, allowance(), selection=_of_predicates(200)),
     "degrees of many predicates": lambda store, ids: store.degrees(ids, 5, allowance(), selection=_of_predicates(200)),
     "degrees": lambda store, ids: store.degrees(ids, 50, allowance()),
+    "edge counts": lambda store, ids: store.edge_counts(ids, allowance()),
     "existing": lambda store, ids: store.existing(ids, allowance()),
     "types": lambda store, ids: store.nodes(ids, allowance(), names=False),
     "names": lambda store, ids: store.nodes(ids, allowance(), names=True),

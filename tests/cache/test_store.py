@@ -9,6 +9,7 @@ import pytest
 from gateway.cache.store import CachedStore, CacheStatistics
 from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
 from gateway.graph.deadline import deadline_passed
+from gateway.graph.edge_counts import EdgeCount, EdgeCounts
 from gateway.graph.values import (
     ALL_EDGES,
     Degree,
@@ -45,6 +46,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "degrees out": lambda store, ids: store.degrees(ids, 10, call(), selection=EdgeSelection(incoming=())),
     "degrees": lambda store, ids: store.degrees(ids, 10, call()),
     "other degrees": lambda store, ids: store.degrees(ids, 20, call()),
+    "edge counts": lambda store, ids: store.edge_counts(ids, call()),
     "reach": lambda store, ids: store.reach(ids, 2, call()),
     "further reach": lambda store, ids: store.reach(ids, 3, call()),
     "existing": lambda store, ids: store.existing(ids, call()),
@@ -448,3 +450,14 @@ async def test_a_caller_that_changes_its_answer_does_not_change_what_is_stored()
     assert isinstance(answers, dict)
     answers[A] = Description()
     assert (await store.node_metadata([A], call(), blank_nodes=False))[A] != Description()
+
+
+async def test_counts_of_edges_follow_from_a_stored_neighbourhood_as_a_query_counts_them() -> None:
+    graph = Graph(a=Neighbourhood((edge(A, B), edge(A, C), edge(A, "urn:d"), edge(A, A)), blank_edges=2))
+    store = cached(graph)
+    await store.edges([A], call())
+    counts = (await store.edge_counts([A], call()))[A]
+    assert counts == EdgeCounts(
+        (EdgeCount(P, incoming=False, count=4, neighbours=(A, "urn:d")), EdgeCount(P, True, 1, (A,))), blank_edges=2
+    )
+    assert "edge_counts" not in [name for (name, *_), _ in graph.asked]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway import expand
 from gateway.api import Gateway, open_gateway
 from gateway.cli import tool_call
 from gateway.engine.answers import Answer
@@ -26,6 +27,9 @@ ASKING = [
     ["describe", "drug:warfarin", "drug:aspirin"],
     ["intersect", "drug:warfarin", "drug:aspirin"],
 ]
+
+
+REFERENCE = ("--json", "--shape", "reference")
 
 
 def the_json(ask: Callable[[Gateway], Awaitable[Answer]], graph: Path | None = None) -> str:
@@ -73,20 +77,35 @@ def test_json_is_to_the_byte_what_the_tool_answers(
     run: Run, argv: list[str], ask: Callable[[Gateway], Awaitable[Answer]]
 ) -> None:
     expected = the_json(ask) + "\n"
-    ran = run(*argv, "--json")
+    ran = run(*argv, *REFERENCE)
     assert (ran.status, ran.err) == (0, "")
     # The minute in which a schema is read may end between the two, but not twice.
     assert ran.out == expected or ran.out == the_json(ask) + "\n"
 
 
+def test_json_is_compact_unless_the_profile_or_an_option_says_otherwise(run: Run, tmp_path: Path) -> None:
+    profile = tmp_path / "profile.toml"
+    profile.write_text('extends = "demo"\n[server]\nshape = "reference"\n', encoding="utf-8")
+    question = ("bfs", "drug:warfarin", "--json")
+    usual, by_profile = run(*question), run(*question, "-p", str(profile))
+    chosen = run(*question, "-p", str(profile), "--shape", "compact")
+    assert usual.out == chosen.out
+    compact, reference = json.loads(usual.out), json.loads(by_profile.out)
+    assert isinstance(compact["nodes"], dict)
+    assert sorted(node["id"] for node in expand(compact)["nodes"]) == sorted(node["id"] for node in reference["nodes"])
+    refused = run(*question, "--shape", "short")
+    assert refused.status == 2
+    assert "compact or reference" in refused.err
+
+
 def test_a_graph_file_is_asked_in_place_of_the_demo(run: Run, films: Path) -> None:
-    ran = run("bfs", "person:Harrison_Ford", "-g", films, "--json")
+    ran = run("bfs", "person:Harrison_Ford", "-g", films, *REFERENCE)
     assert ran.out == the_json(lambda g: g.bfs_query(["person:Harrison_Ford"], 1), films) + "\n"
 
 
 def test_several_graph_files_become_one_graph(run: Run, films: Path) -> None:
     ids = ["person:Harrison_Ford", "drug:warfarin"]
-    ran = run("describe", "-g", films, "-g", FIXTURES / "medical.ttl", *ids, "--json")
+    ran = run("describe", "-g", films, "-g", FIXTURES / "medical.ttl", *ids, *REFERENCE)
     assert [node["id"] for node in json.loads(ran.out)["result"]] == ids
 
 
@@ -308,7 +327,7 @@ def test_a_reader_that_goes_away_is_no_error(json: list[str]) -> None:
 
 
 def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
-    with process("search", "zoe saldana", "--json", "-g", str(films), PYTHONIOENCODING="ascii") as started:
+    with process("search", "zoe saldana", *REFERENCE, "-g", str(films), PYTHONIOENCODING="ascii") as started:
         out, err = started.communicate(timeout=60)
     assert (started.returncode, err) == (0, b"")
     assert "Zoe Saldaña" in out.decode("utf-8")

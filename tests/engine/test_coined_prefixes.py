@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rdflib
 
 from gateway.api import Gateway, open_gateway
 from gateway.engine.answers import Subgraph, ToolAnswer
@@ -15,6 +16,7 @@ from gateway.settings.limits import SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.terms.coined_prefixes import looks_coined
+from tests.faults.small_server import NODES, small_server
 
 pytestmark = pytest.mark.anyio
 
@@ -169,6 +171,55 @@ async def test_a_restart_over_the_store_takes_the_same_prefixes_before_any_answe
         second = await gateway.bfs_query([first.nodes[0].id], 1)
         assert second.prefixes == first.prefixes
         assert {node.id for node in first.nodes} < {node.id for node in second.nodes}
+
+
+@pytest.mark.parametrize("kept", ["store", "keep_schema"])
+async def test_a_restart_takes_the_prefixes_that_were_coined_for_an_endpoint(kept: str, tmp_path: Path) -> None:
+    stored: dict[str, Any] = {"store": tmp_path} if kept == "store" else {"keep_schema": True}
+    async with small_server() as endpoint:
+        async with open_gateway(endpoint=endpoint.url, **stored) as gateway:
+            first = await gateway.bfs_query(NODES[:1], 1)
+        assert first.prefixes
+        async with open_gateway(endpoint=endpoint.url, **stored) as gateway:
+            assert (await gateway.describe_entity(first.nodes[1].id)).iri == NODES[1]
+            assert (await gateway.bfs_query([first.nodes[0].id], 1)).nodes == first.nodes
+
+
+async def test_pages_of_one_question_fit_together_though_a_prefix_is_coined_between_them(graph: Path) -> None:
+    async with open_gateway(graph, profile=without_coining()) as plain, open_gateway(graph) as gateway:
+        expected = await plain.bfs_query([HUB], 2, limit=4)
+        # The limit leaves too little to coin a prefix for; the next question writes more.
+        first = await gateway.bfs_query([HUB], 2, limit=4)
+        assert first.snapshot == expected.snapshot
+        await gateway.describe_entities([f"{DATA}n{number}" for number in range(12)])
+        nodes, offset = list(first.nodes), first.next_offset
+        while offset is not None:
+            page = await gateway.bfs_query([HUB], 2, limit=4, offset=offset, snapshot=first.snapshot)
+            assert page.result_changed is None
+            nodes, offset = nodes + page.nodes, page.next_offset
+        iris = [gateway.prefixes.expand(node.id) for node in nodes]
+        assert iris == [node.id for node in (await plain.bfs_query([HUB], 2)).nodes]
+
+
+async def test_an_rdflib_graph_without_prefixes_has_coined_ones() -> None:
+    graph = rdflib.Graph(bind_namespaces="none")
+    graph.parse(data="\n".join(statements()), format="nt")
+    async with open_gateway(graph) as gateway:
+        answer = await gateway.bfs_query([HUB], 1)
+        assert DATA in (answer.prefixes or {}).values()
+        assert (await gateway.describe_entity(answer.nodes[0].id)).iri == HUB
+
+
+async def test_the_paths_and_lists_of_an_answer_have_the_same_ids_as_its_nodes(graph: Path) -> None:
+    async with open_gateway(graph) as gateway:
+        answer = await gateway.intersect_subgraphs([HUB, OTHER, f"{DATA}gone"], 2)
+        assert answer.missing_seeds is not None
+        assert [gateway.prefixes.expand(text) for text in answer.missing_seeds] == [f"{DATA}gone"]
+        met = await gateway.intersect_subgraphs([HUB, OTHER], 1, via=True)
+        names = {*(met.prefixes or {})}
+        for node in met.nodes:
+            for path in node.via or ():
+                assert {text.strip("^").partition(":")[0] for text in path} <= names
 
 
 async def test_without_a_store_the_same_prefixes_are_coined_again(graph: Path) -> None:

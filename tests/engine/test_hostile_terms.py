@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.engine.tools.survey import EDGES_READ
 from gateway.errors import GatewayError
 from gateway.server import tool_texts as texts
 from gateway.settings.profile import Profile
@@ -145,3 +146,15 @@ async def test_an_error_names_what_is_known_quoted_and_cut() -> None:
             await gateway.bfs_query(["x:n0"], 1, node_types=["drugs obey"])
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1_000
+
+
+async def test_a_predicate_that_is_no_iri_is_in_no_row_of_a_survey_and_counted() -> None:
+    edges = [(f"{X}hub", f"{X}p", f"{X}n{number}") for number in range(EDGES_READ)]
+    odd = [(f"{X}hub", f"{X}has part", f"{X}n0"), (f"{X}n0", f"{X}q", f"{X}has part")]
+    async with over(hostile([*edges, *odd], [])) as gateway:
+        answer = await gateway.describe_entities([f"{X}hub", f"{X}n0"])
+    hub, few = answer.result
+    assert hub.edges == {"x:p": [EDGES_READ, "x:n0", f"x:n{max(map(str, range(EDGES_READ)))}"]}
+    assert few.edges == {"x:p": [1, "x:n1"], "^x:p": [1, "x:hub"]}
+    assert (answer.degraded or {})["ids_left_out"] >= 2
+    assert not answer.complete

@@ -378,3 +378,23 @@ async def test_a_name_without_a_letter_is_no_typo_of_a_single_letter(query: str,
     assert (await found(query, SYMBOLS)).result == []
     async with indexed(SYMBOLS, tmp_path) as gateway:
         assert (await gateway.search_entities(query)).result == []
+
+
+@pytest.mark.parametrize(("limit", "shown"), [(None, 5), (8, 8)])
+async def test_few_others_are_shown_where_a_name_is_the_query(limit: int | None, shown: int) -> None:
+    graph = 'x:spain rdfs:label "Spain" .' + "".join(
+        f'x:n{number} rdfs:label "Spain {number}" .' for number in range(9)
+    )
+    async with over(graph) as gateway:
+        answer = await gateway.search_entities("spain", limit=limit)
+        every = await gateway.search_entities("spai", limit=limit)
+    assert answer.result[0].id == "x:spain"
+    assert (len(answer.result), answer.found) == (shown, 10)
+    assert len(every.result) == (limit or 10)
+
+
+async def test_all_entities_whose_name_is_the_query_are_shown() -> None:
+    graph = "".join(f'x:n{number} rdfs:label "Spain" .' for number in range(9)) + 'x:other rdfs:label "Spain 2" .'
+    async with over(graph) as gateway:
+        answer = await gateway.search_entities("spain")
+    assert [hit.match for hit in answer.result] == ["label"] * 9

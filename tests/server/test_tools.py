@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import jsonschema
 import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
@@ -128,6 +129,25 @@ def test_schemas_of_arguments_have_no_titles_references_or_nulls() -> None:
         assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
 
 
+def test_the_schemas_of_compact_answers_are_short() -> None:
+    written = [
+        json.dumps(tool.output_schema, separators=(",", ":")) for tool in published(None, "compact", explain=False)
+    ]
+    assert sum(map(len, written)) <= 3_000
+
+
+async def test_the_server_answers_in_the_shape_of_its_profile(gateway: Gateway) -> None:
+    question = {"seeds": ["drug:warfarin"], "max_hops": 1}
+    shapes: dict[ShapeName, type] = {"compact": dict, "reference": list}
+    for shape, kind in shapes.items():
+        async with Client(await build(gateway, shape)) as client:
+            answer = await client.call_tool("bfs_query", question)
+            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        written = answer.structured_content or {}
+        assert isinstance(written["nodes"], kind)
+        jsonschema.validate(written, schemas["bfs_query"])
+
+
 async def test_required_arguments_are_published_first_and_limits_as_json_schema(gateway: Gateway) -> None:
     async with Client(await build(gateway)) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -198,6 +218,8 @@ WRONG: Sequence[tuple[dict[str, Any], str]] = [
     ({"seeds": [10**19], "max_hops": 1}, "seeds[0] is 10000000000000000000, but it must be text"),
     ({"seeds": [True], "max_hops": 1}, "seeds[0] is True, but it must be text"),
     ({"seeds": ["not an id"], "max_hops": 1}, "seeds[0]: 'not an id' is not an ID"),
+    ({"seeds": ["drug:warfarin drug:aspirin"], "max_hops": 1}, "is not an ID"),
+    ({"seeds": ["http://x/a http://x/b"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["<http://x/> . } INSERT"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["http://x/\n} INSERT"], "max_hops": 1}, "is not an ID"),
     ({"seeds": ["http://example.org/%3E"], "max_hops": 1}, "None of the seeds exists"),
@@ -264,6 +286,10 @@ MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"topology_only": "False"}, {}),
     ({"exclude_node_types": "Paper"}, {"exclude_node_types": ["Paper"]}),
     ({"node_types": "[]", "predicates": " []", "exclude_node_types": ""}, {}),
+    ({"seeds": ["drug:warfarin warfarin"]}, {}),
+    ({"node_types": ["m:Drug a drug: any"]}, {"node_types": ["m:Drug"]}),
+    ({"only_predicates": ["m:TREATS treats"]}, {"only_predicates": ["m:TREATS"]}),
+    ({"only_predicates": ["^m:TREATS treats"]}, {"only_predicates": ["^m:TREATS"]}),
 ]
 """Arguments as models write them, and what they mean; what is in neither is as in the first call."""
 

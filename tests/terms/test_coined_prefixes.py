@@ -211,8 +211,9 @@ def test_a_prefix_of_another_run_is_an_error_that_says_to_send_the_whole_iri() -
 
 def test_the_next_run_takes_the_prefixes_that_one_run_stored() -> None:
     memory = Memory()
-    short = PrefixMap({}, coined := CoinedPrefixes(storage=memory)).shorten
-    coined.coin([f"{DRUG}x"] * OFTEN)
+    prefixes = PrefixMap({}, CoinedPrefixes(storage=memory))
+    prefixes.coin([f"{DRUG}x"] * OFTEN)
+    short = prefixes.shorten
     again = PrefixMap({}, CoinedPrefixes(storage=memory))
     assert again.shorten(f"{DRUG}x") == short(f"{DRUG}x") != f"{DRUG}x"
     assert again.expand(short(f"{DRUG}x")) == f"{DRUG}x"

@@ -220,3 +220,24 @@ def test_merging_keeps_every_name_and_reports_every_binding_it_ignores(tables: l
         assert namespace == next(table[name] for table in tables if name in table)
     ignored = [(str(n), name, ns) for n, table in enumerate(tables) for name, ns in table.items() if merged[name] != ns]
     assert sorted(ignored) == sorted((conflict.source, conflict.name, conflict.ignored) for conflict in conflicts)
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("e:a", "e:a"),
+        ("e:a A thing", "e:a"),
+        ("e:a Batman: the movie", "e:a"),
+        ("http://example.org/a A", "http://example.org/a"),
+        ("e:a e:b", "e:a e:b"),
+        ("e:a or <http://example.org/b>", "e:a or <http://example.org/b>"),
+        ("<http://example.org/a> . } INSERT", "<http://example.org/a> . } INSERT"),
+        ("unknown:a A", "unknown:a A"),
+        ("A thing", "A thing"),
+        ("e: a", "e: a"),
+        ("e:a ", "e:a "),
+        (" e:a", " e:a"),
+    ],
+)
+def test_a_name_behind_an_id_is_left_out_unless_it_holds_another_id(text: str, alone: str) -> None:
+    assert PrefixMap({"e": "http://example.org/"}).without_name(text) == alone

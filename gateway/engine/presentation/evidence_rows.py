@@ -17,7 +17,10 @@ _NULL = 5
 
 
 def evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
-    """Return the keys of assertions that a column makes shorter, the most frequent first, and one for the others."""
+    """Return the keys of assertions that a column makes shorter, the most frequent first, and one for the others.
+
+    None where no column makes anything shorter: a row is then an object.
+    """
     stated = (edge.metadata for edge in edges if edge.metadata is not None)
     rows = [assertion_metadata(assertion) for metadata in stated for assertion in metadata.assertions]
     counts = Counter(key for row in rows for key in row)
@@ -26,7 +29,7 @@ def evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
         for key, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
         if size_of(key) + _NULL * (len(rows) - count) < count * size_of(key)
     ]
-    return [*columns, *([OTHER] if len(columns) < len(counts) else [])]
+    return [*columns, *([OTHER] if columns and len(columns) < len(counts) else [])]
 
 
 def evidence(metadata: EdgeMetadata, columns: Sequence[str]) -> Any:
@@ -35,7 +38,7 @@ def evidence(metadata: EdgeMetadata, columns: Sequence[str]) -> Any:
     rows = [_row(assertion, columns) for assertion in said]
     if metadata.combined is None:
         # A row that begins with a list would read as several rows.
-        return rows if rows[0] and isinstance(rows[0][0], list) else rows[0]
+        return rows if columns and rows[0] and isinstance(rows[0][0], list) else rows[0]
     together = assertion_metadata(metadata.combined)
     if len(said) > 1 and combined(said) == together:
         return rows
@@ -48,8 +51,10 @@ def cells(metadata: EdgeMetadata) -> list[list[Any]]:
     return [list(assertion_metadata(assertion).values()) for assertion in metadata.assertions]
 
 
-def _row(said: Json, columns: Sequence[str]) -> list[Any]:
-    """Return the cells of an assertion, without those at the end that are empty."""
+def _row(said: Json, columns: Sequence[str]) -> Any:
+    """Return the cells of an assertion, without those at the end that are empty; without columns, the assertion."""
+    if not columns:
+        return said
     row = [_cell(column, said.get(column)) for column in columns if column != OTHER]
     if rest := {key: value for key, value in said.items() if key not in columns}:
         row.append(rest)

@@ -8,14 +8,23 @@ from itertools import chain, islice
 from gateway.engine.presentation.edge_survey import EXAMPLES
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.edge_counts import EdgeCounts
-from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Value
+from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Schema, Value
 from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, SYNONYM_PREDICATES
 
 _MOST = 1_000
 """Nodes, and edges, that are counted: about as many as a page has."""
 
+_TERMS = 200
+"""Types, and predicates, that an answer lists at most."""
+
 _UNDER_A_KEY = frozenset({*NAME_PREDICATES, *SYNONYM_PREDICATES, *DESCRIPTION_PREDICATES})
 """Predicates whose values stand under keys of the protocol."""
+
+
+def of_schema(schema: Schema) -> Iterator[Iri]:
+    """Return those of the answer about a schema: each type and predicate in its list, and with its count."""
+    terms = (*schema.types[:_TERMS], *schema.predicates[:_TERMS])
+    return (term.iri for term in terms for _ in ("in its list", "with its count"))
 
 
 def of_topology(topology: Topology, offset: int) -> Iterator[Iri]:

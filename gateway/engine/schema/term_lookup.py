@@ -149,7 +149,7 @@ class TermLookup:
 
     def _as_iri(self, name: str) -> str:
         try:
-            return self._prefixes.expand(name)
+            return self._prefixes.expand(self._prefixes.without_name(name))
         except InputError:
             return name
 

@@ -39,6 +39,12 @@ _HEAD = 4_000
 _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
 
+_USUAL = 10
+"""Hits that are shown unless the caller says how many."""
+
+_USUAL_IF_EXACT = 5
+"""The same, where some name is the query: the others are then rarely meant. All whose name it is are shown."""
+
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
 
 
@@ -73,14 +79,15 @@ class EntitySearcher:
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, view, call)
         fitting = [one for one in best if not one.is_guess]
-        limit = arguments.limit if fitting else min(arguments.limit, _MOST_GUESSES)
+        limit = arguments.limit or _usual_limit(fitting)
+        limit = limit if fitting else min(limit, _MOST_GUESSES)
         shown = await self._shown(hits, fitting or near_guesses(best, terms.words), arguments.query, limit, call)
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
+            self._prefixes.coin(chain(facts, written_iris.of_types(facts.values())))
             doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
             gone = await self._gone(doubtful, call)
             more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
-        self._prefixes.coin(chain((one.hit.iri for one in shown), written_iris.of_types(facts.values())))
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             more.append(messages.entities_gone(len(gone)))
@@ -240,6 +247,12 @@ def _next_steps(hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types
     else:
         first = messages.NOTHING_NEAR_OF_TYPES if of_types else messages.NOTHING_NEAR
     return " ".join(filter(None, [first, advice]))
+
+
+def _usual_limit(fitting: Sequence[RankedHit]) -> int:
+    """Return how many hits are shown if the caller does not say."""
+    exact = sum(one.is_exact for one in fitting)
+    return min(_USUAL, max(exact, _USUAL_IF_EXACT)) if exact else _USUAL
 
 
 def _that_fit_in(

@@ -52,14 +52,15 @@ class SteeringReader:
     def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[Followed]:
         found: dict[Followed, None] = {}
         for name in names:
-            bare = name.removeprefix("^")
+            is_inverse = name.startswith("^")
+            bare = self._prefixes.without_name(name.removeprefix("^"))
             iri = self._iri(bare)
             if iri is not None:
                 self._check_edge(iri)
             iris, warning = known.predicates.required(_ARGUMENT, bare)
             if warning:
                 warnings[warning] = None
-            found |= dict.fromkeys(Followed(one, bare != name) for one in iris)
+            found |= dict.fromkeys(Followed(one, is_inverse) for one in iris)
         return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
 
     def _iri(self, name: str) -> Iri | None:

@@ -9,7 +9,7 @@ from itertools import chain
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
 from gateway.engine.traversal.gaps import cause_of
-from gateway.errors import EdgesCapped, Fault
+from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import GraphStore
@@ -71,8 +71,11 @@ class Surveyor:
         hubs = [node for node in nodes if isinstance(read[node].mark.fault, EdgesCapped)]
         if hubs:
             for hub, counted in (await self._hub_counts(hubs, call)).items():
+                mark = counted.mark
+                if mark.whole and not counted.covers(counts[hub]):
+                    mark = Mark(EndpointFault("The edges that were counted are fewer than those that were read."))
                 # Some edges are known in any case, and one that is known can be followed.
-                counts[hub] = counted if counted.mark.whole else replace(counts[hub], mark=counted.mark)
+                counts[hub] = counted if mark.whole else replace(counts[hub], mark=mark)
         return counts
 
     async def _hub_counts(self, hubs: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:

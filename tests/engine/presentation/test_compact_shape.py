@@ -124,6 +124,15 @@ def test_evidence_is_a_row_for_each_assertion_below_one_line_of_columns() -> Non
     }
 
 
+def test_evidence_without_columns_is_an_object() -> None:
+    one = EdgeMetadata([PageAssertion(confidence=[0.5], source_documents=["P1"])])
+    page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=one)])
+    written = compact(page)
+    assert "evidence_columns" not in written
+    assert written["edges"] == {"x:a": {"x:p": {"x:b": {"confidence": 0.5, "source_documents": ["P1"]}}}}
+    assert expand(written)["edges"] == reference(page)["edges"]
+
+
 def test_what_all_assertions_say_is_written_where_some_are_left_out() -> None:
     shortened = EdgeMetadata([PageAssertion(negated=True), PageAssertion(negated=True)], PageAssertion())
     page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=shortened)])

@@ -7,7 +7,8 @@ import pytest
 
 from gateway.engine.tools.survey import EDGES_READ, FEW_ROWS, ROWS, WITH_EXAMPLES
 from gateway.errors import EndpointFault, Fault
-from gateway.graph.deadline import deadline_passed
+from gateway.graph.call import Spend, unpaid
+from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
@@ -148,6 +149,23 @@ async def test_all_hubs_of_a_call_are_counted_by_one_query() -> None:
     assert sum(COUNTING in query for query in asked) == 1
 
 
+async def test_hubs_are_counted_in_a_quarter_of_the_time_of_a_call() -> None:
+    left = {}
+
+    class Timed(Watched):
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+            left[COUNTING in query] = deadline.seconds_left
+            return await super().select(query, deadline, spend)
+
+    profile = Profile(size=ROOM, limits=LimitSettings(deadline_seconds=100))
+    async with over(
+        Timed(engine(HUB), refusing("nothing", EndpointFault("No."))), profile, clock=lambda: 0.0
+    ) as gateway:
+        await gateway.describe_entity("x:hub")
+    assert left[True] == 25
+    assert left[False] > 25
+
+
 @pytest.mark.parametrize(
     ("fault", "cause"), [(EndpointFault("No."), "endpoint_failed"), (deadline_passed(), "deadline")]
 )
@@ -160,6 +178,19 @@ async def test_a_hub_that_could_not_be_counted_has_lower_bounds(fault: Fault, ca
     assert answer.edges_failed == cause
     assert answer.complete is False
     assert any("edges_failed: the edges of x:hub" in warning for warning in answer.warnings or ())
+
+
+async def test_counts_that_are_lower_than_what_was_read_are_not_believed() -> None:
+    class Partial(Watched):
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+            body = await super().select(query, deadline, spend)
+            return body.replace(f'"value":"{EDGES_READ}"'.encode(), b'"value":"7"') if COUNTING in query else body
+
+    async with over(Partial(engine(HUB), refusing("nothing", EndpointFault("No.")))) as gateway:
+        answer = await gateway.describe_entity("x:hub")
+    assert answer.edges_failed == "endpoint_failed"
+    assert all(str(count).startswith("at least ") for count, *_ in (answer.edges or {}).values())
+    assert not answer.complete
 
 
 async def test_edges_that_could_not_be_read_are_no_absence_and_the_rest_of_the_answer_stands() -> None:
