@@ -384,7 +384,9 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/declared": [{}],
         "schema/ends": [{"predicates": some, "edges": 1_000_000, **end} for end in ends for some in in_batches],
         "schema/nameless": [
-            {**rule, **everything, "names": NAME_PREDICATES[:some]} for rule in there.rules for some in (0, None)
+            {**_only(rule, *about_edges), "most": 1_000_000, "predicates": some, "names": NAME_PREDICATES}
+            for rule in there.rules
+            for some in in_batches
         ],
         "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],

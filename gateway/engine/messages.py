@@ -297,7 +297,7 @@ NAMES_MAY_BE_MISSED = (
 
 
 OTHERS_MAY_HAVE_THIS_NAME = "for an exact name, which was found; others may have it too"
-NOTHING_NEAR = "No name is like this: try another spelling, a part of the name or a synonym."
+NOTHING_NEAR = "No name is like this: try another spelling or a part of the name."
 NOTHING_NEAR_OF_TYPES = (
     "No name of these node_types is like this: try another spelling or a part of the name, or leave node_types out."
 )
@@ -309,14 +309,14 @@ def nameless_nodes(found: NamelessNodes | None) -> str:
     if found is not None and found.exact and not found.count:
         return ""
     if found is None or not found.count:
-        which = "There may be nodes without a name"
+        which = "There may be nodes without a name, which no search finds"
     elif found.exact:
         which = f"{found.count:,} of the {found.of:,} nodes have no name"
     else:
         which = f"{found.count:,} of {found.of:,} nodes in a sample have no name"
     return (
-        f"{which}: no search finds these. Find them by what they are connected to, with intersect_subgraphs and "
-        "only_predicates, or among the neighbors of a node."
+        f"{which}: find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among "
+        "the neighbors of a seed."
     )
 
 

@@ -76,7 +76,7 @@ def test_a_search_without_hits_says_what_to_try(run: Run) -> None:
     ran = run("search", "zebra")
     assert ran.status == 0
     text = " ".join(ran.out.split())
-    advice = "No name is like this: try another spelling, a part of the name or a synonym."
+    advice = "No name is like this: try another spelling or a part of the name."
     assert text == f"Nothing was found for “zebra”. {advice}"
 
 

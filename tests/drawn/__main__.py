@@ -46,12 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--engine", action="append", choices=engines, help="may be given again; all where absent")
     parser.add_argument("--graph", action="append", choices=list(_SHARES), help="may be given again; all where absent")
+    parser.add_argument("--steered", type=float, default=0.5, metavar="SHARE", help="of the traversals")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the findings go")
     options = parser.parse_args(arguments)
     for chatty in ("gateway", "rdflib"):
         logging.getLogger(chatty).setLevel(logging.CRITICAL)
     reports = [
-        _asked(name, options.graph or list(_SHARES), options.seed, options.questions)
+        _asked(name, options.graph or list(_SHARES), options.seed, options.questions, options.steered)
         for name in options.engine or engines
     ]
     findings = [finding for report in reports for finding in report.findings]
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if findings else 0
 
 
-def _asked(engine: str, graphs: Sequence[str], seed: int, count: int) -> Report:
+def _asked(engine: str, graphs: Sequence[str], seed: int, count: int, steered: float) -> Report:
     with tempfile.TemporaryDirectory(prefix="drawn-") as folder, ExitStack() as servers:
         name: ColumnName = next((one for one in COLUMNS if one == engine), "in-process")
         there = servers.enter_context(column(name, Path(folder), graphs))
@@ -75,7 +76,8 @@ def _asked(engine: str, graphs: Sequence[str], seed: int, count: int) -> Report:
             graph: truth_of(graph, there.files[graph], engine) for graph in held if graph == "awkward"
         }
         questions: dict[str, list[Question]] = {
-            graph: drawn(graph, truths[graph], seed, round(count * _SHARES[graph] / whole), engine) for graph in held
+            graph: drawn(graph, truths[graph], seed, round(count * _SHARES[graph] / whole), engine, steered)
+            for graph in held
         }
         begun = time.monotonic()
         report = Report(engine)

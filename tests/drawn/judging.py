@@ -12,6 +12,7 @@ from tests.drawn.names import words_alike
 from tests.drawn.questions import Question
 from tests.oracle import Edge, OracleGraph, Steering, bfs, intersect, steered_bfs, steered_intersect
 from tests.soak.verdict import Verdict
+from tests.survey_oracle import are_wrong, edge_counts
 
 Expand = Callable[[str], str]
 """Return the whole IRI of an ID."""
@@ -53,7 +54,7 @@ def judge(
         case SearchResult():
             return _of_search(question, truth, pages[0], expand)
         case EntitiesResult():
-            return _of_descriptions(question, truth, pages[0])
+            return _of_descriptions(question, truth, pages[0], expand)
         case BfsResult() | IntersectionResult():
             subgraphs = [page for page in pages if isinstance(page, BfsResult | IntersectionResult)]
             return _of_subgraph(question, truth.oracle, subgraphs, expand)
@@ -75,13 +76,24 @@ def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: E
     return Verdict.RIGHT, ""
 
 
-def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult) -> tuple[Verdict, str]:
+def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, expand: Expand) -> tuple[Verdict, str]:
     existing = set(question.ids) & truth.oracle.nodes
     failed = set(answer.failed or ())
     found = {node.iri for node in answer.result}
     differences = [
         *_between("result", found, existing - failed),
         *_between("not_found", len(answer.not_found), len(set(question.ids) - existing - failed)),
+    ]
+    differences += [
+        f"edges of {node.iri}: {node.edges}"
+        for node in answer.result
+        if are_wrong(
+            node.edges or {},
+            edge_counts(truth.oracle, node.iri),
+            total=node.edge_rows_total,
+            failed=node.edges_failed,
+            expand=expand,
+        )
     ]
     if differences:
         return Verdict.WRONG, "; ".join(differences)

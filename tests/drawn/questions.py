@@ -9,7 +9,7 @@ from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from tests.drawn.names import spelling
-from tests.oracle import SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
+from tests.oracle import RDF, SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
 
 Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"]
 
@@ -192,7 +192,8 @@ def _steered(question: Question, oracle: OracleGraph, dice: random.Random) -> Qu
     places = question.hops if question.tool == "bfs_query" else len(set(question.ids))
     listed = places > 1 and dice.random() < 0.5
     near_types = {one for node in question.ids for one in oracle.types.get(node, ())}
-    types = sorted((near_types or set(oracle.instances)) - SCHEMA_TERM_CLASSES)
+    # A schema lists no types of nodes that state evidence.
+    types = sorted((near_types or set(oracle.instances)) - SCHEMA_TERM_CLASSES - {f"{RDF}Statement"})
     only_type = dice.choice(types) if types and dice.random() < 0.2 and not is_wikidata(question.graph) else ""
     return replace(
         question,

@@ -80,13 +80,14 @@ def truth_of(graph: str, files: Sequence[Path], engine: str = "") -> Truth:
     return Truth(OracleGraph(triples, WIKIDATA_RULE if is_wikidata(graph) else DEFAULT_RULE), dict(names))
 
 
-def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "") -> list[Question]:
+def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "", steered: float = 0.5) -> list[Question]:
     """Draw the questions about a graph; the same for every engine but those about IRIs that it stores as others.
 
     `tests/test_rewritten_iris.py` asks for these.
     """
     names = sorted((node, name) for node, texts in truth.names.items() for name in texts)
-    questions = draw(graph, truth.oracle, names, random.Random(f"{seed} {graph}"), count)  # noqa: S311 - not a secret
+    dice = random.Random(f"{seed} {graph}")  # noqa: S311 - not a secret
+    questions = draw(graph, truth.oracle, names, dice, count, steered)
     rewritten = {str(iri) for iri in _REWRITTEN.get(engine, {})}
     return [question for question in questions if rewritten.isdisjoint(question.ids)]
 

@@ -202,7 +202,7 @@ async def test_an_empty_answer_says_what_to_try() -> None:
     assert answer.as_json() == {
         "result": [],
         "complete": True,
-        "next_steps": "No name is like this: try another spelling, a part of the name or a synonym.",
+        "next_steps": "No name is like this: try another spelling or a part of the name.",
     }
     of_type = await found("nonesuch", types=["Disease"])
     assert "leave node_types out" in (of_type.next_steps or "")

@@ -13,7 +13,7 @@ import pytest
 from gateway import expand, resources
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.server.tools import published
+from gateway.server.tools import published, stored_schemas
 from gateway.settings.load import load_profile
 from gateway.settings.profile import ShapeName
 from tests.engine.small import ROOM
@@ -43,6 +43,10 @@ SCHEMAS: Mapping[ShapeName, Mapping[str, Any]] = {
 }
 
 
+KEYS = {tool: answer["output"]["properties"].keys() for tool, answer in stored_schemas().items()}
+"""The keys of answers in the reference shape."""
+
+
 def as_set(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted(json.dumps(entry, sort_keys=True) for entry in entries)
 
@@ -59,6 +63,8 @@ async def answers_of(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) 
         answer = await gateway.call(tool, arguments, shape=shape)
         answers[shape] = json.loads(json.dumps(answer.as_json()))
         jsonschema.validate(answers[shape], SCHEMAS[shape][tool])
+    # All other keys are those of the reference shape, of which docs/tools.md has a row each.
+    assert answers["compact"].keys() <= KEYS[tool] | {"via", "evidence_columns", "prefixes"}
     return expand(answers["compact"]), answers["reference"]
 
 

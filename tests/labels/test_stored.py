@@ -21,7 +21,9 @@ from tests.wall_clock import fixed_wall_clock
 pytestmark = pytest.mark.anyio
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-GRAPH = "".join(f'<urn:n{n}> a <urn:T{n % 3}> ; <{LABEL}> "name {n}" ; <urn:p> <urn:n{n + 1}> .\n' for n in range(60))
+GRAPH = "".join(
+    f'<urn:n{n}> a <urn:T{n % 3}> ; <{LABEL}> "name {n}" ; <urn:p> <urn:n{(n + 1) % 60}> .\n' for n in range(60)
+)
 LARGE = Profile(orientation=OrientationSettings(glance_triples=20))
 """Under it, this graph is too large for the quick reading."""
 
@@ -60,6 +62,11 @@ async def asked(
         return await gateway.describe_schema(explain=True), await gateway.search_entities(query)
 
 
+def guessed(answer: SearchResult) -> list[str]:
+    """Return the entities whose names are similar, as only an index finds them."""
+    return [hit.id for hit in answer.guesses or ()]
+
+
 async def test_the_second_run_reads_neither_names_nor_schema_and_answers_the_same(graph: Path, store: Path) -> None:
     first_schema, first = await asked(graph, store, profile=LARGE)
     (index,), (schema,) = stored(store, "labels-*.sqlite"), stored(store, "schema.json")
@@ -68,7 +75,7 @@ async def test_the_second_run_reads_neither_names_nor_schema_and_answers_the_sam
     assert (index.stat().st_mtime_ns, schema.stat().st_mtime_ns) == stamps
     assert again.as_json() == first.as_json()
     assert again.complete
-    assert first.result[0].id == "urn:n7"
+    assert guessed(first) == ["urn:n7"]
     first_schema.explain = again_schema.explain = None
     assert again_schema.as_json() == first_schema.as_json()
     assert again_schema.comprehensive
@@ -99,7 +106,7 @@ async def test_a_graph_with_names_by_a_predicate_of_its_own_is_searched_alike_in
     write(graph, GRAPH.replace(LABEL, "http://example.org/title"))
     schema, first = await asked(graph, store)
     assert schema.names == ["http://example.org/title"]
-    assert first.result
+    assert guessed(first) == ["urn:n7"]
     async with open_gateway(graph, store=store) as gateway:
         gateway.start()
         await gateway.wait_until_ready()
@@ -170,7 +177,7 @@ async def test_an_index_that_cannot_be_stored_is_made_for_this_run(
         pass
     write(derived(store), "not a folder")
     _, found = await asked(graph, store)
-    assert found.result[0].id == "urn:n7"
+    assert guessed(found) == ["urn:n7"]
     assert found.complete
     assert "cannot be stored" in caplog.text
 
@@ -181,7 +188,7 @@ async def test_several_gateways_of_one_process_store_the_index_of_one_graph_at_o
     async with open_gateway(graph, store=store):
         pass
     answers = await asyncio.gather(*(asked(graph, store) for _ in range(4)))
-    assert all(found.complete and found.result[0].id == "urn:n7" for _, found in answers)
+    assert all(found.complete and guessed(found) == ["urn:n7"] for _, found in answers)
     assert caplog.text == ""
     assert len(stored(store, "labels-*")) == 1
 

@@ -198,3 +198,25 @@ def test_a_label_may_be_missing_only_where_that_is_reported(further: dict[str, A
     described = {"id": A, "iri": A, "entity_type": "x:T", "complete": True}
     clean = Entity.model_validate({**described, "labels": {"x:T": "a type"}})
     assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved
+
+
+@pytest.mark.parametrize(
+    ("further", "deserved"),
+    [
+        ({"edges": {"x:p": [2, "x:b"], "^x:p": [1]}}, Verdict.RIGHT),
+        ({"edges": {"x:p parent": [2, "x:c"], "^x:p parent": [1]}}, Verdict.RIGHT),
+        ({"edges": {"x:p": [2, "x:b"]}, "edge_rows_total": 2}, Verdict.RIGHT),
+        ({"edges": {"x:p": ["at least 1"]}, "edges_failed": "deadline", "complete": False}, Verdict.MARKED),
+        ({"edges_failed": "deadline", "complete": False}, Verdict.MARKED),
+        ({"edges": {}}, Verdict.WRONG),
+        ({}, Verdict.WRONG),
+        ({"edges": {"x:p": [2, "x:b"]}}, Verdict.WRONG),
+        ({"edges": {"x:p": [1, "x:b"], "^x:p": [1]}}, Verdict.WRONG),
+        ({"edges": {"x:p": ["at least 2"], "^x:p": ["at least 1"]}}, Verdict.WRONG),
+        ({"edges": {"x:p": ["at least 3"]}, "edges_failed": "deadline", "complete": False}, Verdict.UNTRUE),
+    ],
+)
+def test_what_could_be_followed_is_counted_or_reported_as_failed(further: dict[str, Any], deserved: Verdict) -> None:
+    described = {"id": A, "iri": A, "entity_type": "untyped", "complete": True}
+    clean = Entity.model_validate({**described, "edges": {"x:p": [2, "x:b", "x:c"], "^x:p": [1, "x:d"]}})
+    assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved

@@ -5,12 +5,24 @@ from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import TypeVar
 
-from gateway.engine.answers import Answer, BfsResult, EntitiesResult, Entity, Incomplete, IntersectionResult
+from gateway.engine.answers import (
+    Answer,
+    BfsResult,
+    EntitiesResult,
+    Entity,
+    FullNode,
+    Incomplete,
+    IntersectionResult,
+)
 from gateway.errors import GatewayError, InputError
 from tests.oracle import Intersection, Traversal
 from tests.soak.questions import Expected, Question
+from tests.survey_oracle import are_wrong, counts_shown
 
 T = TypeVar("T")
+
+_ABOUT_EDGES = frozenset({"edges", "edge_rows_total", "blank_node_edges", "edges_failed", "complete", "warnings"})
+"""What hangs on whether the edges of an entity could be counted."""
 
 
 class Verdict(StrEnum):
@@ -145,7 +157,38 @@ def _of_values(answer: Answer, clean: Answer) -> list[str]:
     """Compare the metadata of what both tell; what failed is told as that, and has none."""
     came, right = _records(answer), _records(clean)
     different = [key for key in came.keys() & right.keys() if came[key] != right[key]]
-    return [*([f"other values: {sorted(different)[:3]}"] if different else []), *_of_labels(answer, clean)]
+    return [
+        *([f"other values: {sorted(different)[:3]}"] if different else []),
+        *_of_labels(answer, clean),
+        *_of_surveys(answer, clean),
+    ]
+
+
+def _of_surveys(answer: Answer, clean: Answer) -> list[str]:
+    """Compare what could be followed; what could not be counted is told as that, and is then no more than there is."""
+    known = {entity.iri: entity for entity in _entities(clean) if not (entity.edges_failed or entity.edge_rows_total)}
+    wrong = [
+        entity.iri
+        for entity in _entities(answer)
+        if entity.iri in known
+        and are_wrong(
+            entity.edges or {},
+            counts_shown(known[entity.iri].edges or {})[0],
+            total=entity.edge_rows_total,
+            failed=entity.edges_failed,
+        )
+    ]
+    return [f"other edges: {sorted(wrong)[:3]}"] if wrong else []
+
+
+def _entities(answer: Answer) -> Sequence[Entity | FullNode]:
+    match answer:
+        case Entity():
+            return [answer]
+        case EntitiesResult():
+            return answer.result
+        case _:
+            return []
 
 
 def _of_labels(answer: Answer, clean: Answer) -> list[str]:
@@ -161,8 +204,10 @@ def _records(answer: Answer) -> dict[str, object]:
     match answer:
         case Entity():
             # Which of several types is shown hangs on whether the schema could be read in time.
-            apart = {"entity_type", "labels", "degraded"}
-            return {answer.iri: {key: value for key, value in answer.as_json().items() if key not in apart}}
+            apart = {"entity_type", "labels", "degraded", *_ABOUT_EDGES}
+            said = {key: value for key, value in answer.as_json().items() if key not in apart}
+            said["warnings"] = [text for text in answer.warnings or () if not text.startswith("edges_failed")]
+            return {answer.iri: said}
         case EntitiesResult():
             return {node.iri: node.metadata for node in answer.result}
         case BfsResult() | IntersectionResult():

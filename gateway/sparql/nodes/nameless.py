@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import chain
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
-from gateway.graph.values import NamelessNodes, Schema
+from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
-from gateway.sparql.results.columns import integer, iri, read
+from gateway.sparql.results.columns import binding, integer, iri, read
+from gateway.sparql.schema.counting import counts_in
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable
 
@@ -24,14 +25,15 @@ _TRIPLES = 200_000
 _TRIPLES_IN_PROCESS = 2_000_000
 """Triples of a graph up to which all nodes are counted, at an endpoint and in this process: a few seconds."""
 
-_PREDICATES = 20
-_EDGES = 10
+_PREDICATES = 2_000
+"""Predicates in one query, of a graph whose nodes are all counted."""
+
+_SAMPLED_PREDICATES = 20
+_SAMPLED_EDGES = 10
 """The most frequent predicates of a larger graph, and edges of each, whose ends are a sample of its nodes."""
 
 _ATTEMPTS = 2
 """Counts of one graph that may fail, before no more are tried."""
-
-_COUNT = integer("count")
 
 
 class NamelessCounter:
@@ -73,28 +75,42 @@ class NamelessCounter:
 
     async def _count(self, schema: Schema, call: Call) -> NamelessNodes | None:
         most = _TRIPLES if self._client.is_remote else _TRIPLES_IN_PROCESS
-        triples = schema.basis.triples if schema.exact else None
-        if triples is None and not self._client.is_remote:
-            triples = await self._number("check/triples", {"most": most + 1}, call)
-        if triples is None or triples > most:
+        triples, predicates = schema.basis.triples, [term.iri for term in schema.predicates]
+        if not schema.exact and not self._client.is_remote:
+            rows = (await self._client.rows("schema/totals", call, {"scan": most + 1})).whole()
+            totals = counts_in(rows, "p")
+            triples, predicates = sum(totals.values()), [one for one in totals if self._is_edge(one)]
+        elif not schema.exact:
+            triples = None
+        if triples is None or triples > most or len(predicates) > _PREDICATES:
             return await self._sampled(schema, call)
-        rule = await self._rule.refreshed(call)
-        given: dict[str, Parameter] = {**rule, "scan": most}
-        every = await self._number("schema/nameless", {**given, "names": ()}, call)
-        nameless = await self._number("schema/nameless", {**given, "names": self._name_predicates.all}, call)
-        return NamelessNodes(nameless, every, exact=True)
+        return await self._counted_among(predicates, most, call) if predicates else NamelessNodes(0, 0, exact=True)
 
-    async def _number(self, template: str, given: Mapping[str, Parameter], call: Call) -> int:
-        rows = (await self._client.rows(template, call, given)).whole()
-        # Nothing to count is one row on some engines, and none on others.
-        return next(iter(_COUNT(rows)), 0)
+    def _is_edge(self, predicate: Iri) -> bool:
+        return predicate not in self._rule.excepted and self._rule.allows(predicate) and is_sendable(predicate)
+
+    async def _counted_among(self, predicates: Sequence[Iri], most: int, call: Call) -> NamelessNodes:
+        """Count all ends of the edges with some predicates."""
+        await self._rule.refresh(call)
+        given: dict[str, Parameter] = {
+            "predicates": predicates,
+            "names": self._name_predicates.all,
+            "most": most,
+            "excepted": self._rule.excepted,
+            **self._rule.evidence,
+            **self._rule.ends,
+        }
+        rows = (await self._client.rows("schema/nameless", call, given)).whole()
+        # Nothing to count is an empty group on some engines, and no row on others.
+        counts = dict(read(binding(rows, "named"), integer("named"), integer("count")))
+        return NamelessNodes(counts.get(0, 0), sum(counts.values()), exact=True)
 
     async def _sampled(self, schema: Schema, call: Call) -> NamelessNodes | None:
         """Look at the ends of some edges of the predicates that the schema lists first; None if it lists none."""
-        predicates = [term.iri for term in schema.predicates[:_PREDICATES]]
+        predicates = [term.iri for term in schema.predicates[:_SAMPLED_PREDICATES]]
         if not predicates:
             return None
-        given: dict[str, Parameter] = {"predicates": predicates, "edges": _EDGES, **self._rule.ends}
+        given: dict[str, Parameter] = {"predicates": predicates, "edges": _SAMPLED_EDGES, **self._rule.ends}
         # Any of them will do.
         rows, _ = (await self._client.rows("schema/ends", call, given)).part()
         ends = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))

@@ -1,15 +1,18 @@
 """The order of hits: how a name fits, then mentions or edges, then the shorter name, then the ID."""
 
+import unicodedata
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import SearchResult
-from gateway.engine.tools.search_ranking import RankedHit, ordered_by_weight, ranked
+from gateway.engine.tools.search_ranking import RankedHit, near_guesses, ordered_by_weight, ranked
 from gateway.errors import GaveUp
 from gateway.graph.values import Hit
 from gateway.terms.words import words_of
 from tests.engine.small import Watched, engine, over
+from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -115,3 +118,23 @@ def test_weights_order_those_that_fit_equally_well_and_nothing_else(
         one for group in groups.values() for one in sorted(group, key=lambda one: -weights.get(one.hit.iri, 0.0))
     ]
     assert ordered_by_weight(best, "ada", weights) == expected
+
+
+_names = st.text("abé _-B", min_size=1, max_size=9).filter(str.strip)
+
+
+@settings(derandomize=True, deadline=None, max_examples=examples(200))
+@given(names=st.lists(_names, max_size=6), query=st.text("abe AB", min_size=1, max_size=7))
+@example(names=["ab ab", "ba b", "a"], query="a b")
+def test_a_name_fits_if_it_has_every_word_and_no_other_is_more_than_a_guess(names: list[str], query: str) -> None:
+    words = words_of(query)
+    hits = [Hit(f"urn:{number}", name, is_synonym=False) for number, name in enumerate(names)]
+    best = ranked(hits, query, words)
+    folded = {name: unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower() for name in names}
+    fitting = {hit.iri for hit in hits if words and all(word in folded[hit.text] for word in words)}
+    assert {one.hit.iri for one in best if not one.is_guess} >= fitting
+    near = near_guesses(best, words)
+    assert all(one.is_guess for one in near)
+    assert [one for one in best if one in near] == near
+    for one in near:
+        assert one.match == "similar" or any(word in folded[one.hit.text] for word in words)
