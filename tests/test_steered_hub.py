@@ -139,3 +139,34 @@ async def test_as_many_predicates_as_a_caller_may_name_are_taken_by_every_engine
         assert {edge for answer in among.values() for edge in answer.edges} == {OUT, IN, LOOP}
     finally:
         await store.close()
+
+
+ABOUT_EDGES = ("edges", "degrees", "lateral/degrees", "lateral/edges")
+"""How the names of templates begin that read or count edges."""
+
+
+@pytest.mark.parametrize("rule", [{}, {"max_degree": 10}, {"max_degree": 10, "max_edges_per_node": 5}], ids=str)
+async def test_a_steered_hop_over_a_hub_costs_two_requests_and_ten_rows_under_a_hub_rule_too(
+    hub: Column, rule: dict[str, int]
+) -> None:
+    async with hub.open("hub") as gateway:
+        only = [f"<{WANTED}>"]
+        await gateway.bfs_query([f"<{SMALL[1]}>"], 1, only_predicates=only, topology_only=True, **rule)  # type: ignore[arg-type]
+        answer = await gateway.bfs_query(
+            [f"<{HUB}>"],
+            1,
+            only_predicates=only,
+            topology_only=True,
+            explain=True,
+            **rule,  # type: ignore[arg-type]
+        )
+        beyond = await gateway.bfs_query([f"<{SMALL[0]}>"], 2, only_predicates=only, topology_only=True, **rule)  # type: ignore[arg-type]
+    assert answer.complete, answer.incomplete
+    assert answer.edge_count == 3
+    assert answer.explain is not None
+    sent = [query for query in answer.explain.sent if query.template.startswith(ABOUT_EDGES)]
+    assert 1 <= len(sent) <= REQUESTS
+    assert sum(query.rows for query in sent) <= ROWS
+    # The rule counts the edges that are followed, so the hub is none.
+    assert beyond.complete, beyond.incomplete
+    assert beyond.edge_count == 3
