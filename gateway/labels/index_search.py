@@ -17,13 +17,13 @@ from gateway.labels.word_forms import (
     deletion_keys,
     deletions,
     index_words,
-    inflections,
     is_one_edit_apart,
     joined_key,
     sorted_key,
     stands_alone,
 )
 from gateway.terms.folding import fold_marks
+from gateway.terms.words import inflections
 
 _MOST_WORDS = 24
 """Words of a query that are looked up; of a longer query, the first."""

@@ -1,4 +1,4 @@
-"""How the index compares names: words without case and accents, their singulars and plurals, and typos."""
+"""How the index compares names: words without case and accents, and typos."""
 
 from __future__ import annotations
 
@@ -57,18 +57,6 @@ def joined_key(words: Sequence[str]) -> str:
 def sorted_key(words: Sequence[str]) -> str:
     """Return a key that is equal for names that differ in the order of their words only."""
     return " ".join(sorted(words))[:_LONGEST_KEY]
-
-
-def inflections(word: str) -> list[str]:
-    """Return the possible English singulars of a word, and its possible plurals."""
-    found = []
-    for ending, instead in (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""), ("men", "man")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            found.append(word[: -len(ending)] + instead)
-    found += [f"{word}s", f"{word}es"]
-    if word.endswith("y"):
-        found.append(f"{word[:-1]}ies")
-    return found
 
 
 def deletions(word: str) -> Iterator[str]:

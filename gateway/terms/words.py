@@ -51,3 +51,15 @@ def cut(text: str, longest: int) -> str:
 def _in_word(character: str) -> bool:
     """Return whether a character is a letter, a digit or a mark, such as a vowel sign."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+def inflections(word: str) -> list[str]:
+    """Return the possible English singulars of a word, and its possible plurals."""
+    found = []
+    for ending, instead in (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""), ("men", "man")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            found.append(word[: -len(ending)] + instead)
+    found += [f"{word}s", f"{word}es"]
+    if word.endswith("y"):
+        found.append(f"{word[:-1]}ies")
+    return found

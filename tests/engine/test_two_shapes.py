@@ -17,6 +17,7 @@ from gateway.server.tools import published, stored_schemas
 from gateway.settings.load import load_profile
 from gateway.settings.profile import ShapeName
 from tests.engine.small import ROOM
+from tests.examples import examples
 from tests.random_graphs import write_corpus
 
 pytestmark = pytest.mark.anyio
@@ -100,7 +101,7 @@ async def test_both_shapes_of_drawn_answers_hold_the_same_facts(name: str, profi
         for key in ("entity_types", "predicates", "counts", "labels", "prefixes"):
             assert schema.get(key) == whole.get(key)
         nodes = sorted(await nodes_of(gateway))
-        for _ in range(QUESTIONS):
+        for _ in range(examples(QUESTIONS)):
             tool, arguments = question(dice, nodes, whole["entity_types"])
             tools[tool] += 1
             expanded, reference = await answers_of(gateway, tool, arguments)

@@ -8,11 +8,11 @@ from gateway.labels.word_forms import (
     deletion_keys,
     deletions,
     index_words,
-    inflections,
     is_one_edit_apart,
     joined_key,
     sorted_key,
 )
+from gateway.terms.words import inflections
 from tests.examples import examples
 
 FEW_LETTERS = st.text("abc", max_size=6)

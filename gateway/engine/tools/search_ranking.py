@@ -18,7 +18,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Hit, Iri
 from gateway.terms.folding import fold, fold_accents
 from gateway.terms.patterns import words_in
-from gateway.terms.words import words_of
+from gateway.terms.words import inflections, words_of
 
 _ORDER: Mapping[Match, int] = {"label": 0, "alias": 1, "prefix": 2, "all words": 3, "some words": 4, "similar": 5}
 
@@ -52,7 +52,8 @@ class RankedHit:
     Attributes:
         hit: Its name that fits best.
         match: How that fits.
-        missing: The number of words of the query that the name lacks, and their length: a long word means more.
+        missing: The number of words of the query that the name lacks or has in the singular or plural only, and their
+            length: a long word means more.
     """
 
     hit: Hit
@@ -61,7 +62,7 @@ class RankedHit:
 
     @property
     def is_guess(self) -> bool:
-        """Whether the name lacks words of the query."""
+        """Whether the name lacks words of the query, in whatever form."""
         return self.match in _GUESSES
 
     @property
@@ -149,15 +150,17 @@ def _ranked(hit: Hit, wanted: str, words: Mapping[str, str]) -> RankedHit:
         # Searches also find a word whose vowel signs the name does not write.
         found = words_in(hit.text, [words[word] for word in missing])
         missing = [word for word in missing if words[word] not in found]
+    own = {fold_accents(word) for word in words_of(hit.text)} if missing else set[str]()
+    absent = [word for word in missing if own.isdisjoint(inflections(word))]
     match: Match
     if text == wanted:
         match = "alias" if hit.is_synonym else "label"
     elif wanted and text.startswith(wanted):
         match = "prefix"
-    elif not missing:
+    elif not absent:
         match = "all words"
     else:
-        match = "some words" if len(missing) < len(words) else "similar"
+        match = "some words" if len(absent) < len(words) else "similar"
     return RankedHit(hit, match, (len(missing), sum(map(len, missing))))
 
 

@@ -44,6 +44,20 @@ async def test_a_hit_says_how_it_matched() -> None:
     assert (some.result, [hit.match for hit in some.guesses or ()]) == ([], ["some words"] * 3)
 
 
+def test_a_name_with_a_word_in_the_singular_or_plural_fits_after_those_that_have_the_very_word() -> None:
+    names = ["enzyme", "enzymes of the liver", "the city", "livers and cities", "enzima"]
+    hits = [Hit(f"urn:{name}", name, is_synonym=False) for name in names]
+    best = ranked(hits, "the enzymes", words_of("the enzymes"))
+    assert [(one.hit.text, one.match) for one in best][:1] == [("enzymes of the liver", "all words")]
+    best = ranked(hits, "enzymes", ["enzymes"])
+    assert [(one.hit.text, one.match) for one in best[:3]] == [
+        ("enzymes of the liver", "prefix"),
+        ("enzyme", "all words"),
+        ("enzima", "similar"),
+    ]
+    assert not best[1].is_guess
+
+
 def test_a_name_without_any_of_the_words_is_similar() -> None:
     hits = [Hit("urn:a", "desmopressin", is_synonym=False), Hit("urn:b", "desmopresin acetate", is_synonym=False)]
     assert [one.match for one in ranked(hits, "desmopresin", words_of("desmopresin"))] == ["prefix", "similar"]
