@@ -285,7 +285,9 @@ def names_no_predicate_unless_some_are_selected(name: str) -> None:
     assert some.count("VALUES ?p { <http://e.org/p> <http://e.org/q> }") == len(slots)
     # Without it Oxigraph looks up no pair of a node and a predicate, but reads all that either has.
     ordered = r"LATERAL \{\n *\?\w \?p \?\w \.\n *\}" if name.startswith("lateral/") else r"BIND\(\?p AS \?asked\)"
-    assert len(re.findall(rf"^ *VALUES \?p .*\n *{ordered}$", some, re.MULTILINE)) == len(slots)
+    # Virtuoso does not come to an end with it where it counts, and there it is not needed.
+    in_order = 0 if name == "degrees" else len(slots)
+    assert len(re.findall(rf"^ *VALUES \?p .*\n *{ordered}$", some, re.MULTILINE)) == in_order
     added = {line.strip() for line in some.splitlines()} - {line.strip() for line in every.splitlines()}
     assert {line for line in added if "?p" not in line} <= {"FILTER(!isBlank(?s))"}
 

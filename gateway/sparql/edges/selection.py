@@ -3,7 +3,8 @@
 Nodes and predicates stand in two VALUES, so that a query is as long as both together and not as all pairs of them.
 After them each template has ``BIND(?p AS ?asked)``: Oxigraph orders what it joins by size, and would read all edges of
 a hub, or all triples of a predicate, in place of each pair. Over a BIND it moves nothing (docs/notes/endpoints.md,
-"VALUES"). Inside LATERAL, where the node is known, another LATERAL does that.
+"VALUES"). Inside LATERAL, where the node is known, another LATERAL does that; `degrees`, for engines without LATERAL,
+has neither.
 """
 
 from __future__ import annotations

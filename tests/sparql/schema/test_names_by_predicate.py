@@ -75,4 +75,4 @@ async def test_a_name_predicate_of_the_graphs_own_is_found_behind_predicates_wit
 ) -> None:
     async with _opened(virtuoso["own"], sampled=sampled) as gateway:
         schema = await gateway.describe_schema()
-    assert schema.names == [f"{X}fullName"]
+    assert [*map(gateway.prefixes.expand, schema.names or ())] == [f"{X}fullName"]
