@@ -140,4 +140,4 @@ async def test_the_index_of_an_endpoint_has_all_names_of_a_real_graph(engine: Co
         assert typed == sum(map(len, types.values()))
     async with open_gateway(endpoint=engine.url("wd50k"), profile=profile, store=tmp_path) as gateway:
         answer = await gateway.search_entities("dougals adams")
-    assert [hit.name for hit in answer.result][:1] == ["Douglas Adams"]
+    assert [hit.name for hit in answer.guesses or ()][:1] == ["Douglas Adams"]
