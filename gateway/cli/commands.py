@@ -173,7 +173,7 @@ def search(
     return _call(options, SearchEntities.tool, {"query": query, **arguments})
 
 
-@_command("bfs drug:warfarin --hops 2", "bfs drug:warfarin --exclude-node-type Paper")
+@_command("bfs drug:warfarin --hops 2", "bfs drug:warfarin --only-predicate INTERACTS_WITH")
 def bfs(
     seeds: _Seeds,
     *,
@@ -183,7 +183,7 @@ def bfs(
 ) -> Request:
     """Show the neighbourhood of entities, as a tree by distance.
 
-    SEED is an ID, as `search` prints it. Edges are followed in both directions.
+    SEED is an ID, as `search` prints it. Edges are followed in both directions, unless --direction says otherwise.
     """
     return _call(options, BfsQuery.tool, {"seeds": seeds, "max_hops": hops, **arguments})
 

@@ -85,8 +85,7 @@ async def _steps(session: Session) -> None:
     genes = [node.id for node in around.nodes if node.entity_type in {"m:Gene", "m:Protein"}]
     title = "4. Expand: what are the genes and proteins among them?"
     await session.call(EntitiesResult, title, "describe_entities", ids=genes)
-    title = "5. Ask again: the drugs it interacts with, with evidence; other nodes as stubs"
-    filters = {"node_types": ["Drug"], "predicates": ["INTERACTS_WITH"]}
-    await session.call(BfsResult, title, "bfs_query", seeds=[seed], max_hops=1, **filters)
+    title = "5. Steer: which drugs does it interact with? Nothing else is followed"
+    await session.call(BfsResult, title, "bfs_query", seeds=[seed], max_hops=1, only_predicates=["INTERACTS_WITH"])
     title = "6. Intersect: what do warfarin and aspirin have in common?"
     await session.call(IntersectionResult, title, "intersect_subgraphs", seeds=[seed, "drug:aspirin"], k=1)
