@@ -103,3 +103,14 @@ async def test_an_endpoint_that_is_not_trusted_never_gives_a_complete_answer() -
         assert gap.cause == "server_truncated"
         assert "cut answers without a sign" in gap.detail
         assert "x:a" in gap.ids
+
+
+@pytest.mark.parametrize(
+    ("cap", "shown", "complete"), [(9, 9, False), (10, 10, False), (11, 11, False), (15, 15, True)]
+)
+async def test_a_cap_above_the_rows_of_one_query_is_put_on_pages(cap: int, shown: int, complete: bool) -> None:
+    graph = " ".join(f"x:a x:p x:b{number} ." for number in range(15))
+    async with over(Watched(engine(graph), Queries()), rows_at_most(10)) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, max_edges_per_node=cap, topology_only=True)
+    assert (answer.edge_count, answer.complete) == (shown, complete)
+    assert [gap.cause for gap in answer.incomplete or ()] == ([] if complete else ["edges_capped"])
