@@ -26,7 +26,11 @@ from tests.survey_oracle import edge_counts, in_order, neighbours
 NODES = [node for graph in corpus() for node in graph.nodes]
 
 
-@dataclass(frozen=True)
+AT_A_SERVER = 40
+"""Examples that an engine behind HTTP is asked; each takes Blazegraph more than half a second."""
+
+
+@dataclass
 class Session:
     """A store of the random graphs, on an event loop that lasts for all examples of a test."""
 
@@ -35,6 +39,12 @@ class Session:
     profile: Profile
     column: Column
     oracle: OracleGraph
+    asked: int = 0
+
+    def is_enough(self) -> bool:
+        """Return whether an engine behind HTTP has answered enough: drawn nodes differ, the forms of queries repeat."""
+        self.asked += 1
+        return self.column.name != "in-process" and self.asked > AT_A_SERVER
 
     def survey(self, nodes: Sequence[str], edges_read: int) -> list[tuple[str, EdgeSurvey]]:
         """Survey nodes, reading so many edges of each at most."""
@@ -65,6 +75,8 @@ def session(engine: Column) -> Iterator[Session]:
     edges_read=st.integers(1, 12),
 )
 def test_a_survey_equals_the_oracles(session: Session, nodes: list[str], edges_read: int) -> None:
+    if session.is_enough():
+        return
     surveys = session.survey(nodes, edges_read)
     few = len(surveys) > WITH_EXAMPLES
     for node, survey in surveys:
