@@ -198,6 +198,15 @@ async def test_the_edges_of_a_large_seed_are_asked_for_from_the_other_side() -> 
     assert sum(rows) < 100
 
 
+async def test_a_large_seed_that_is_in_the_answer_shows_its_self_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intersection, "_LARGE", 2)
+    graph = "x:hub x:p x:hub , x:a , x:b , x:c . x:small x:p x:hub ."
+    async with over(graph) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:hub", "x:small"], 1, only_predicates=["p"])
+    assert answer.complete
+    assert {(edge.subject, edge.object) for edge in answer.edges} == {("x:hub", "x:hub"), ("x:small", "x:hub")}
+
+
 def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
     embedded: Column, monkeypatch: pytest.MonkeyPatch
 ) -> None:

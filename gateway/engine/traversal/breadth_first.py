@@ -28,6 +28,7 @@ class Exploration:
         unsure: Seeds of which neither the edges nor the existence could be read, each with the fault.
         alone: Seeds that exist and have no edges that are followed.
         partial: How many nodes were reached and are not shown, because no walk through all steps leads over them.
+        unexpanded: Nodes of which `known` has only edges that were read from their other ends.
         by_source: For each source, what the search found that has it among its sources; empty where it is this.
     """
 
@@ -39,6 +40,7 @@ class Exploration:
     unsure: dict[Iri, Fault] = field(default_factory=dict)
     alone: list[Iri] = field(default_factory=list)
     partial: int = 0
+    unexpanded: set[Iri] = field(default_factory=set)
     by_source: list[Exploration] = field(default_factory=list)
 
     @property
@@ -222,6 +224,7 @@ def combined(sources: Sequence[tuple[Exploration, Mapping[Iri, int]]]) -> Explor
             whole.known[node] = joined(whole.known[node], one) if node in whole.known else one
         whole.unsure |= part.unsure
         whole.missing += part.missing
+        whole.unexpanded |= part.unexpanded
     whole.by_source = [part for part, _ in sources]
     return whole
 

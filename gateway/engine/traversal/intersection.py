@@ -87,4 +87,5 @@ class IntersectionSearch:
         }
         part.distances[0].update(dict.fromkeys(edges.values(), 1))
         part.known[seed] = Neighbourhood(tuple(edges))
+        part.unexpanded.add(seed)
         return part

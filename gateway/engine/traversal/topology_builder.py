@@ -221,7 +221,8 @@ class TopologyBuilder:
         self, common: frozenset[Iri], found: Exploration, steering: Steering, call: Call
     ) -> set[Edge]:
         """Return the edges between two nodes of an intersection, as far as the search has not read them."""
-        unread = [node for node in common if node not in found.known or not steering.is_symmetric]
+        read = found.known.keys() - found.unexpanded if steering.is_symmetric else set[Iri]()
+        unread = [node for node in common if node not in read]
         if not unread:
             return set()
         answers = await self._store.edges_among(unread, common, call, predicates=steering.predicates)
