@@ -166,17 +166,23 @@ def paths_to_seeds(nodes: Iterable[Iri], found: Exploration, deadline: Deadline)
         DeadlinePassed: The time was not enough.
     """
     wanted = list(nodes)
+    distinct = {id(part): part for part in found.parts}
+    neighbours = {key: part.neighbours for key, part in distinct.items()}
     to_each = [
-        _paths_to_seed(wanted, distance, part, deadline)
+        _paths_to_seed(wanted, distance, part, neighbours[id(part)], deadline)
         for distance, part in zip(found.distances, found.parts, strict=True)
     ]
     return {node: tuple(paths[node] for paths in to_each) for node in wanted}
 
 
 def _paths_to_seed(
-    nodes: Sequence[Iri], distance: Mapping[Iri, int], found: Exploration, deadline: Deadline
+    nodes: Sequence[Iri],
+    distance: Mapping[Iri, int],
+    found: Exploration,
+    neighbours: Mapping[Iri, Collection[Iri]],
+    deadline: Deadline,
 ) -> dict[Iri, Path]:
-    nearer = _nearer(distance, found.neighbours, deadline)
+    nearer = _nearer(distance, neighbours, deadline)
     walks = {node: _walk(node, nearer) for node in deadline.checking(nodes)}
     pairs = {pair for walk in walks.values() for pair in pairwise(walk)}
     edges = _edges_between(pairs, found, deadline)

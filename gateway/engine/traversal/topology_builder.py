@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Self, TypeVar
 
 from gateway.engine import messages
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
@@ -50,6 +50,8 @@ _EXPLAINED_BY_READING = 100
 
 _SHOWN = 5
 """Missing seeds that an error names."""
+
+Result = TypeVar("Result")
 
 _NOTHING: Mapping[Iri, tuple[EdgeSelection, Degree]] = {}
 
@@ -148,7 +150,7 @@ class TopologyBuilder:
         nodes = list(ordered[0])
         if via or (via is None and found.known):
             explained = nodes if via else nodes[:_EXPLAINED]
-            paths = paths_to_seeds(explained, found, call.call_deadline)
+            paths = await _in_thread(call, lambda end: paths_to_seeds(explained, found, end))
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
@@ -245,15 +247,8 @@ class TopologyBuilder:
         call: Call,
         among: Collection[Edge] | None = None,
     ) -> _Ordered:
-        """Return nodes and edges in order; in a thread, because answers arrive meanwhile (100 ms for 20,000 edges)."""
-        # The clock of the deadline may be that of the event loop, which no other thread may look at.
-        passed = threading.Event()
-        timer = asyncio.get_running_loop().call_later(call.call_deadline.seconds_left, passed.set)
-        deadline = Deadline(1.0, lambda: float(passed.is_set()))
-        try:
-            return await asyncio.to_thread(in_order, seeds, distance, found, self._prefixes, deadline, among)
-        finally:
-            timer.cancel()
+        """Return nodes and edges in order."""
+        return await _in_thread(call, lambda end: in_order(seeds, distance, found, self._prefixes, end, among))
 
     def _topology(
         self,
@@ -282,6 +277,18 @@ class TopologyBuilder:
             partial=found.partial,
             other_way=other_way,
         )
+
+
+async def _in_thread(call: Call, work: Callable[[Deadline], Result]) -> Result:
+    """Return what work returns; in a thread, because answers arrive meanwhile (100 ms for 20,000 edges)."""
+    # The clock of the deadline may be that of the event loop, which no other thread may look at.
+    passed = threading.Event()
+    timer = asyncio.get_running_loop().call_later(call.call_deadline.seconds_left, passed.set)
+    deadline = Deadline(1.0, lambda: float(passed.is_set()))
+    try:
+        return await asyncio.to_thread(work, deadline)
+    finally:
+        timer.cancel()
 
 
 class FactsPrefetch:
