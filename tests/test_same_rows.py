@@ -26,7 +26,7 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import predicate_parameters, selection_parameters
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Term, TripleTerm, literal
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, TripleTerm, literal
 from gateway.sparql.search.text_index import INDEXES
 from gateway.sparql.template import Parameter, Template
 from gateway.terms.iri import is_plain_iri
@@ -35,6 +35,7 @@ from gateway.terms.patterns import patterns
 from gateway.transport.base import Transport
 from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import existing_nodes, read
+from tests.tables import rows_of
 from tests.test_same_values import AWKWARD, DIFFERENT
 
 pytestmark = pytest.mark.anyio
@@ -503,7 +504,7 @@ def _difference(expected: object, given: object) -> str:
 
 
 async def _rows(transport: Transport, query: str, variables: Sequence[str]) -> Counter[tuple[object, ...]]:
-    rows = decode(await transport.select(query, Deadline.after(100)), variables)
+    rows = rows_of(decode(await transport.select(query, Deadline.after(100)), variables), variables)
     return Counter(tuple(sorted((key, _value(term)) for key, term in row.items())) for row in rows)
 
 

@@ -18,6 +18,7 @@ from gateway.settings.load import load_profile
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import selection_parameters
+from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.base import Transport
@@ -92,7 +93,7 @@ def _contenders(store: SparqlStore, transport: Transport, rule: EdgeRule, nodes:
 
     async def each() -> Size:
         rows = decode(await transport.select(query, Deadline.after(60)), by_one.variables)
-        return _size([int(row["degree"].value) for row in rows])
+        return _size([*columns.integer("degree")(rows)])
 
     return {_TOGETHER: together, _EACH: each}
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql import template
 from gateway.sparql.results.columns import UnexpectedRows, integer
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import Row
+from gateway.sparql.results.table import Table
 from gateway.sparql.template import Parameter
 from gateway.transport.base import ProbeResponse, Remote, Transport
 
@@ -55,7 +53,7 @@ class Prober:
         async with self._flow.turn(deadline):
             return await remote.look(accept, deadline)
 
-    async def rows(self, name: str, rows: int, /, **parameters: Parameter) -> Sequence[Row]:
+    async def rows(self, name: str, rows: int, /, **parameters: Parameter) -> Table:
         """Return the rows of one query: at most `rows`.
 
         Raises:
@@ -68,7 +66,7 @@ class Prober:
         return decode(body, text.variables, rows)
 
 
-def number_of(rows: Sequence[Row], variable: str) -> int:
+def number_of(rows: Table, variable: str) -> int:
     """Return the number in the only row.
 
     Raises:

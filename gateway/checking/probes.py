@@ -18,8 +18,8 @@ from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines.probes import BOUND_ROWS
 from gateway.sparql.engines.traits import TRAITS
-from gateway.sparql.results.columns import edge, iri, literal, read, term
-from gateway.sparql.results.rows import TripleTerm
+from gateway.sparql.results.columns import binding, edge, iri, literal, read, term
+from gateway.sparql.results.terms import TripleTerm
 from gateway.terms.iri import is_iri
 from gateway.terms.literals import Literal
 
@@ -135,7 +135,7 @@ async def rdf_1_2(prober: Prober) -> Claim:
         rows = await prober.rows("check/rdf_1_2", 2)
     except QueryRefused:
         return Claim(False, "a query with a triple term is refused")
-    if len(rows) == 1 and isinstance(rows[0].get("term"), TripleTerm):
+    if len(rows) == 1 and isinstance(rows.terms("term")[0], TripleTerm):
         return Claim(True, "a triple term came back as one")
     return Claim(False, "a query with a triple term is accepted, but does not return it")
 
@@ -198,8 +198,9 @@ async def triples(prober: Prober, *, several: bool) -> Claim:
 async def version_of_jena(prober: Prober) -> Claim:
     """Return the version of Jena."""
     rows = await prober.rows("check/version_of_jena", 1)
-    if len(rows) == 1 and "version" in rows[0]:
-        return Claim(rows[0]["version"].value, "Jena's own function for it")
+    versions = [version.value for version in rows.terms("version") if version is not None]
+    if len(versions) == 1:
+        return Claim(versions[0], "Jena's own function for it")
     return not_determined("the server does not publish it")
 
 
@@ -236,7 +237,7 @@ async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[I
             rows = await prober.rows(index.template, _HITS, predicate=predicate, word=index.quoted(word))
         except QueryRefused:
             return Claim(False, f"{index.name} is refused")
-        if any("n" in row for row in rows):
+        if len(binding(rows, "n")):
             return Claim(index.name, f"{index.name} found a node by the word {word}")
         if rows:
             return Claim(False, f"{index.name} binds nothing: there is no index")

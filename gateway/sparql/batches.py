@@ -16,14 +16,15 @@ from gateway.graph.call import Call
 from gateway.graph.values import Mark, Marked
 from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.results.rows import Overflow, Row
+from gateway.sparql.results.rows import Overflow
+from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri, is_plain_iri
 
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
 
-BatchReader = Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]]
+BatchReader = Callable[[Sequence[Key], Table, Mark], dict[Key, Answer]]
 """Turns the rows of a batch into one answer for each key, under a mark; a KeyError says that a row is about another."""
 
 Splitter = Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]]
@@ -168,7 +169,7 @@ class _Run(Generic[Key, Answer]):
             return await self._without_the_refused(batch, fault, failures)
         return self._failed(batch, fault)
 
-    async def _after_cut(self, batch: Sequence[Key], rows: Sequence[Row], failures: list[Fault]) -> dict[Key, Answer]:
+    async def _after_cut(self, batch: Sequence[Key], rows: Table, failures: list[Fault]) -> dict[Key, Answer]:
         """Ask about fewer at once where not all rows came; one key has those that came, under a mark that says so."""
         if len(batch) > 1:
             self.size.failed(len(batch))
@@ -211,14 +212,14 @@ class _Run(Generic[Key, Answer]):
             answers |= await self._one(part, failures)
         return answers
 
-    def _read(self, batch: Sequence[Key], rows: Sequence[Row], mark: Mark) -> dict[Key, Answer]:
+    def _read(self, batch: Sequence[Key], rows: Table, mark: Mark) -> dict[Key, Answer]:
         try:
             return self.query.read(batch, rows, mark)
         except KeyError as error:
             raise UnexpectedRows from error
 
     def _failed(self, keys: Sequence[Key], fault: Fault) -> dict[Key, Answer]:
-        return self.query.read(keys, (), Mark(fault))
+        return self.query.read(keys, EMPTY, Mark(fault))
 
 
 def _is_legal(key: str | tuple[str, ...]) -> bool:

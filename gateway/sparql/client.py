@@ -18,7 +18,8 @@ from gateway.sparql import template
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import Row, Rows
+from gateway.sparql.results.rows import Rows
+from gateway.sparql.results.table import Table
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
@@ -135,7 +136,7 @@ class SparqlClient:
         if len(rows) <= limit:
             return Rows(rows)
         call.tally.overflows += 1
-        return Rows(rows[:limit], is_cut=True)
+        return Rows(rows.first(limit), is_cut=True)
 
     def _learn_row_cap(self, cut: AnswerCut) -> bool:
         """Ask for fewer rows than the cap that the endpoint has named; return whether that is news."""
@@ -162,7 +163,7 @@ class SparqlClient:
 
     async def _answer(
         self, transport: Transport, query: str, text: template.Template, at_most: int, call: Call, timer: QueryTimer
-    ) -> Sequence[Row]:
+    ) -> Table:
         """Send a query once and decode its answer."""
         with timer.sending():
             try:

@@ -25,7 +25,10 @@ from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import BatchedQuery, Key
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results import columns
-from gateway.sparql.results.rows import IriTerm, LiteralTerm, Overflow, Row, Rows
+from gateway.sparql.results.rows import Overflow, Rows
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import IriTerm, LiteralTerm
+from tests.tables import Row, table
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +45,7 @@ def row(key: str, number: int) -> Row:
     return {"n": IriTerm(key), "v": LiteralTerm(str(number))}
 
 
-def read(batch: Sequence[str], rows: Sequence[Row], mark: Mark) -> dict[str, Answer]:
+def read(batch: Sequence[str], rows: Table, mark: Mark) -> dict[str, Answer]:
     """Sort rows by key; like every reader, it fails on a row that belongs to no key of the batch."""
     found: dict[str, list[str]] = {key: [] for key in batch}
     for key, value in columns.read(rows, columns.iri("n"), columns.literal("v")):
@@ -67,8 +70,8 @@ class Endpoint:
             raise QueryRefused("The engine refused a query.")
         found = [row(key, number) for key in batch for number in range(self.rows.get(key, 1))]
         if len(found) > self.limit:
-            return Rows(found[: self.limit], is_cut=True)
-        return Rows(found)
+            return Rows(table(*found[: self.limit]), is_cut=True)
+        return Rows(table(*found))
 
     def failing(self, *faults: Fault | None) -> Callable[[Sequence[str]], Awaitable[Rows]]:
         """Return a way to ask that meets these faults in this order, and none after them."""
@@ -116,7 +119,7 @@ class Client:
 def batched(
     ask: Callable[[Sequence[Key]], Awaitable[Rows]],
     size: BatchSize,
-    read: Callable[[Sequence[Key], Sequence[Row], Mark], dict[Key, Answer]],
+    read: Callable[[Sequence[Key], Table, Mark], dict[Key, Answer]],
     at_once: int = 4,
     clock: Clock = time.monotonic,
 ) -> BatchedQuery[Key, Answer]:
@@ -205,7 +208,7 @@ async def test_several_batches_are_under_way_at_once() -> None:
         begun[keys.index(batch[0])].set()
         for event in begun:
             await event.wait()
-        return Rows([row(batch[0], 0)])
+        return Rows(table(row(batch[0], 0)))
 
     with anyio.fail_after(10):
         assert len(await run(ask, BatchSize(1, 1), keys)) == 2
@@ -316,9 +319,7 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
     async def ask(batch: Sequence[tuple[str, ...]]) -> Rows:
         return await endpoint.ask([" ".join(triple) for triple in batch])
 
-    def read_triples(
-        batch: Sequence[tuple[str, ...]], rows: Sequence[Row], mark: Mark
-    ) -> dict[tuple[str, ...], Answer]:
+    def read_triples(batch: Sequence[tuple[str, ...]], rows: Table, mark: Mark) -> dict[tuple[str, ...], Answer]:
         answers = read([" ".join(triple) for triple in batch], rows, mark)
         return {triple: answers[" ".join(triple)] for triple in batch}
 
@@ -333,16 +334,16 @@ async def test_a_triple_is_judged_by_all_of_its_iris() -> None:
     "stray",
     [
         {},
-        {"v": {"type": "literal", "value": "1"}},
-        {"n": {"type": "uri", "value": "http://elsewhere.org/"}},
-        {"n": None},
+        {"v": LiteralTerm("1")},
+        {"n": IriTerm("http://elsewhere.org/"), "v": LiteralTerm("1")},
+        {"n": LiteralTerm("x"), "v": LiteralTerm("1")},
     ],
 )
 async def test_rows_that_do_not_fit_the_question_are_no_answer(stray: Row) -> None:
     keys = plain(2)
 
     async def ask(batch: Sequence[str]) -> Rows:
-        return Rows([row(batch[0], 0), stray])
+        return Rows(table(row(batch[0], 0), stray))
 
     answers = await run(ask, BatchSize(2, 2), keys)
     assert answers.keys() == set(keys)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import LiteralTerm, literal
+from gateway.sparql.results.terms import LiteralTerm, literal
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import (
     JsonScalar,
@@ -21,6 +20,7 @@ from gateway.terms.literals import (
     sorted_values,
 )
 from tests.examples import examples
+from tests.tables import decoded
 
 INTEGERS = (
     "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
@@ -44,7 +44,7 @@ def as_the_engine_keeps_it(value: str, datatype: str) -> Literal:
     cast("pyoxigraph.QuerySolutions", engine.query("SELECT ?v { ?s ?p ?v }")).serialize(
         output, pyoxigraph.QueryResultsFormat.JSON
     )
-    (row,) = decode(output.getvalue())
+    (row,) = decoded(output.getvalue(), "v")
     assert isinstance(row["v"], LiteralTerm)
     return literal(row["v"])
 

@@ -9,11 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import IriTerm, LiteralTerm, Term
+from gateway.sparql.results.terms import IriTerm, LiteralTerm, Term
 from gateway.terms import render
 from gateway.terms.iri import is_iri
 from tests.examples import examples
+from tests.tables import decoded
 
 SENDABLE = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 FRAGMENTS = st.sampled_from(
@@ -42,7 +42,7 @@ def the_only_binding(query: str) -> Term:
     answer = cast("pyoxigraph.QuerySolutions", ENGINE.query(query))
     output = io.BytesIO()
     answer.serialize(output, pyoxigraph.QueryResultsFormat.JSON)
-    (row,) = decode(output.getvalue())
+    (row,) = decoded(output.getvalue(), "x")
     assert row.keys() == {"x"}
     return row["x"]
 

@@ -24,11 +24,10 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import Row
 from gateway.transport.credentials import access_to
 from gateway.transport.http import Http
 from tests.servers.loopback import HOST, free_port
+from tests.tables import Row, decoded
 from tests.transport.fake_endpoint import EMPTY, Handler, answering, fake_endpoint, sending
 from tests.transport.loopback_proxy import loopback_proxy
 
@@ -97,7 +96,7 @@ async def ask(transport: Http) -> bytes:
 
 
 async def rows(transport: Http) -> list[Row]:
-    return decode(await ask(transport))
+    return decoded(await ask(transport), "x")
 
 
 async def header_sent(name: str, endpoint: EndpointSettings) -> str | None:

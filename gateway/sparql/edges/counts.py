@@ -11,7 +11,7 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import UnexpectedRows, integer, iri, literal, read
-from gateway.sparql.results.rows import Row
+from gateway.sparql.results.table import Table
 
 _HUBS = 10
 """Nodes in one query: each has many edges, and all of them are counted."""
@@ -33,7 +33,7 @@ class EdgeCountReader:
         return await query.run(ids, call)
 
 
-def _read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, EdgeCounts]:
+def _read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, EdgeCounts]:
     counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
     blank = dict.fromkeys(batch, 0)
     columns = iri("n"), iri("p"), literal("kind"), integer("count"), literal("first"), literal("last")

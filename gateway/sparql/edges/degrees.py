@@ -12,7 +12,7 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import selected_predicates, selection_parameters
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
-from gateway.sparql.results.rows import Row
+from gateway.sparql.results.table import Table
 
 _BRANCHES = 50
 """Nodes in one query that has a sub-select for each (docs/notes/endpoints.md, "A limit for each node")."""
@@ -63,7 +63,7 @@ class DegreeReader:
         def scan(batch: Sequence[Iri]) -> int:
             return min(max(_SCAN, at_most + 1), len(batch) * (at_most + 1))
 
-        def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+        def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             whole = sum(counts.values()) < scan(batch)
             return {
@@ -87,7 +87,7 @@ class DegreeReader:
     ) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound of its own."""
 
-        def read_counts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Degree]:
+        def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
             counts = _counts(batch, rows)
             # With a sub-select for each node, a node without edges has a row too: a missing row is a fault.
             if mark.whole and not lateral and len(rows) < len(batch):
@@ -123,7 +123,7 @@ class DegreeReader:
         return parts if len(parts) > 1 else await in_halves(batch, call)
 
 
-def _counts(batch: Sequence[Iri], rows: Sequence[Row]) -> Mapping[Iri, int]:
+def _counts(batch: Sequence[Iri], rows: Table) -> Mapping[Iri, int]:
     """Return the count of each node; one without a row has no edges."""
     counts = dict.fromkeys(batch, 0)
     counts.update(read(rows, iri("n"), integer("degree")))

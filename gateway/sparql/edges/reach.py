@@ -18,7 +18,8 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import term
-from gateway.sparql.results.rows import IriTerm, Row
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import IriTerm
 from gateway.terms.bounded_map import BoundedMap
 
 _REMEMBERED_BYTES = 4 << 20
@@ -87,7 +88,7 @@ def _merged(answers: Mapping[Iri, _Neighbours]) -> _Neighbours:
     return merged
 
 
-def _read_neighbours(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, _Neighbours]:
+def _read_neighbours(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Neighbours]:
     nodes = {node.value for node in term("n")(rows) if isinstance(node, IriTerm)}
     if len(nodes) < len(rows) and mark.whole:
         mark = Mark(_blanks())

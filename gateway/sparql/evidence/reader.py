@@ -15,7 +15,8 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence.ways import SAYING_NOTHING, WAYS, Way, WaysInUse
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.results.columns import binding, edge, iri, optional, read, term
-from gateway.sparql.results.rows import BlankTerm, IriTerm, Row, Term, value
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, value
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import HAS_ASSERTION, RDF_TYPE, WAS_DERIVED_FROM
@@ -71,7 +72,7 @@ class EdgeStatements:
                         yield (said_by.value, predicate), values
 
 
-def read_statements(way: Way, batch: Sequence[Edge], rows: Sequence[Row], mark: Mark) -> dict[Edge, EdgeStatements]:
+def read_statements(way: Way, batch: Sequence[Edge], rows: Table, mark: Mark) -> dict[Edge, EdgeStatements]:
     """Read the rows that a way's template gave for a batch of edges."""
     found = {stated: EdgeStatements(mark=mark) for stated in batch}
     of_graphs = binding(rows, "g")

@@ -14,8 +14,9 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.nodes.names import NamePredicates, best_text
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
-from gateway.sparql.results.columns import UnexpectedRows, binding, iri, node_values, read, term
-from gateway.sparql.results.rows import BlankTerm, IriTerm, LiteralTerm, Row, Term, literal, value
+from gateway.sparql.results.columns import UnexpectedRows, binding, iri, read, term
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, literal, value
 from gateway.sparql.template import Parameter
 from gateway.terms.folding import compact
 from gateway.terms.iri import is_skolem
@@ -44,7 +45,7 @@ class NodeReader:
     async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
         """Return which nodes are subject or object of a triple, or subject alone."""
 
-        def read_found(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Existence]:
+        def read_found(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Existence]:
             found = set(iri("n")(rows))
             if not found.issubset(batch):
                 raise UnexpectedRows
@@ -96,7 +97,7 @@ class NodeReader:
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
 
-        def read_classes(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, DirectSubclasses]:
+        def read_classes(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, DirectSubclasses]:
             found: dict[Iri, set[Iri]] = {parent: set() for parent in batch}
             for parent, child in read(rows, iri("n"), iri("class")):
                 found[parent].add(child)
@@ -169,12 +170,12 @@ class NodeReader:
         """Return what reads facts from rows of ?n, ?p and ?v, by their predicates; of names, the best come first."""
         languages = self._profile.names.languages
 
-        def read_facts(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, NodeFacts]:
+        def read_facts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, NodeFacts]:
             types_of: dict[Iri, list[Iri]] = {node: [] for node in batch}
             texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
             # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
             once: dict[Iri, Iri] = {}
-            for node, predicate, bound in node_values(rows):
+            for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
                 found = types_of[node]
                 if isinstance(bound, IriTerm):
                     if predicate in types and not is_skolem(bound.value):
@@ -200,24 +201,25 @@ class NodeReader:
     ) -> BatchedQuery[Iri, Answer]:
         return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
 
-    def _read_blank(self, batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+    def _read_blank(self, batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}
-        by_node: dict[Iri, dict[Iri, dict[str, list[Row]]]] = {node: {} for node in batch}
-        for (node, predicate, blank), row in zip(read(rows, iri("n"), iri("p"), term("b")), rows, strict=True):
+        by_node: dict[Iri, dict[Iri, dict[str, list[int]]]] = {node: {} for node in batch}
+        for position, (node, predicate, blank) in enumerate(read(rows, iri("n"), iri("p"), term("b"))):
             if predicate not in skipped:
-                by_node[node].setdefault(predicate, {}).setdefault(blank.value, []).append(row)
-        return {
-            node: Description(
-                {predicate: tuple(_blank(group) for group in blanks.values()) for predicate, blanks in found.items()},
-                mark,
-            )
-            for node, found in by_node.items()
-        }
+                by_node[node].setdefault(predicate, {}).setdefault(blank.value, []).append(position)
+
+        def content(found: Mapping[Iri, Mapping[str, Sequence[int]]]) -> dict[Iri, tuple[Value, ...]]:
+            return {
+                predicate: tuple(_blank(rows.at(positions)) for positions in blanks.values())
+                for predicate, blanks in found.items()
+            }
+
+        return {node: Description(content(found), mark) for node, found in by_node.items()}
 
 
-def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict[Iri, Description]:
+def _descriptions(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
     found: dict[Iri, dict[Iri, dict[Value, None]]] = {node: {} for node in batch}
-    for node, predicate, bound in node_values(rows):
+    for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
         item = value(bound)
         if item is not None:
             found[node].setdefault(predicate, {})[item] = None
@@ -227,7 +229,7 @@ def _descriptions(batch: Sequence[Iri], rows: Sequence[Row], mark: Mark) -> dict
     }
 
 
-def _blank(rows: Sequence[Row]) -> BlankNode:
+def _blank(rows: Table) -> BlankNode:
     """Build one blank node from its rows: its own values, and those of the blank nodes it points to."""
     own: dict[Iri, dict[Value, None]] = defaultdict(dict)
     below: dict[Iri, dict[str, dict[Iri, dict[Value, None]]]] = defaultdict(dict)

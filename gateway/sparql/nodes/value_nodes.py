@@ -11,7 +11,8 @@ from gateway.graph.values import WHOLE, Iri, Mark, Quantity, Value
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import iri, read, term
-from gateway.sparql.results.rows import IriTerm, Row, Term, value
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import IriTerm, Term, value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
@@ -78,7 +79,7 @@ def _may_be_refined(item: Value) -> bool:
     return isinstance(item, Literal) and item.datatype in _WITH_VALUE_NODES
 
 
-def _read(batch: Sequence[Pair], rows: Sequence[Row], mark: Mark) -> dict[Pair, Refinement]:
+def _read(batch: Sequence[Pair], rows: Table, mark: Mark) -> dict[Pair, Refinement]:
     found: dict[Pair, dict[Literal, dict[Value, None]]] = {pair: {} for pair in batch}
     for subject, predicate, bound, said in read(rows, iri("n"), iri("k"), term("v"), term("said")):
         simple = value(bound)

@@ -1,1 +1,1 @@
-"""Answers: bytes of SPARQL JSON (`decoder`) to rows of terms (`rows`), read by typed columns (`columns`)."""
+"""Answers: bytes of SPARQL JSON (`decoder`) to columns of terms (`table`), read by their types (`columns`)."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter, itemgetter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any, TypeVar, overload
 
 from gateway.errors import EndpointFault
 from gateway.graph.values import Edge, Iri
-from gateway.sparql.results.rows import IriTerm, LiteralTerm, Row, Term, TypedLiteralTerm
-from gateway.sparql.results.rows import literal as literal_of
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import LiteralTerm, Term, TypedLiteralTerm
+from gateway.sparql.results.terms import literal as literal_of
 from gateway.terms.literals import Literal
 
 T = TypeVar("T")
@@ -20,13 +21,10 @@ D = TypeVar("D")
 E = TypeVar("E")
 F = TypeVar("F")
 
-Column = Callable[[Sequence[Row]], Iterable[T]]
+Column = Callable[[Table], Iterable[T]]
 """Returns what each row has in one column, or raises `UnexpectedRows` before the first."""
 
-_IRIS = frozenset[type]({IriTerm})
 _LITERALS = frozenset[type]({LiteralTerm, TypedLiteralTerm})
-
-_text_of = attrgetter("value")
 
 
 class UnexpectedRows(EndpointFault):
@@ -46,12 +44,19 @@ def term(variable: str) -> Column[Term]:
 
 def optional(variable: str) -> Column[Term | None]:
     """Return the column of a variable that need not be bound."""
-    return lambda rows: [row.get(variable) for row in rows]
+    return lambda rows: rows.terms(variable)
 
 
 def iri(variable: str) -> Column[Iri]:
     """Return the column of a variable that is bound to IRIs."""
-    return lambda rows: map(_text_of, _terms(rows, variable, _IRIS))
+
+    def texts(rows: Table) -> Sequence[Iri]:
+        found = rows.iris(variable)
+        if found is None:
+            raise UnexpectedRows
+        return found
+
+    return texts
 
 
 def literal(variable: str) -> Column[Literal]:
@@ -62,7 +67,7 @@ def literal(variable: str) -> Column[Literal]:
 def integer(variable: str) -> Column[int]:
     """Return the column of a variable that is bound to whole numbers."""
 
-    def numbers(rows: Sequence[Row]) -> Sequence[int]:
+    def numbers(rows: Table) -> Sequence[int]:
         try:
             return [int(number.value) for number in _literals(rows, variable)]
         except ValueError as error:
@@ -71,24 +76,28 @@ def integer(variable: str) -> Column[int]:
     return numbers
 
 
-def edge(rows: Sequence[Row]) -> Iterable[Edge]:
+def edge(rows: Table) -> Iterable[Edge]:
     """Return the edge that ?s, ?p and ?o of each row are."""
-    return map(Edge, *(iri(variable)(rows) for variable in "spo"))
+    return edges(*(iri(variable)(rows) for variable in "spo"))
+
+
+def edges(subjects: Iterable[Iri], predicates: Iterable[Iri], objects: Iterable[Iri]) -> Iterable[Edge]:
+    """Return the edges of which these are the terms."""
+    # As `Edge` does it, without a call of Python code for each.
+    return map(tuple.__new__, repeat(Edge), zip(subjects, predicates, objects, strict=True))
 
 
 @overload
-def read(rows: Sequence[Row], a: Column[A], b: Column[B], /) -> Iterable[tuple[A, B]]: ...
+def read(rows: Table, a: Column[A], b: Column[B], /) -> Iterable[tuple[A, B]]: ...
 @overload
-def read(rows: Sequence[Row], a: Column[A], b: Column[B], c: Column[C], /) -> Iterable[tuple[A, B, C]]: ...
+def read(rows: Table, a: Column[A], b: Column[B], c: Column[C], /) -> Iterable[tuple[A, B, C]]: ...
 @overload
-def read(
-    rows: Sequence[Row], a: Column[A], b: Column[B], c: Column[C], d: Column[D], /
-) -> Iterable[tuple[A, B, C, D]]: ...
+def read(rows: Table, a: Column[A], b: Column[B], c: Column[C], d: Column[D], /) -> Iterable[tuple[A, B, C, D]]: ...
 @overload
 def read(
-    rows: Sequence[Row], a: Column[A], b: Column[B], c: Column[C], d: Column[D], e: Column[E], f: Column[F], /
+    rows: Table, a: Column[A], b: Column[B], c: Column[C], d: Column[D], e: Column[E], f: Column[F], /
 ) -> Iterable[tuple[A, B, C, D, E, F]]: ...
-def read(rows: Sequence[Row], *columns: Column[Any]) -> Iterable[tuple[Any, ...]]:
+def read(rows: Table, *columns: Column[Any]) -> Iterable[tuple[Any, ...]]:
     """Return what each row has in some columns.
 
     Raises:
@@ -97,39 +106,19 @@ def read(rows: Sequence[Row], *columns: Column[Any]) -> Iterable[tuple[Any, ...]
     return zip(*(column(rows) for column in columns), strict=True)
 
 
-def binding(rows: Sequence[Row], *variables: str) -> Sequence[Row]:
+def binding(rows: Table, *variables: str) -> Table:
     """Return those of the rows that bind some variables."""
-    wanted = {*variables}
-    return [row for row in rows if row.keys() >= wanted]
+    bound = [[term is not None for term in rows.terms(variable)] for variable in variables]
+    return rows.where([all(row) for row in zip(*bound, strict=True)])
 
 
-def node_values(rows: Iterable[Row]) -> Iterator[tuple[Iri, Iri, Term]]:
-    """Yield what ?n, ?p and ?v of each row are bound to; as `read`, in half the time.
-
-    Raises:
-        UnexpectedRows: A row lacks a term, or its node or predicate is no IRI.
-    """
-    try:
-        for row in rows:
-            node, predicate = row["n"], row["p"]
-            if type(node) is not IriTerm or type(predicate) is not IriTerm:
-                raise UnexpectedRows
-            yield node.value, predicate.value, row["v"]
-    except KeyError as error:
-        raise UnexpectedRows from error
-
-
-def _literals(rows: Sequence[Row], variable: str) -> Iterable[LiteralTerm]:
+def _literals(rows: Table, variable: str) -> Iterable[LiteralTerm]:
     return _terms(rows, variable, _LITERALS)
 
 
-def _terms(rows: Sequence[Row], variable: str, kinds: frozenset[type] | None = None) -> Iterable[Any]:
+def _terms(rows: Table, variable: str, kinds: frozenset[type] | None = None) -> Iterable[Any]:
     """Return what a variable is bound to; of the given kinds only, where some are given."""
-    bound = itemgetter(variable)
-    try:
-        terms = list(map(bound, rows))
-    except KeyError as error:
-        raise UnexpectedRows from error
-    if kinds is not None and not kinds.issuperset(map(type, terms)):
+    terms = rows.terms(variable)
+    if (None in terms) if kinds is None else not kinds.issuperset(map(type, terms)):
         raise UnexpectedRows
     return terms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp, quoted
@@ -13,7 +13,8 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.results.columns import UnexpectedRows, integer, read, term
-from gateway.sparql.results.rows import IriTerm, Row
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import IriTerm
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
 from gateway.terms.known_iris import is_entity_type
@@ -212,10 +213,10 @@ class TermCounter:
         return Scan(counts, limit, not is_cut and sum(_COUNT(rows)) <= limit)
 
 
-def counts_in(rows: Sequence[Row], variable: str) -> dict[Iri, int]:
+def counts_in(rows: Table, variable: str) -> dict[Iri, int]:
     """Return the counts of an answer by the IRI of a variable, without those of literals and blank nodes."""
     # A scan that finds nothing is one empty group on some engines, and no row on others.
-    if len(rows) == 1 and variable not in rows[0] and [*_COUNT(rows)] == [0]:
+    if len(rows) == 1 and rows.terms(variable)[0] is None and [*_COUNT(rows)] == [0]:
         return {}
     return {bound.value: count for bound, count in read(rows, term(variable), _COUNT) if isinstance(bound, IriTerm)}
 

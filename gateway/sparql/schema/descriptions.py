@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import pyoxigraph
 
@@ -16,7 +17,8 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import LiteralTerm, Row
+from gateway.sparql.results.table import EMPTY, Table
+from gateway.sparql.results.terms import LiteralTerm
 from gateway.sparql.schema.term_counts import TermCounts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
@@ -47,9 +49,11 @@ class DescriptionReader:
     async def published(self, service_description: str, call: Call) -> TermCounts:
         """Return the terms that VoID lists, in the graph or in the service description (Turtle; may be empty)."""
         in_graph, is_cut = await self._rows("schema/published", call)
-        rows = [*in_graph, *_in_description(service_description)]
+        tables = in_graph, _in_description(service_description)
         found = TermCounts(is_cut=is_cut)
-        for kind, listed, counted in read(rows, iri("kind"), iri("term"), optional("count")):
+        for kind, listed, counted in chain.from_iterable(
+            read(rows, iri("kind"), iri("term"), optional("count")) for rows in tables
+        ):
             count = int(counted.value) if isinstance(counted, LiteralTerm) and counted.value.isdecimal() else None
             terms = found.types if kind == _PUBLISHED_CLASS else found.predicates
             # The whole and its parts may both be described: the larger figure is that of the whole.
@@ -91,14 +95,12 @@ class DescriptionReader:
             is_cut = is_cut or was_cut
         return found, is_cut
 
-    async def _rows(
-        self, name: str, call: Call, given: Mapping[str, Parameter] | None = None
-    ) -> tuple[Sequence[Row], bool]:
+    async def _rows(self, name: str, call: Call, given: Mapping[str, Parameter] | None = None) -> tuple[Table, bool]:
         """Return the rows that the endpoint could return, and whether these are not all."""
         try:
             return (await self._client.rows(name, call, given or {}, at_most=_MOST)).part()
         except Fault:
-            return (), True
+            return EMPTY, True
 
     def _allowed(self, found: TermCounts) -> TermCounts:
         # What no query can name cannot be looked for.
@@ -112,10 +114,10 @@ class DescriptionReader:
         return TermCounts(types, predicates, found.is_cut)
 
 
-def _in_description(turtle: str) -> Sequence[Row]:
+def _in_description(turtle: str) -> Table:
     """Return the rows of a service description, as the graph would return them; none if it is not Turtle."""
     if VOID not in turtle:
-        return ()
+        return EMPTY
     store = pyoxigraph.Store()
     text = template.load("schema/published")
     try:
@@ -126,4 +128,4 @@ def _in_description(turtle: str) -> Sequence[Row]:
         assert body is not None  # noqa: S101 - it was given no file to write to
         return decode(body, text.variables)
     except (SyntaxError, EndpointFault):
-        return ()
+        return EMPTY

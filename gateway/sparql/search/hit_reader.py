@@ -11,7 +11,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.results.columns import binding, iri, literal, read
-from gateway.sparql.results.rows import Row
+from gateway.sparql.results.table import Table
 from gateway.sparql.template import Parameter
 
 _CANDIDATES = 5_000
@@ -61,5 +61,5 @@ class HitReader:
 
     async def _rows(
         self, template: str, parameters: Mapping[str, Parameter], most: int, call: Call
-    ) -> tuple[Sequence[Row], bool]:
+    ) -> tuple[Table, bool]:
         return (await self._client.rows(template, call, parameters, at_most=most)).part()

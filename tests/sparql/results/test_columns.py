@@ -11,14 +11,14 @@ from gateway.sparql.results.columns import (
     integer,
     iri,
     literal,
-    node_values,
     optional,
     read,
     term,
 )
-from gateway.sparql.results.rows import BlankTerm, IriTerm, LiteralTerm, Row, Term, TripleTerm, TypedLiteralTerm
+from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm, TypedLiteralTerm
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
+from tests.tables import rows_of, table
 
 NODE = IriTerm("urn:node")
 TEXT = LiteralTerm("text", language="EN")
@@ -26,42 +26,43 @@ TERMS: list[Term] = [NODE, BlankTerm("b0"), TEXT, TypedLiteralTerm("7", f"{XSD}i
 
 
 def test_a_column_of_iris_is_their_text() -> None:
-    assert [*iri("n")([{"n": NODE}, {"n": NODE}])] == ["urn:node", "urn:node"]
+    assert [*iri("n")(table({"n": NODE}, {"n": NODE}))] == ["urn:node", "urn:node"]
 
 
 def test_a_column_of_literals_is_literals() -> None:
-    assert [*literal("v")([{"v": TEXT}])] == [Literal("text", "", "en")]
+    assert [*literal("v")(table({"v": TEXT}))] == [Literal("text", "", "en")]
 
 
 def test_a_column_of_whole_numbers_is_numbers() -> None:
-    assert [*integer("count")([{"count": LiteralTerm("3")}, {"count": TypedLiteralTerm("4")}])] == [3, 4]
+    assert [*integer("count")(table({"count": LiteralTerm("3")}, {"count": TypedLiteralTerm("4")}))] == [3, 4]
 
 
 def test_a_column_of_terms_takes_any_kind() -> None:
-    assert [*term("v")([{"v": each} for each in TERMS])] == TERMS
+    assert [*term("v")(table(*({"v": each} for each in TERMS)))] == TERMS
 
 
 def test_an_optional_column_has_nothing_where_nothing_is_bound() -> None:
-    assert [*optional("v")([{"v": TEXT}, {}])] == [TEXT, None]
+    assert [*optional("v")(table({"v": TEXT}, {}))] == [TEXT, None]
 
 
 def test_an_edge_is_three_iris() -> None:
-    assert [*edge([{"s": NODE, "p": NODE, "o": NODE}])] == [Edge("urn:node", "urn:node", "urn:node")]
+    assert [*edge(table({"s": NODE, "p": NODE, "o": NODE}))] == [Edge("urn:node", "urn:node", "urn:node")]
 
 
 def test_several_columns_are_read_row_by_row() -> None:
-    rows: list[Row] = [{"n": NODE, "count": LiteralTerm("1")}, {"n": NODE, "count": LiteralTerm("2")}]
+    rows = table({"n": NODE, "count": LiteralTerm("1")}, {"n": NODE, "count": LiteralTerm("2")})
     assert [*read(rows, iri("n"), integer("count"))] == [("urn:node", 1), ("urn:node", 2)]
 
 
 def test_rows_that_bind_a_variable_can_be_read_by_themselves() -> None:
-    assert binding([{"n": NODE}, {"v": TEXT}, {"n": NODE, "v": TEXT}], "n", "v") == [{"n": NODE, "v": TEXT}]
+    rows = table({"n": NODE}, {"v": TEXT}, {"n": NODE, "v": TEXT})
+    assert rows_of(binding(rows, "n", "v"), ["n", "v"]) == [{"n": NODE, "v": TEXT}]
 
 
 @pytest.mark.parametrize("column", [iri, literal, integer, term], ids=lambda column: column.__name__)
 def test_a_row_that_lacks_a_term_is_a_fault_before_any_row_is_read(column: Callable[[str], Column[object]]) -> None:
     with pytest.raises(UnexpectedRows):
-        column("n")([{"n": LiteralTerm("1")}, {}])
+        column("n")(table({"n": LiteralTerm("1")}, {}))
 
 
 @pytest.mark.parametrize(
@@ -73,22 +74,4 @@ def test_a_term_of_another_kind_is_a_fault(column: Callable[[str], Column[object
     for bound in TERMS:
         if type(bound) not in taken:
             with pytest.raises(UnexpectedRows):
-                column("n")([{"n": bound}])
-
-
-def test_the_values_of_nodes_are_any_terms() -> None:
-    assert [*node_values([{"n": NODE, "p": NODE, "v": TEXT}])] == [("urn:node", "urn:node", TEXT)]
-
-
-@pytest.mark.parametrize("missing", ["n", "p", "v"])
-def test_a_value_that_lacks_a_term_is_a_fault(missing: str) -> None:
-    with pytest.raises(UnexpectedRows):
-        [*node_values([{variable: NODE for variable in "npv" if variable != missing}])]
-
-
-@pytest.mark.parametrize("bound", [BlankTerm("b0"), TEXT])
-def test_a_predicate_and_a_described_node_are_iris(bound: Term) -> None:
-    with pytest.raises(UnexpectedRows):
-        [*node_values([{"n": bound, "p": NODE, "v": TEXT}])]
-    with pytest.raises(UnexpectedRows):
-        [*node_values([{"n": NODE, "p": bound, "v": TEXT}])]
+                column("n")(table({"n": bound}))

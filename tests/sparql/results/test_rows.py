@@ -1,8 +1,10 @@
 import pytest
 
-from gateway.sparql.results.rows import IriTerm, Overflow, Row, Rows
+from gateway.sparql.results.rows import Overflow, Rows
+from gateway.sparql.results.terms import IriTerm
+from tests.tables import table
 
-SOME: list[Row] = [{"n": IriTerm("urn:one")}]
+SOME = table({"n": IriTerm("urn:one")})
 
 
 def test_all_rows_of_a_whole_answer_are_returned() -> None:
