@@ -106,7 +106,7 @@ WRONG: Sequence[tuple[str, str]] = [
     ("bfs-ql://nothing", "There is no resource 'bfs-ql://nothing'. The resources are bfs-ql://schema and"),
     ("bfs-ql://entity/", "There is no resource"),
     ("bfs-ql://schema/more", "There is no resource"),
-    ("bfs-ql://entity/warfarin", "'warfarin' is not an ID"),
+    ("bfs-ql://entity/warfarine", "'warfarine' is not an ID"),
     ("bfs-ql://entity/drug%3Awarfarine", "no entity 'drug:warfarine'"),
     ("bfs-ql://entity/https%3A%2F%2Fexample.org%2F%3E%20%7D", "is not an ID"),
     ("file:///etc/passwd", "There is no resource 'file:///etc/passwd'."),
