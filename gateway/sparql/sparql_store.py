@@ -47,6 +47,7 @@ from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.reader import SchemaReader
+from gateway.sparql.search.entities import EntityLister
 from gateway.sparql.search.reader import SearchReader
 from gateway.transport.base import Remote, Transport
 
@@ -87,6 +88,7 @@ class SparqlStore:
         finder = NamePredicateFinder(self._client, self._nodes, self.name_predicates, profile)
         self._schema = SchemaReader(self._client, rule, self._nodes, finder, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
+        self._entities = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(self._client, rule, self._nodes, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
@@ -175,6 +177,10 @@ class SparqlStore:
     async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
         return await self._search.find(terms, types, call)
+
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """Return the entities of some types."""
+        return await self._entities.of_types(types, call)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text."""
