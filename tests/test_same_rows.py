@@ -407,6 +407,7 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/nodes_of": [
             {**marks, **typed, **everything, "wanted": some} for marks in marked for some in (types[:50], types[:1])
         ],
+        "search/of_types": [{**marks, **typed, "wanted": some} for marks in marked for some in (types[:50], types[:1])],
         "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000, **end} for end in ends],
         "schema/published": [{}],
         "schema/sample": [{"types": [RDF_TYPE], "skip": 0, "scan": 1_000_000, **end} for end in ends],

@@ -22,11 +22,15 @@ from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.errors import InputError
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, listed_ids
+
+_FEW = 2_000
+"""Nodes and edges that are measured in a millisecond or two."""
 
 _WARNED = 5
 """Seeds, and predicates, that warnings about the other direction name."""
@@ -86,6 +90,7 @@ class Traverser:
                         seeds, hops, rule, call, via=via, steering=steering
                     )
             topology = followed.with_gaps(topology)
+            await self._measure(topology, call)
             self._snapshots.put(question, topology, generation)
         await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
         # No sentence and no ID is written before that: an answer writes each namespace in one way.
@@ -99,6 +104,15 @@ class Traverser:
             *other_way[:_WARNED],
         ]
         return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), shape, call)
+
+    async def _measure(self, topology: Topology, call: Call) -> None:
+        """Measure a topology, and so make what all its pages need; a large one in a thread.
+
+        Raises:
+            DeadlinePassed: The time was not enough.
+        """
+        is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+        await in_thread(call, lambda _: topology.size_bytes, unless=is_small)
 
     async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:
         """Return which edges to follow; a misspelt name fails here, before the graph is asked for anything.
