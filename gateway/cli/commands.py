@@ -198,14 +198,14 @@ def schema(
 
 @_command("search insulin", 'search "steve mcqueen" -g films.ttl')
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", hidden=True)],
+    query: Annotated[str, typer.Argument(metavar="[QUERY]", hidden=True)] = "",
     *,
-    arguments: Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH)],
+    arguments: Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, positional="query")],
     options: _Common,
 ) -> Request:
-    """Find the IDs of entities by name.
+    """Find the IDs of entities by name, or all entities of a type.
 
-    QUERY is a name, an alias, or a part of one.
+    QUERY is a name, an alias, or a part of one. Without it, --node-type says which entities to list.
     """
     return _call(options, SearchEntities.tool, {"query": query, **arguments})
 

@@ -156,8 +156,14 @@ class SearchEntities(Arguments):
     tool = "search_entities"
 
     query: Annotated[
-        str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it."), _Text
-    ]
+        str,
+        Field(
+            max_length=MAX_QUERY,
+            description="A name, an alias or a part of it; none: all entities of node_types.",
+        ),
+        _Text,
+        WithJsonSchema({"type": "string"}),
+    ] = ""
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
     limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
 
@@ -323,16 +329,12 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
     # A misspelt name explains a missing one, so it is reported first.
     known = argument_names(model, explain=explain)
     for name in given:
-        if name not in known and not (name == _PLACEHOLDER and _needs_nothing(model)):
+        if name not in known and not (name == _PLACEHOLDER and model is DescribeSchema):
             raise _unknown_name(model, name, known)
     try:
         return model.model_validate(_without_empty(model, given))
     except ValidationError as error:
         raise _wrong_value(model, error.errors(include_url=False)[0]) from error
-
-
-def _needs_nothing(model: type[Arguments]) -> bool:
-    return not any(field.is_required() for field in model.model_fields.values())
 
 
 def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:

@@ -285,12 +285,17 @@ class Gateway:
         return await self._answer(self._describe_schema, {"all": all, "explain": explain})
 
     async def search_entities(
-        self, query: str, node_types: Sequence[str] | None = None, *, limit: int | None = None, explain: bool = False
+        self,
+        query: str = "",
+        node_types: Sequence[str] | None = None,
+        *,
+        limit: int | None = None,
+        explain: bool = False,
     ) -> SearchResult:
-        """Return the entities that match a name, an alias or a part of one.
+        """Return the entities that match a name, an alias or a part of one, or all entities of some types.
 
         Args:
-            query: The name.
+            query: The name; empty for all entities of `node_types`.
             node_types: Only entities of these types.
             limit: Hits at most, 1 to 100. None: 10, or 5 and all further ones of that name if some name is the query.
             explain: Add the cost of the call and the SPARQL that was sent.

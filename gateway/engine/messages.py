@@ -301,6 +301,7 @@ NOTHING_NEAR = "No name is like this: try another spelling or a part of the name
 NOTHING_NEAR_OF_TYPES = (
     "No name of these node_types is like this: try another spelling or a part of the name, or leave node_types out."
 )
+NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 
@@ -331,10 +332,24 @@ def entities_gone(count: int) -> str:
 
 
 def nothing_to_search(query: str) -> InputError:
-    """Return the error of a query without words and symbols."""
+    """Return the error of a query, quoted, without words and symbols."""
+    problem = f"{query} has no letter, digit or symbol" if query else "must not be empty without node_types"
     return InputError(
-        f"search_entities: query {query} has no letter, digit or symbol.",
-        valid="query: a name, an alias or a part of it.",
+        f"search_entities: query {problem}.",
+        valid="query: a name, an alias or a part of it. Without a query, node_types lists all entities of these types.",
+    )
+
+
+def others_elsewhere(where: str) -> str:
+    """Return a warning: another part of a split graph may have entities of the types, too."""
+    return f"Entities that only the rest of the graph has ({where}) are not listed."
+
+
+def untyped_not_listed() -> InputError:
+    """Return the error of a list of all entities without a type."""
+    return InputError(
+        'search_entities: "untyped" in node_types needs a query: entities without a type are not listed.',
+        valid="query: a name, an alias or a part of it; node_types alone with types that describe_schema lists.",
     )
 
 

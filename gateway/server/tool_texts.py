@@ -55,7 +55,7 @@ TOOLS: Mapping[str, Text] = {
         "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
         "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
         "intersect_subgraphs), not by more searches. node_types keeps out types that flood the result, such as "
-        "papers. searched: names may have been missed.",
+        "papers; without a query it lists the entities of these types. searched: names may have been missed.",
         'A hit reads ["id name", type, match, description]; the ID ends at the first blank.',
     ),
     "bfs_query": Text(

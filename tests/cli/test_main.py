@@ -167,7 +167,7 @@ def test_the_version_is_printed(run: Run) -> None:
         (["bfs", "drug:warfarin", "--hopps", "2"], ["No such option", "--hopps", "bfsql-gateway bfs --help"]),
         (["bsf", "drug:warfarin"], ["No such command", "'bsf'", "'bfs'", "bfsql-gateway --help"]),
         (["bfs"], ["Missing argument", "SEED", "bfsql-gateway bfs --help"]),
-        (["search"], ["Missing argument", "QUERY"]),
+        (["search"], ["query must not be empty", "node_types"]),
         (["describe"], ["Missing argument", "ID"]),
         (["schema", "--graph"], ["--graph", "requires an argument"]),
         (["bfs", "drug:warfarin", "--hops", "two"], ["--hops", "integer"]),
