@@ -22,15 +22,17 @@ wait longer for its turn. A second lets short ones pass a long one."""
 _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="computing")
 
 
-async def in_thread(call: Call, work: Callable[[Deadline], Result]) -> Result:
-    """Return what work returns that runs in a thread while answers arrive.
+async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: bool = False) -> Result:
+    """Return what work returns that runs in a thread while answers arrive; `unless` it is too little for that.
 
-    Work must look at the deadline that it is given: it passes with the call's time, and as soon as nobody waits for the
-    result any more.
+    Work must not change what others can see, and must look at the deadline that it is given where it takes long: it
+    passes with the call's time, and as soon as nobody waits for the result any more.
 
     Raises:
         DeadlinePassed: The time was not enough.
     """
+    if unless:
+        return work(call.call_deadline)
     # The clock of the call's deadline may be that of the event loop, which no other thread may look at.
     passed = threading.Event()
     deadline = Deadline(1.0, lambda: float(passed.is_set()))

@@ -24,6 +24,7 @@ from gateway.errors import ConfigurationError, InputError
 from gateway.server.app import build, mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
 from gateway.server.graph_resources import ENTITY_TEMPLATE, read
+from gateway.server.origin import SOLE, Origin
 from gateway.server.tool_caller import ToolCaller
 from gateway.settings.profile import Profile
 from tests.cases import await_each
@@ -87,6 +88,7 @@ class AskedCaller(ToolCaller):
         tool: str,
         arguments: Mapping[str, Any],
         progress: OnProgress = ignore_progress,  # noqa: ARG002 - the method's shape
+        origin: Origin = SOLE,  # noqa: ARG002 - the method's shape
     ) -> ToolAnswer:
         """Remember the arguments."""
         self.arguments.append(arguments)

@@ -31,6 +31,9 @@ from gateway.terms.prefixes import PrefixMap
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
 
+_FEW = 2_000
+"""Edges that are hashed in a millisecond or two."""
+
 _AT_ONCE = 50
 """Nodes, which may have many edges, between two looks at the clock."""
 
@@ -81,7 +84,8 @@ class Presenter:
                 window = self._window(filtered, room)
                 if len(window.nodes) < len(filtered.topology.nodes) and not traversal.topology.is_hashed:
                     # Each page of several says what it is a page of.
-                    await in_thread(call, lambda _: traversal.topology.content)
+                    is_small = len(traversal.topology.edges) <= _FEW
+                    await in_thread(call, lambda _: traversal.topology.content, unless=is_small)
                 self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)

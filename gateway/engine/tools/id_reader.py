@@ -1,4 +1,4 @@
-"""Reads the IDs in an argument; a name counts as one where it can mean one entity only (decision 0025)."""
+"""Reads the IDs in an argument; a name counts as one where it can mean one entity only (decision 0026)."""
 
 from __future__ import annotations
 

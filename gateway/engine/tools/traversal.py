@@ -122,8 +122,8 @@ class Traverser:
         Raises:
             DeadlinePassed: The time was not enough.
         """
-        if len(topology.nodes) + len(topology.edges) > _FEW:
-            await in_thread(call, lambda _: topology.size_bytes)
+        is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+        await in_thread(call, lambda _: topology.size_bytes, unless=is_small)
 
     async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:
         """Return which edges to follow; a misspelt name fails here, before the graph is asked for anything.

@@ -16,7 +16,7 @@ from gateway.engine.traversal.computed_once import computed_once
 from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import Gap
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, NodeFacts, other_end
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts, other_end
 from gateway.terms.prefixes import PrefixMap
 
 
@@ -165,7 +165,7 @@ def in_order(
     found: Exploration,
     prefixes: PrefixMap,
     deadline: Deadline,
-    among: Collection[Edge] | None = None,
+    among: Iterable[Neighbourhood] | None = None,
 ) -> tuple[dict[Iri, int], EdgeTable]:
     """Return nodes and edges in their order, which is always the same for the same graph and question.
 
@@ -177,7 +177,7 @@ def in_order(
     """
     parts: list[Iterable[Edge]] = [neighbourhood.edges for neighbourhood in found.known.values()]
     if among is not None:
-        edges = deadline.checking(chain(chain.from_iterable(parts), among))
+        edges = deadline.checking(chain.from_iterable((*parts, *(neighbourhood.edges for neighbourhood in among))))
         parts = [[edge for edge in edges if edge.subject in distance and edge.object in distance]]
     # Every IRI is placed once: then nodes need no further comparison, and an edge becomes numbers, which sort in half
     # the time of its three texts.

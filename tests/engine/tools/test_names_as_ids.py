@@ -1,4 +1,4 @@
-"""Names in the place of IDs (docs/contract.md, "Canonical IDs"; decision 0025)."""
+"""Names in the place of IDs (docs/contract.md, "Canonical IDs"; decision 0026)."""
 
 from collections.abc import Awaitable, Callable
 
