@@ -45,7 +45,11 @@ ASKED: list[Ask] = [
         ("Ann Ley", "x:ann", "'Ann Ley' is no ID and was taken for x:ann, the only entity of this name."),
         (" ann ley", "x:ann", "' ann ley' is no ID and was taken for x:ann, the only entity of this name."),
         ("the boss", "x:ann", "'the boss' is no ID and was taken for x:ann ('Ann Ley'), the only entity of this name."),
-        ("Ann: the film", "x:colon", "'Ann: the film' is no ID and was taken for x:colon, the only entity of this name."),
+        (
+            "Ann: the film",
+            "x:colon",
+            "'Ann: the film' is no ID and was taken for x:colon, the only entity of this name.",
+        ),
     ],
 )
 async def test_the_name_of_one_entity_is_taken_for_its_id_with_a_warning(
