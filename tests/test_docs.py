@@ -29,6 +29,7 @@ from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import STEPS
 from gateway.engine.traversal.gaps import CAUSES
 from gateway.errors import Fault, GatewayError, InputError
+from gateway.export.subgraph import Subgraph
 from gateway.server.graph_resources import RESOURCES, TEMPLATES
 from gateway.server.prompts import PROMPTS
 from gateway.settings.load import built_in, load_profile
@@ -379,11 +380,13 @@ def test_every_target_of_make_that_a_page_names_exists() -> None:
         assert named <= targets, path
 
 
-def test_the_python_example_runs_and_prints_what_is_documented(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+PYTHON: Final = list(zip(fences(page("docs/python.md"), "python"), fences(page("docs/python.md"), "text"), strict=True))
+
+
+@pytest.mark.parametrize(("code", "printed"), PYTHON)
+def test_the_python_examples_run_and_print_what_is_documented(
+    code: tuple[str, str], printed: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (code,) = fences(page("docs/python.md"), "python")
-    (printed,) = fences(page("docs/python.md"), "text")
     script = tmp_path / "example.py"
     script.write_text(code[1], encoding="utf-8")
     runpy.run_path(str(script), run_name="__main__")
@@ -392,7 +395,8 @@ def test_the_python_example_runs_and_prints_what_is_documented(
 
 def test_the_page_of_python_names_every_call_and_no_other() -> None:
     named = set(re.findall(r"`(\w+)\(", page("docs/python.md"))) - {"open_gateway", "str"}
-    assert named == {name for name, _ in inspect.getmembers(Gateway, inspect.isfunction) if name[0] != "_"} - {"close"}
+    calls = [name for kind in (Gateway, Subgraph) for name, _ in inspect.getmembers(kind, inspect.isfunction)]
+    assert named == {name for name in calls if name[0] != "_"} - {"close"}
 
 
 def test_the_page_of_python_names_every_field_of_a_record() -> None:

@@ -308,22 +308,28 @@ class CachedStore(DelegatingStore):
 
     async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
+        return await self._found(("search", tuple(types)), terms, lambda: self._inner.search(terms, types, call), call)
 
-        async def find(_: Sequence[SearchTerms]) -> Mapping[SearchTerms, _SearchAnswer]:
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """Return the entities of some types."""
+        return await self._found("of_types", tuple(types), lambda: self._inner.of_types(types, call), call)
+
+    async def _found(self, name: Hashable, key: Key, search: Callable[[], Awaitable[Hits]], call: Call) -> Hits:
+        """Return the hits that are stored under a name and a key, or those of a search."""
+
+        async def find(_: Sequence[Key]) -> Mapping[Key, _SearchAnswer]:
             try:
-                return {terms: _SearchAnswer(await self._inner.search(terms, types, call))}
+                return {key: _SearchAnswer(await search())}
             except Fault as fault:
-                return {terms: _SearchAnswer(mark=Mark(fault))}
+                return {key: _SearchAnswer(mark=Mark(fault))}
 
-        name = ("search", tuple(types))
-
-        def store(key: SearchTerms, answer: _SearchAnswer) -> None:
+        def store(key: Key, answer: _SearchAnswer) -> None:
             if answer.mark.whole and answer.hits.fault is None:
                 self._memory.put((name, key), answer, more=memory_size(name))
 
-        found = (
-            await self._single_flight.answers(self._lookup(name, find, _SearchAnswer, store=store), [terms], call)
-        )[terms]
+        found = (await self._single_flight.answers(self._lookup(name, find, _SearchAnswer, store=store), [key], call))[
+            key
+        ]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits

@@ -81,6 +81,29 @@ _SEARCH: _Texts = {
 }
 """Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
 
+_Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        callback=not_empty,
+        help="Export all of it instead: turtle, ntriples, jsonld, csv, graphml, dot, svg or png. Default: by the "
+        "suffix of --out.",
+        show_default=False,
+    ),
+]
+_Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=not_empty,
+        help="Export all of it to this file.",
+        show_default=False,
+    ),
+]
 _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
 _TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]
@@ -140,6 +163,20 @@ def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, wh
     return Request(options, run)
 
 
+def _export(
+    options: CommonOptions, tool: str, arguments: Mapping[str, Any], export_format: str | None, out: str | None
+) -> Request:
+    if options.as_json or options.explain:
+        raise ConfigurationError("--json and --explain print an answer; --format and --out export a subgraph instead.")
+
+    def run() -> None:
+        from gateway.cli.export import export  # noqa: PLC0415 - see `Request.run`
+
+        export(options, tool, arguments, export_format, out)
+
+    return Request(options, run)
+
+
 @_command("schema", "schema --graph films.ttl --json")
 def schema(
     *,
@@ -161,23 +198,29 @@ def schema(
 
 @_command("search insulin", 'search "steve mcqueen" -g films.ttl')
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", hidden=True)],
+    query: Annotated[str, typer.Argument(metavar="[QUERY]", hidden=True)] = "",
     *,
-    arguments: Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH)],
+    arguments: Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, positional="query")],
     options: _Common,
 ) -> Request:
-    """Find the IDs of entities by name.
+    """Find the IDs of entities by name, or all entities of a type.
 
-    QUERY is a name, an alias, or a part of one.
+    QUERY is a name, an alias, or a part of one. Without it, --node-type says which entities to list.
     """
     return _call(options, SearchEntities.tool, {"query": query, **arguments})
 
 
-@_command("bfs drug:warfarin --hops 2", "bfs drug:warfarin --only-predicate INTERACTS_WITH")
+@_command(
+    "bfs drug:warfarin --hops 2",
+    "bfs drug:warfarin --only-predicate INTERACTS_WITH",
+    "bfs drug:warfarin --out warfarin.svg",
+)
 def bfs(
     seeds: _Seeds,
     *,
     hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="Maximum distance to a seed, 1 to 5.")] = 1,
+    export_format: _Format = None,
+    out: _Out = None,
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:
@@ -185,7 +228,10 @@ def bfs(
 
     SEED is an ID, as `search` prints it. Edges are followed in both directions, unless --direction says otherwise.
     """
-    return _call(options, BfsQuery.tool, {"seeds": seeds, "max_hops": hops, **arguments})
+    given = {"seeds": seeds, "max_hops": hops, **arguments}
+    if export_format is None and out is None:
+        return _call(options, BfsQuery.tool, given)
+    return _export(options, BfsQuery.tool, given, export_format, out)
 
 
 @_command("describe drug:warfarin", "describe gene:CYP2C9 protein:CYP2C9")
@@ -218,6 +264,8 @@ def intersect(
             show_default=False,
         ),
     ] = None,
+    export_format: _Format = None,
+    out: _Out = None,
     arguments: _TraversalOptions,
     options: _Common,
 ) -> Request:
@@ -226,7 +274,10 @@ def intersect(
     SEED is an ID, as `search` prints it; give at least two. The answer has the nodes within reach of every seed, and
     all edges among them.
     """
-    return _call(options, IntersectSubgraphs.tool, {"seeds": seeds, "k": hops, "via": via, **arguments})
+    given = {"seeds": seeds, "k": hops, "via": via, **arguments}
+    if export_format is None and out is None:
+        return _call(options, IntersectSubgraphs.tool, given)
+    return _export(options, IntersectSubgraphs.tool, given, export_format, out)
 
 
 @_command("serve --graph medical.ttl", "serve --http --port 8001")

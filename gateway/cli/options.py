@@ -172,15 +172,19 @@ def common(*names: str, **texts: str) -> OptionGroup:
     return OptionGroup(parameters, CommonOptions)
 
 
-def optional_arguments(model: type[Arguments], texts: Mapping[str, tuple[str | None, str]]) -> OptionGroup:
-    """Return the group of the optional arguments of a tool except `explain`, whose value is a dictionary of them.
+def optional_arguments(
+    model: type[Arguments], texts: Mapping[str, tuple[str | None, str]], positional: str = ""
+) -> OptionGroup:
+    """Return the group of the optional arguments of a tool, whose value is a dictionary of them.
+
+    `explain` is not in it, nor one that is positional on the command line.
 
     An argument that is a list becomes a repeatable option named in the singular. `texts` has the placeholder of the
     value and the help text by argument; the default is the description of the model.
     """
     parameters = []
     for name, field in model.model_fields.items():
-        if field.is_required() or name == EXPLAIN:
+        if field.is_required() or name in {EXPLAIN, positional}:
             continue
         kind = _unconstrained(field.annotation)
         metavar, text = texts.get(name, (_METAVARS.get(kind), field.description))

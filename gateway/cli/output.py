@@ -63,6 +63,14 @@ def write(stream: TextIO | None, text: str) -> None:
         stream.flush()
 
 
+def write_bytes(content: bytes) -> None:
+    """Write bytes to standard output."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+
+
 def discard_stdout() -> None:
     """Discard further standard output: the pipe is closed, and the flush at exit would fail again."""
     with contextlib.suppress(OSError):

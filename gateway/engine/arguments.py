@@ -156,8 +156,14 @@ class SearchEntities(Arguments):
     tool = "search_entities"
 
     query: Annotated[
-        str, Field(min_length=1, max_length=MAX_QUERY, description="A name, an alias or a part of it."), _Text
-    ]
+        str,
+        Field(
+            max_length=MAX_QUERY,
+            description="A name, an alias or a part of it; none: all entities of node_types.",
+        ),
+        _Text,
+        WithJsonSchema({"type": "string"}),
+    ] = ""
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
     limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
 
@@ -231,7 +237,7 @@ class BfsQuery(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; a name is no ID."),
+        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, or exact names, 1 to 50."),
         _List,
     ]
     only_predicates: Annotated[
@@ -251,7 +257,9 @@ class IntersectSubgraphs(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result is near to, 2 to 50."),
+        Field(
+            min_length=2, max_length=MAX_SEEDS, description="IDs or exact names that the result is near to, 2 to 50."
+        ),
         _List,
     ]
     only_predicates: Annotated[
@@ -276,7 +284,7 @@ class DescribeEntity(Arguments):
 
     tool = "describe_entity"
 
-    id: Annotated[Id, Field(min_length=1, description="The ID of the entity.")]
+    id: Annotated[Id, Field(min_length=1, description="The ID of the entity, or its exact name.")]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 
@@ -285,7 +293,11 @@ class DescribeEntities(Arguments):
 
     tool = "describe_entities"
 
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of entities, 1 to 200."), _List]
+    ids: Annotated[
+        list[Id],
+        Field(min_length=1, max_length=MAX_IDS, description="IDs or exact names of entities, 1 to 200."),
+        _List,
+    ]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 
@@ -323,16 +335,12 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
     # A misspelt name explains a missing one, so it is reported first.
     known = argument_names(model, explain=explain)
     for name in given:
-        if name not in known and not (name == _PLACEHOLDER and _needs_nothing(model)):
+        if name not in known and not (name == _PLACEHOLDER and model is DescribeSchema):
             raise _unknown_name(model, name, known)
     try:
         return model.model_validate(_without_empty(model, given))
     except ValidationError as error:
         raise _wrong_value(model, error.errors(include_url=False)[0]) from error
-
-
-def _needs_nothing(model: type[Arguments]) -> bool:
-    return not any(field.is_required() for field in model.model_fields.values())
 
 
 def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:

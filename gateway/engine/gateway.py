@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
@@ -45,20 +45,26 @@ from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache, SchemaStorage
 from gateway.engine.tools.description import EntityDescriber
+from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.schema import SchemaDescriber
 from gateway.engine.tools.search import EntitySearcher
 from gateway.engine.tools.traversal import Traverser
+from gateway.engine.whole_subgraph import Traversed, check_arguments, pages, subgraph_of
 from gateway.errors import InputError, quoted
+from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Call, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.store import GraphStore
-from gateway.settings.profile import Profile, ShapeName
+from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
 
 TypedPage = TypeVar("TypedPage", bound=AnyPage)
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
+
+_NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
+"""The reference shape with the name of every node, for people and programs that read a whole subgraph."""
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
 
@@ -113,15 +119,23 @@ class Gateway:
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
-        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
-        describer = EntityDescriber(store, profile, prefixes, self._schema_cache)
+        id_reader = IdReader(searcher, profile, prefixes)
+        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, id_reader, clock)
+        describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
         self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, schema_result)
         self._search_entities = _Tool(SearchEntities, searcher.search, search_result)
         self._bfs_query = _Tool(BfsQuery, self._traverser.page, bfs_result)
         self._describe_entity = _Tool(DescribeEntity, describer.one, entity_result)
         self._describe_entities = _Tool(DescribeEntities, describer.several, entities_result)
         self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
+        # Its answers are of any size: a program or a person asked for all of them.
+        whole = Traverser(store, with_unlimited_size(profile), prefixes, self._schema_cache, id_reader, clock)
+        self._whole_traverser = whole
+        self._whole: Mapping[str, _Tool[Any, SubgraphPage, Any]] = {
+            BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),
+            IntersectSubgraphs.tool: _Tool(IntersectSubgraphs, whole.page, intersection_result),
+        }
         tools: Sequence[_Tool[Any, Any, Any]] = (
             self._describe_schema,
             self._search_entities,
@@ -145,10 +159,11 @@ class Gateway:
     def forget_snapshots(self) -> None:
         """Drop all answers that are stored for paging."""
         self._traverser.forget()
+        self._whole_traverser.forget()
 
     def forget(self) -> None:
         """Drop all nodes and edges read so far: the answers stored for paging, and the cache."""
-        self._traverser.forget()
+        self.forget_snapshots()
         self._store.forget()
 
     def start(self) -> None:
@@ -272,12 +287,17 @@ class Gateway:
         return await self._answer(self._describe_schema, {"all": all, "explain": explain})
 
     async def search_entities(
-        self, query: str, node_types: Sequence[str] | None = None, *, limit: int | None = None, explain: bool = False
+        self,
+        query: str = "",
+        node_types: Sequence[str] | None = None,
+        *,
+        limit: int | None = None,
+        explain: bool = False,
     ) -> SearchResult:
-        """Return the entities that match a name, an alias or a part of one.
+        """Return the entities that match a name, an alias or a part of one, or all entities of some types.
 
         Args:
-            query: The name.
+            query: The name; empty for all entities of `node_types`.
             node_types: Only entities of these types.
             limit: Hits at most, 1 to 100. None: 10, or 5 and all further ones of that name if some name is the query.
             explain: Add the cost of the call and the SPARQL that was sent.
@@ -355,6 +375,72 @@ class Gateway:
         """
         given = {"seeds": seeds, "k": k, "via": via, **options}
         return await self._answer(self._intersect_subgraphs, given, progress)
+
+    async def bfs_subgraph(
+        self,
+        seeds: Sequence[str],
+        max_hops: int,
+        *,
+        progress: Progress = no_progress,
+        **options: Unpack[TraversalOptions],
+    ) -> Subgraph:
+        """Return the union of the seeds' neighbourhoods whole, for a program: all pages, whatever their size.
+
+        Args:
+            seeds: IDs or IRIs, 1 to 50.
+            max_hops: Distance from any seed, 1 to 5.
+            progress: Called after each hop.
+            **options: What to follow and to show; not which page.
+
+        Raises:
+            InputError: An argument is wrong, or is about pages.
+            Fault: The graph could not be queried, or changed meanwhile.
+        """
+        given = {"seeds": seeds, "max_hops": max_hops, **options}
+        return await subgraph_of(self.pages(BfsQuery.tool, given, progress), self._prefixes)
+
+    async def intersection_subgraph(
+        self,
+        seeds: Sequence[str],
+        k: int,
+        *,
+        progress: Progress = no_progress,
+        **options: Unpack[TraversalOptions],
+    ) -> Subgraph:
+        """Return the nodes within k hops of every seed and all edges among them, whole; see `bfs_subgraph`.
+
+        Args:
+            seeds: IDs or IRIs, 2 to 50.
+            k: Distance from every seed, 1 to 5.
+            progress: Called after each hop.
+            **options: What to follow and to show; not which page.
+        """
+        given = {"seeds": seeds, "k": k, "via": False, **options}
+        return await subgraph_of(self.pages(IntersectSubgraphs.tool, given, progress), self._prefixes)
+
+    async def pages(
+        self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress
+    ) -> AsyncIterator[Traversed]:
+        """Yield all pages of a traversal, whose sizes nothing limits; each has its own deadline.
+
+        Args:
+            tool: `bfs_query` or `intersect_subgraphs`.
+            arguments: Its arguments, none about pages.
+            progress: Called after each hop.
+
+        Raises:
+            InputError: An argument is wrong, or is about pages.
+            Fault: The graph could not be queried, or changed meanwhile.
+        """
+        check_arguments(arguments)
+
+        async def ask(place: Mapping[str, Any]) -> Traversed:
+            given = {**arguments, **place}
+            answer: Traversed = await self._answer(self._whole[tool], given, progress, shape=_NAMED_REFERENCE)
+            return answer
+
+        async for page in pages(ask):
+            yield page
 
     async def _answer(
         self,

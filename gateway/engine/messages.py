@@ -267,6 +267,34 @@ def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str
     )
 
 
+def taken_for(text: str, entity: str, name: str) -> str:
+    """Return a warning: a name stood in the place of an ID, perhaps not the first name of the entity."""
+    called = f" ({name})" if name else ""
+    return f"{text} is no ID and was taken for {entity}{called}, the only entity of this name."
+
+
+def no_entity_of_this_name(no_id: InputError, near: str) -> InputError:
+    """Return the error of a text that is neither an ID nor the name of an entity."""
+    wrong = f"{no_id.wrong.removesuffix('.')}, and no entity has this name."
+    return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
+
+
+def several_of_this_name(no_id: InputError, listed: str, count: int) -> InputError:
+    """Return the error of a name that several entities have, or that others than the one found may have."""
+    wrong = no_id.wrong.removesuffix(".")
+    if count == 1:
+        return InputError(
+            f"{wrong}, and not every name could be compared, so others may have this one.",
+            valid=f"Found: {listed}.",
+            next_step="Send the ID of what you mean.",
+        )
+    return InputError(
+        f"{wrong}, and {count} entities have this name.",
+        valid=f"They are: {listed}." if count <= listed.count("; ") + 1 else f"The first are: {listed}.",
+        next_step="Send the ID of the one you mean.",
+    )
+
+
 def unrefined(listed: str) -> str:
     """Return a warning: precisions and units of some entities could not be read."""
     return (
@@ -301,6 +329,7 @@ NOTHING_NEAR = "No name is like this: try another spelling or a part of the name
 NOTHING_NEAR_OF_TYPES = (
     "No name of these node_types is like this: try another spelling or a part of the name, or leave node_types out."
 )
+NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 
@@ -331,10 +360,24 @@ def entities_gone(count: int) -> str:
 
 
 def nothing_to_search(query: str) -> InputError:
-    """Return the error of a query without words and symbols."""
+    """Return the error of a query, quoted, without words and symbols."""
+    problem = f"{query} has no letter, digit or symbol" if query else "must not be empty without node_types"
     return InputError(
-        f"search_entities: query {query} has no letter, digit or symbol.",
-        valid="query: a name, an alias or a part of it.",
+        f"search_entities: query {problem}.",
+        valid="query: a name, an alias or a part of it. Without a query, node_types lists all entities of these types.",
+    )
+
+
+def others_elsewhere(where: str) -> str:
+    """Return a warning: another part of a split graph may have entities of the types, too."""
+    return f"Entities that only the rest of the graph has ({where}) are not listed."
+
+
+def untyped_not_listed() -> InputError:
+    """Return the error of a list of all entities without a type."""
+    return InputError(
+        'search_entities: "untyped" in node_types needs a query: entities without a type are not listed.',
+        valid="query: a name, an alias or a part of it; node_types alone with types that describe_schema lists.",
     )
 
 

@@ -1,7 +1,8 @@
 """Whether, when and how often requests are sent to one server.
 
 A client runs its requests through `FlowControl.run`: each waits for its turn, is paid by its call, and is sent again
-where its fault may pass. Every request, a probe included, is sent within `FlowControl.sending`, which waits for the end
+where its fault may pass. Turns are shared among calls, not among requests: a call with one request does not wait behind
+all batches of another. Every request, a probe included, is sent within `FlowControl.sending`, which waits for the end
 of a pause and charges the quota.
 """
 
@@ -22,6 +23,7 @@ from gateway.errors import DeadlinePassed, Fault, Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.flow.breaker import Breaker, Probe
 from gateway.flow.quota import ChargedRequest, Quota, Sleep
+from gateway.flow.round_robin import RoundRobinLimiter
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
 from gateway.settings.endpoint import QuotaSettings, RequestSettings
@@ -96,7 +98,7 @@ class FlowControl:
         self._sleep = sleep
         self._most_at_once = settings.concurrency
         self._delay = settings.delay_seconds
-        self._turns = anyio.CapacityLimiter(settings.concurrency)
+        self._turns = RoundRobinLimiter(settings.concurrency)
         self._answered_in_turn = 0
         self._next_start = clock()
         self._retry = RetryPolicy(settings.retries, first_pause)
@@ -110,7 +112,7 @@ class FlowControl:
     @property
     def at_once(self) -> int:
         """Requests in flight at most: the profile's `concurrency`, unless the server wanted fewer."""
-        return int(self._turns.total_tokens)
+        return self._turns.total
 
     @property
     def has_answered(self) -> bool:
@@ -153,7 +155,7 @@ class FlowControl:
     async def _attempt(self, call: Call, probe: Probe) -> AsyncIterator[None]:
         """Wait until a request may be sent, have the call pay for it, and note how the block ends that sends it."""
         await self._breaker.admit(probe, call.deadline)
-        async with self.turn(call.deadline):
+        async with self.turn(call.deadline, call.party):
             self._check_worth(call.deadline)
             call.spend_request()
             try:
@@ -164,8 +166,12 @@ class FlowControl:
         self.answered()
 
     @asynccontextmanager
-    async def turn(self, deadline: Deadline) -> AsyncIterator[None]:
+    async def turn(self, deadline: Deadline, party: object = None) -> AsyncIterator[None]:
         """Wait for a free slot, for the end of a pause, and until the server grants another request.
+
+        Args:
+            deadline: When the request must have been answered.
+            party: The call that sends it: slots are handed out to calls in turn.
 
         Raises:
             Throttled: The server asked for a pause that lasts longer than this call may.
@@ -174,17 +180,12 @@ class FlowControl:
         """
         # No request waits in line for what will not be there in time.
         self.quota.check(deadline)
-        # One object a request: the limiter counts borrowers, and a task may have several requests under way.
-        borrower = object()
-        await self._turns.acquire_on_behalf_of(borrower)
-        try:
+        async with self._turns.slot(party):
             await self.quota.wait(deadline)
             if self._delay:
                 await self._wait_for_start(deadline)
                 await self.quota.wait(deadline)
             yield
-        finally:
-            self._turns.release_on_behalf_of(borrower)
 
     async def _wait_for_start(self, deadline: Deadline) -> None:
         """Wait until the profile's delay since the start before has passed."""
@@ -234,7 +235,7 @@ class FlowControl:
         """
         if not self.quota.is_limited:
             return deadline_passed()
-        in_line = self._turns.statistics().tasks_waiting / self.at_once
+        in_line = self._turns.waiting / self.at_once
         seconds = math.ceil(max(1.0, self.quota.seconds_to_wait(), in_line * self.quota.typical_seconds))
         return DeadlinePassed(
             f"The time of this call is used up; the endpoint may be asked again in {seconds} s.",
@@ -246,12 +247,12 @@ class FlowControl:
         self._breaker.answered()
         self._answered_in_turn += 1
         if self._answered_in_turn >= self.at_once and self.at_once < self._most_at_once:
-            self._turns.total_tokens = self.at_once + 1
+            self._turns.total = self.at_once + 1
             self._answered_in_turn = 0
 
     def failed(self, fault: Fault) -> None:
         """Note a fault: a server that wants fewer requests gets half as many at once."""
         self._breaker.failed(fault)
         if isinstance(fault, Throttled):
-            self._turns.total_tokens = max(1, self.at_once // 2)
+            self._turns.total = max(1, self.at_once // 2)
             self._answered_in_turn = 0

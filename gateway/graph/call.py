@@ -42,6 +42,7 @@ class Call:
         sent: Queries sent so far.
         tally: What the call has cost.
         progress: Receives each step of a traversal.
+        party: Whom slots are shared among: the call itself, whatever copies of this object are made for its parts.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -52,6 +53,7 @@ class Call:
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
     progress: Progress = no_progress
+    party: object = field(default_factory=object)
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:

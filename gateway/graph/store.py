@@ -171,6 +171,20 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """Return the entities of some types; of very many, any, and the result is truncated.
+
+        The names in the hits are empty.
+
+        Args:
+            types: The types.
+            call: The call that asks.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities with a name or synonym that equals a text, in any case.
 
@@ -333,6 +347,7 @@ class DelegatingStore:
     quick_schema = _delegated(GraphStore.quick_schema)
     schema = _delegated(GraphStore.schema)
     search = _delegated(GraphStore.search)
+    of_types = _delegated(GraphStore.of_types)
     named = _delegated(GraphStore.named)
     nameless = _delegated(GraphStore.nameless)
     name_reader = _delegated(GraphStore.name_reader)

@@ -177,5 +177,15 @@ def without_search_api(profile: Profile) -> Profile:
     return _changed(profile, "search", api="")
 
 
+_UNLIMITED = 1 << 40
+"""More tokens and characters than any answer has."""
+
+
+def with_unlimited_size(profile: Profile) -> Profile:
+    """Return a profile whose answers are of any size, for programs that read all of a subgraph."""
+    most = _UNLIMITED
+    return _changed(profile, "size", max_tokens=most, ceiling_tokens=most, evidence_text_characters=most)
+
+
 def _changed(profile: Profile, section: str, **settings: object) -> Profile:
     return profile.model_copy(update={section: getattr(profile, section).model_copy(update=settings)})

@@ -47,6 +47,7 @@ from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.nodes.value_nodes import ValueNodeReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.reader import SchemaReader
+from gateway.sparql.search.entities import EntityLister
 from gateway.sparql.search.reader import SearchReader
 from gateway.transport.base import Remote, Transport
 
@@ -87,6 +88,7 @@ class SparqlStore:
         finder = NamePredicateFinder(self._client, self._nodes, self.name_predicates, profile)
         self._schema = SchemaReader(self._client, rule, self._nodes, finder, profile, wall_clock)
         self._search = SearchReader(self._client, profile, self.name_predicates)
+        self._entities = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(self._client, rule, self._nodes, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
@@ -101,7 +103,7 @@ class SparqlStore:
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming, or those selected."""
         receive = sendable.on_answers(on_answers)
-        return sendable.edges_of(await self._edges.around(ids, call, selection, per_id, receive))
+        return await sendable.checked_edges(await self._edges.around(ids, call, selection, per_id, receive), call)
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
@@ -121,7 +123,7 @@ class SparqlStore:
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
-        return sendable.edges_of(await self._edges.among(ids, inside, call, predicates))
+        return await sendable.checked_edges(await self._edges.among(ids, inside, call, predicates), call)
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""
@@ -175,6 +177,10 @@ class SparqlStore:
     async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
         return await self._search.find(terms, types, call)
+
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """Return the entities of some types."""
+        return await self._entities.of_types(types, call)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name or synonym which is this text."""

@@ -84,6 +84,8 @@ class Template:
             ``named-graphs`` (1.1 over all named graphs), or the engine whose own functions it uses.
         limit: The parameter that bounds its rows.
         end: What proves the end of its answer.
+        iris: The variables that the query itself binds to nothing but IRIs and blank nodes; all that it projects, or
+            none.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Template:
     dialect: str
     limit: str
     end: End
+    iris: tuple[str, ...]
     _body: str
     _declared: Mapping[str, _Declared]
 
@@ -195,7 +198,11 @@ def parse(name: str, text: str) -> Template:
     declared = dict(_declaration(name, line.removeprefix("param ")) for line in header if line.startswith("param "))
     _check(name, fields, declared, body)
     end = next(end for end in _ENDS if end == fields["end"])
-    return Template(name, fields["summary"], fields["dialect"], fields["limit"], end, body, declared)
+    iris = tuple(fields.get("iris", "").split())
+    template = Template(name, fields["summary"], fields["dialect"], fields["limit"], end, iris, body, declared)
+    if iris not in {(), template.variables}:
+        raise TemplateError(f"{name}.rq: iris are all variables of the projection in their order, or none")
+    return template
 
 
 @cache
@@ -240,7 +247,7 @@ def _without_comments(text: str) -> str:
 
 
 def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declared], body: str) -> None:
-    if fields.keys() != _FIELDS:
+    if fields.keys() - {"iris"} != _FIELDS:
         raise TemplateError(f"{name}.rq: the header needs {sorted(_FIELDS)}, and has {sorted(fields)}")
     if fields["end"] not in _ENDS:
         raise TemplateError(f"{name}.rq: unknown proof of the end {fields['end']!r}")

@@ -241,6 +241,11 @@ class FakeStore:
         fetch = await self._ask(("search", tuple(types)), terms.words, call)
         return Hits((Hit(f"urn:seen:{fetch.number}", terms.text, is_synonym=False),), truncated=False, how="fake")
 
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """List one node."""
+        fetch = await self._ask(("of_types",), types, call)
+        return Hits((Hit(f"urn:seen:{fetch.number}", "", is_synonym=False),), truncated=False, how="fake")
+
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find one node."""
         fetch = await self._ask(("named", tuple(types)), (text,), call)

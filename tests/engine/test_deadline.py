@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.page import PageNode
-from gateway.engine.presentation.paging import edges_ending, edges_later
 from gateway.engine.presentation.reference_shape import REFERENCE
 from gateway.engine.presentation.size_limit import Window
 from gateway.engine.presentation.values import NodeMetadata
 from gateway.engine.traversal.breadth_first import Exploration
-from gateway.engine.traversal.topology import paths_to_seeds
+from gateway.engine.traversal.edge_table import EdgeTable
+from gateway.engine.traversal.topology import in_order, paths_to_seeds
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.graph.values import Edge, Neighbourhood
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import ROOM, engine, over
 from tests.examples import examples
@@ -140,6 +141,8 @@ def ending() -> Deadline:
 NODES = [f"urn:{number}" for number in range(3_000)]
 EXPANDED = dict.fromkeys(NODES, Neighbourhood())
 EDGES = [Edge(one, "urn:p", other) for one, other in itertools.pairwise(NODES)]
+TABLE = EdgeTable.of(NODES, EDGES, Deadline.after(60.0))
+FOUND = Exploration([], known={edge.subject: Neighbourhood((edge,)) for edge in EDGES})
 
 
 def window() -> Window:
@@ -152,8 +155,9 @@ def window() -> Window:
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: edges_ending(NODES, 0, 0, EDGES, ending()),
-        lambda: edges_later(NODES, 0, 10, EDGES, ending()),
+        lambda: EdgeTable.of(NODES, EDGES, ending()),
+        lambda: TABLE.without({NODES[0]}, ending()),
+        lambda: in_order([], dict.fromkeys(NODES, 0), FOUND, PrefixMap({}), ending()),
         lambda: window().size,
         lambda: window().shrink(10, names_on_stubs=False),
         lambda: window().cut(10),

@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from gateway.errors import Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.flow.control import FlowControl
+from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import RequestSettings
 
@@ -158,6 +159,33 @@ async def test_no_more_queries_than_allowed_are_under_way() -> None:
         for _ in range(10):
             tasks.start_soon(ask)
     assert most == 2
+
+
+async def test_a_call_with_one_request_does_not_wait_behind_all_requests_of_another() -> None:
+    time = Time()
+    flow = controlled(time, concurrency=2)
+    sent: list[str] = []
+
+    async def ask(call: Call, name: str) -> None:
+        async def send() -> None:
+            sent.append(name)
+            await anyio.lowlevel.checkpoint()
+
+        await flow.run(call, send, no_probe)
+
+    heavy, light = (Call(Deadline(30.0, time), 100, 100, 100) for _ in range(2))
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(ask, heavy, "heavy")
+        # A copy for a part of the work stands in line with the rest of its call.
+        tasks.start_soon(ask, replace(heavy), "heavy")
+        tasks.start_soon(ask, light, "light")
+    assert sent.count("heavy") == 21
+    assert sent.index("light") <= 3
+
+
+async def no_probe(_: Deadline) -> None:
+    pytest.fail("a probe was sent")
 
 
 async def test_requests_start_no_closer_together_than_the_operator_wants() -> None:

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, TraversalArguments
@@ -14,15 +13,21 @@ from gateway.engine.presentation.labels import Labeller
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.schema.term_lookup import Subclasses
 from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView
+from gateway.engine.traversal.computed_once import computed_once
+from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.steering import UNSTEERED, Steering
-from gateway.engine.traversal.topology import Topology
+from gateway.engine.traversal.topology import Topology, levels_of
 from gateway.engine.traversal.ways import nodes_on_the_way
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Edge, Iri
+from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
+
+_FEW = 2_000
+"""Nodes and edges that are filtered in a millisecond or two."""
 
 _NO_LABELS: Mapping[Iri, str] = {}
 
@@ -118,9 +123,9 @@ class FilteredTopology:
         on_the_way: Nodes that are left only because they lead from a seed to one of `only_node_types`.
     """
 
-    nodes: list[Iri]
-    edges: list[Edge]
-    levels: list[int]
+    nodes: Sequence[Iri]
+    edges: EdgeTable
+    levels: Sequence[int]
     warnings: list[str]
     removed: dict[str, int]
     undecided: dict[str, int]
@@ -133,7 +138,7 @@ class FilteredTopology:
         """The topology before the filters."""
         return self.traversal.topology
 
-    @cached_property
+    @computed_once
     def content(self) -> str:
         """A hash of what is left, which may depend on values that are fetched again for each page."""
         if len(self.nodes) == len(self.whole.nodes):
@@ -214,12 +219,12 @@ class TopologyFilter:
             on_the_way = frozenset(node for node in ways if removed.get(node) == "only_node_types")
             for node in on_the_way:
                 del removed[node]
-        nodes = [node for node in deadline.checking(topology.nodes) if node not in removed]
-        edges = [
-            edge
-            for edge in deadline.checking(topology.edges)
-            if edge.subject not in removed and edge.object not in removed
-        ]
+        nodes, edges, levels = topology.order, topology.edges, topology.levels
+        if removed:
+            is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+            edges = await in_thread(call, lambda end: topology.edges.without(removed, end), unless=is_small)
+            nodes = edges.nodes[: edges.node_count]
+            levels = levels_of(topology.nodes[node] for node in nodes)
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
@@ -228,7 +233,7 @@ class TopologyFilter:
         return FilteredTopology(
             nodes,
             edges,
-            _levels(topology, nodes),
+            levels,
             warnings,
             {name: count for name, count in sorted(counts.items()) if count},
             undecided,
@@ -277,12 +282,3 @@ class TopologyFilter:
             if description.mark.whole and mentions is not None and mentions < least:
                 few.append(node)
         return few, {node for node, description in described.items() if not description.mark.whole}
-
-
-def _levels(topology: Topology, nodes: Sequence[Iri]) -> list[int]:
-    if not nodes:
-        return []
-    levels = [0] * (max(topology.nodes[node] for node in nodes) + 1)
-    for node in nodes:
-        levels[topology.nodes[node]] += 1
-    return levels

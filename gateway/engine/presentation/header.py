@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery
@@ -67,7 +67,7 @@ class HeaderBuilder:
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
         types = _types(topology, known, deadline)
-        predicates = Counter(edge.predicate for edge in deadline.checking(topology.edges))
+        predicates = topology.edges.predicate_counts
         for count in _LISTED:
             header.summary = self._summary(types, predicates, count)
             listed = len(header.summary.types) + len(header.summary.predicates)
@@ -76,7 +76,7 @@ class HeaderBuilder:
         limit_header(header, limit * 3 // 4, shape)
         return header
 
-    def _summary(self, types: Counter[str], predicates: Counter[Iri], count: int) -> TermSummary:
+    def _summary(self, types: Counter[str], predicates: Mapping[Iri, int], count: int) -> TermSummary:
         return TermSummary(
             sorted(_most_frequent(types, count)),
             sorted(self._prefixes.shorten(predicate) for predicate in _most_frequent(predicates, count)),
@@ -102,15 +102,11 @@ class HeaderBuilder:
 
 def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
     """Return how many nodes have each type, as nodes show it."""
-    # Many nodes have the same types.
-    alike: Counter[tuple[Iri, ...] | None] = Counter(
-        facts.types if facts.are_types_known else None for facts in deadline.checking(topology.facts.values())
-    )
     types: Counter[str] = Counter()
-    for iris, count in deadline.checking(alike.items()):
-        types[UNKNOWN if iris is None else known.chooser.shown(NodeFacts(iris))] += count
+    for (iris, are_known), count in deadline.checking(topology.kinds.items()):
+        types[known.chooser.shown(NodeFacts(iris)) if are_known else UNKNOWN] += count
     return types
 
 
-def _most_frequent(counts: Counter[str], most: int) -> list[str]:
+def _most_frequent(counts: Mapping[str, int], most: int) -> list[str]:
     return sorted(counts, key=lambda term: (-counts[term], term))[:most]

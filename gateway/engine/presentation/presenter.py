@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 
 from gateway.engine import messages
 from gateway.engine.arguments import IntersectSubgraphs
@@ -14,14 +15,14 @@ from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
-from gateway.engine.presentation.paging import edges_ending, edges_later, fitting
 from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
-from gateway.engine.traversal.topology import Path, Topology
+from gateway.engine.traversal.topology import Path
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.settings.profile import Profile
@@ -29,6 +30,12 @@ from gateway.terms.prefixes import PrefixMap
 
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
+
+_FEW = 2_000
+"""Edges that are hashed in a millisecond or two."""
+
+_AT_ONCE = 50
+"""Nodes, which may have many edges, between two looks at the clock."""
 
 _TIME_FOR_WRITING = 0.5
 """Share of that which the fetching of metadata and labels leaves for the writing."""
@@ -75,6 +82,10 @@ class Presenter:
                 )
                 room = filtered.limit - shape.size_of_part(_shown(header, shape))
                 window = self._window(filtered, room)
+                if len(window.nodes) < len(filtered.topology.nodes) and not traversal.topology.is_hashed:
+                    # Each page of several says what it is a page of.
+                    is_small = len(traversal.topology.edges) <= _FEW
+                    await in_thread(call, lambda _: traversal.topology.content, unless=is_small)
                 self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
@@ -87,7 +98,7 @@ class Presenter:
 
     async def _filtered(self, traversal: Traversal, shape: Shape, call: Call) -> _Filtered:
         topology, arguments = traversal.topology, traversal.arguments
-        self._schema_cache.observe(_types_seen(topology, call), topology.predicates)
+        self._schema_cache.observe(topology.reached_types, topology.predicates)
         known = await self._schema_cache.view(call)
         left = await self._filter.filtered(traversal, known, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
@@ -101,25 +112,41 @@ class Presenter:
         return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], shape, call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:
-        """Return nodes and edges without metadata: no more of them than could fit."""
-        arguments, order = filtered.topology.traversal.arguments, filtered.topology.nodes
-        deadline, offset, shape = filtered.call.call_deadline, arguments.offset, filtered.shape
-        stop = len(order) if arguments.limit is None else offset + arguments.limit
-        stop = min(stop, offset + max(1, room // shape.smallest_node))
-        ending = edges_ending(order[:stop], offset, arguments.edge_offset, filtered.topology.edges, deadline)
-        nodes, ends = order[offset:stop], [end for end, _ in ending]
-        totals = [0] * (len(nodes) + 1)
-        for end in ends:
-            totals[end + 1] += 1
-        sizes = [[shape.smallest_edge] * total for total in totals]
-        nodes, places = fitting(nodes, ends, [shape.smallest_node] * len(nodes), sizes, room)
+        """Return nodes and edges without metadata, up to the first that does not fit any more."""
+        arguments, order, edges = (
+            filtered.topology.traversal.arguments,
+            filtered.topology.nodes,
+            filtered.topology.edges,
+        )
+        offset, shape, used = arguments.offset, filtered.shape, 0
+        # The edges of the node before the page may go on here.
+        start = min(offset - bool(arguments.edge_offset), len(order))
+        stop = len(order) if arguments.limit is None else min(offset + arguments.limit, len(order))
+        nodes: list[PageNode] = []
+        totals: list[int] = [] if arguments.edge_offset else [0]
+        found: list[tuple[int, PageEdge, int]] = []
+        for position, ending in filtered.call.call_deadline.checking(edges.ending(start, max(stop, start)), _AT_ONCE):
+            if position >= offset:
+                nodes.append(self._stub(order[position], filtered))
+                used += shape.measure(nodes[-1])
+            rest = ending if position >= offset else ending[arguments.edge_offset :]
+            totals.append(len(rest))
+            for place in rest:
+                bare = self._bare(edges[place], order[position])
+                found.append((place, bare, position - offset))
+                used += shape.measure(bare)
+                if used > room:
+                    break
+            if used > room:
+                break
+        found.sort(key=itemgetter(0))
         return Window(
-            [self._stub(node, filtered) for node in deadline.checking(nodes)],
-            [self._bare(ending[place][1], order[offset + ends[place]]) for place in deadline.checking(places)],
-            [ends[place] for place in places],
-            totals,
+            nodes,
+            [edge for _, edge, _ in found],
+            [end for _, _, end in found],
+            totals or [0],
             shape,
-            deadline,
+            filtered.call.call_deadline,
         )
 
     def _stub(self, node: Iri, filtered: _Filtered) -> PageNode:
@@ -146,7 +173,7 @@ class Presenter:
             written = [self._path(node.iri, path) for path in paths or ()]
             room -= size_of([" ".join(path) for path in written])
             if paths is not None and (arguments.via or room >= 0):
-                node.paths = written
+                node.paths, node.size = written, None
             else:
                 node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
 
@@ -265,8 +292,8 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
         is_result_changed=arguments.snapshot is not None and arguments.snapshot != topology.content,
     )
     if not is_all:
-        later = edges_later(topology.nodes, arguments.offset, end, topology.edges, window.deadline)
-        page.edges_on_later_pages = later + last_total - last_shown
+        begun = topology.edges.begun_in(min(arguments.offset, len(topology.nodes)), min(end, len(topology.nodes)))
+        page.edges_on_later_pages = begun + last_total - last_shown
         page.snapshot = topology.content
         first, count = arguments.offset + 1, len(topology.nodes)
         page.place = f"{first:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
@@ -276,13 +303,3 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
 def _shown(header: Header, shape: Shape) -> Header:
     """Return what a shape says of the whole traversal where all of it is on one page."""
     return header if shape.always_summarizes else header.without_repetition()
-
-
-def _types_seen(topology: Topology, call: Call) -> set[Iri]:
-    """Return the types of all nodes but the seeds."""
-    return {
-        iri
-        for node, facts in call.call_deadline.checking(topology.facts.items())
-        if topology.nodes[node]
-        for iri in facts.types
-    }

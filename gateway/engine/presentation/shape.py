@@ -73,6 +73,12 @@ class Shape:
         """Return the bytes that a page, or a part of a subgraph's page, takes."""
         return size_of(self.writers[type(part)](part))
 
+    def measure(self, item: PageNode | PageEdge) -> int:
+        """Return the bytes that a node or an edge takes by itself, which it keeps."""
+        if item.size is None:
+            item.size = self.size_of_part(item)
+        return item.size
+
     def size_of_counts(self, header: Header) -> int:
         """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
         return size_of(self.counts(header))

@@ -166,9 +166,7 @@ class Window:
             self.ends = [self.ends[place] for place in places]
 
     def _size(self, item: PageNode | PageEdge) -> int:
-        if item.size is None:
-            item.size = self.shape.size_of_part(item)
-        return item.frame + item.size
+        return item.frame + self.shape.measure(item)
 
     @property
     def is_smallest(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 
 from gateway.engine.presentation.edge_survey import EXAMPLES
 from gateway.engine.traversal.topology import Topology
@@ -29,8 +29,8 @@ def of_schema(schema: Schema) -> Iterator[Iri]:
 
 def of_topology(topology: Topology, offset: int) -> Iterator[Iri]:
     """Return those of the page of a traversal that begins at a node: each node by itself and at an edge."""
-    nodes = list(islice(topology.nodes, offset, offset + _MOST))
-    edges = islice(topology.edges, _MOST)
+    nodes = topology.order[offset : offset + _MOST]
+    edges = topology.edges[:_MOST]
     facts = (topology.facts[node] for node in nodes if node in topology.facts)
     return chain(nodes, nodes, (edge.predicate for edge in edges), topology.predicates, of_types(facts))
 

@@ -1,4 +1,4 @@
-"""Answers `search_entities`: the entities whose names have the words of a query, in the order of their rank."""
+"""Answers `search_entities`: entities whose names have the words of a query, by rank, or all entities of some types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.term_lookup import Chosen, Subclasses
 from gateway.engine.schema.view import UNKNOWN, UNTYPED, SchemaView, names_in_doubt
-from gateway.engine.tools.search_ranking import RankedHit, near_guesses, ordered_by_weight, ranked, weights_of
+from gateway.engine.tools.search_ranking import (
+    WEIGHED,
+    RankedHit,
+    by_id,
+    near_guesses,
+    ordered_by_weight,
+    ranked,
+    weights_of,
+)
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -63,11 +71,13 @@ class EntitySearcher:
     async def search(self, arguments: SearchEntities, shape: Shape, call: Call) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
 
+        Without a query, return all entities of the types, by weight, or if there are many, by ID.
+
         Raises:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
-        terms = _search_terms(arguments.query)
+        terms = _search_terms(arguments)
         view, types = await self._requested_types(arguments.node_types or (), call)
         wanted, more = await self._subclasses.widened("node_types", types.iris, call)
         with call.tally.stage("search"):
@@ -75,13 +85,13 @@ class EntitySearcher:
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             more.append(messages.names_left_out(len(hits.hits) - len(sendable)))
-        best = ranked(sendable, arguments.query, terms.words)
+        best = ranked(sendable, terms.text, terms.words) if terms.text else by_id(sendable)
         if UNTYPED in types.iris:
             best = await self._of_types(best, wanted, view, call)
         fitting = [one for one in best if not one.is_guess]
         limit = arguments.limit or _usual_limit(fitting)
         limit = limit if fitting else min(limit, _MOST_GUESSES)
-        shown = await self._shown(hits, fitting or near_guesses(best, terms.words), arguments.query, limit, call)
+        shown = await self._shown(hits, fitting or near_guesses(best, terms.words), terms.text, limit, call)
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
             self._prefixes.coin(chain(facts, written_iris.of_types(facts.values())))
@@ -96,8 +106,8 @@ class EntitySearcher:
         )
         if not (types.whole or types.warnings):
             more.append(messages.OTHER_TYPES_MAY_MATCH)
-        more += self._doubts(view)
-        advice = "" if fitting else await self._advice(view, call)
+        more += self._doubts(view, of_names=bool(terms.text))
+        advice = "" if fitting or not terms.text else await self._advice(view, call)
         # A filter that lacks a type, or subclasses of one, misses entities.
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
         all_read = exhaustive and not hits.truncated and types.whole and not more and not advice
@@ -108,7 +118,7 @@ class EntitySearcher:
         page = SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
-            next_steps="" if fitting else _next_steps(hits, listed, advice, of_types=bool(arguments.node_types)),
+            next_steps="" if fitting else _next_steps(terms, hits, listed, advice, of_types=bool(arguments.node_types)),
             complete=all_read and all(fact.mark.whole for fact in facts.values()),
             how=_how(hits, shown),
             found=len(fitting),
@@ -126,6 +136,9 @@ class EntitySearcher:
     ) -> Sequence[RankedHit]:
         """Return the first hits by their weights: those that came with the hits, else those that the graph gives."""
         weights = hits.weights
+        if not query and len(best) > WEIGHED:
+            # The order of some of them would look like the order of all.
+            return best[:limit]
         if weights is None:
             with call.tally.stage("search"):
                 weights = await weights_of(best, query, limit, self._store, self._metadata_builder, call)
@@ -138,11 +151,13 @@ class EntitySearcher:
         with call.tally.stage("search"):
             return messages.nameless_nodes(await self._store.nameless(view.schema, call))
 
-    def _doubts(self, view: SchemaView) -> list[str]:
-        """Return why names may be missing although every name that was read was compared."""
+    def _doubts(self, view: SchemaView, *, of_names: bool) -> list[str]:
+        """Return why names, or else entities, may be missing although all that were read were compared."""
         doubts = []
-        if names_in_doubt(view, self._profile):
+        if of_names and names_in_doubt(view, self._profile):
             doubts.append(messages.NAMES_MAY_BE_MISSED)
+        if not of_names and self._profile.endpoint.other_graph:
+            doubts.append(messages.others_elsewhere(self._profile.endpoint.other_graph))
         if not self._profile.endpoint.trusted:
             doubts.append(messages.OTHERS_MAY_MATCH)
         return doubts
@@ -157,10 +172,14 @@ class EntitySearcher:
             return view, view.types.choose("node_types", asked, dict.fromkeys(view.types.iris_of(asked), ""))
 
     async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
+        if not terms.text and UNTYPED in types:
+            raise messages.untyped_not_listed()
         # No query can ask for "untyped", so a filter with it is applied to the hits.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:
             return _NOTHING
+        if not terms.text:
+            return await self._store.of_types(wanted, call)
         return await self._store.search(terms, wanted, call)
 
     async def _facts_of(
@@ -210,14 +229,18 @@ class EntitySearcher:
             name=shorter(name),
             description=shorter(_first_sentence(facts.description)),
             match=one.match,
-            matched=shorter(hit.text) if hit.text != name else None,
+            matched=shorter(hit.text) if hit.text not in {"", name} else None,
         )
 
 
-def _search_terms(query: str) -> SearchTerms:
+def _search_terms(arguments: SearchEntities) -> SearchTerms:
+    """Return what to look for; an empty text for all entities of the types."""
+    query = arguments.query
+    if arguments.node_types and query.strip() in {"", "*"}:
+        return SearchTerms("", ())
     words = words_of(query)
     if not words and not has_symbol(query):
-        raise messages.nothing_to_search(quoted(query))
+        raise messages.nothing_to_search(quoted(query) if query else "")
     return SearchTerms(query, tuple(words))
 
 
@@ -237,9 +260,11 @@ def _how(hits: Hits, shown: Sequence[RankedHit]) -> str:
     return messages.OTHERS_MAY_HAVE_THIS_NAME if is_short else hits.how
 
 
-def _next_steps(hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:
+def _next_steps(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:
     """Return what to try where no name fits."""
-    if guesses:
+    if not terms.text:
+        first = messages.NONE_OF_THESE_TYPES
+    elif guesses:
         first = messages.NO_NAME_FITS
     elif hits.warnings:
         # These say what to try.

@@ -20,7 +20,15 @@ from gateway.terms.folding import fold, fold_accents
 from gateway.terms.patterns import words_in
 from gateway.terms.words import inflections, words_of
 
-_ORDER: Mapping[Match, int] = {"label": 0, "alias": 1, "prefix": 2, "all words": 3, "some words": 4, "similar": 5}
+_ORDER: Mapping[Match, int] = {
+    "label": 0,
+    "alias": 1,
+    "prefix": 2,
+    "all words": 3,
+    "some words": 4,
+    "similar": 5,
+    "type": 6,
+}
 
 _GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
 
@@ -38,7 +46,7 @@ _COMMON = frozenset({
 })  # fmt: skip
 """Words that two names have in common by chance."""
 
-_WEIGHED = 50
+WEIGHED = 50
 """Entities, the best by their names, for which weights are read."""
 
 _HUB = 1_000
@@ -78,6 +86,11 @@ def ranked(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[Ranked
     for one in sorted((_ranked(hit, wanted, folded) for hit in hits), key=lambda one: (_fit(one, query), _last(one))):
         best.setdefault(one.hit.iri, one)
     return list(best.values())
+
+
+def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
+    """Return the entities that a list of types has, by their IDs."""
+    return [RankedHit(hit, "type", (0, 0)) for hit in sorted(hits, key=lambda hit: hit.iri)]
 
 
 def near_guesses(best: Iterable[RankedHit], words: Sequence[str]) -> list[RankedHit]:
@@ -137,7 +150,7 @@ async def weights_of(
 
 def _tied(best: Sequence[RankedHit], query: str, limit: int) -> list[Iri]:
     """Return the entities that share their fit with others, if one of these is shown."""
-    groups = [list(group) for _, group in groupby(best[:_WEIGHED], key=lambda one: _fit(one, query))]
+    groups = [list(group) for _, group in groupby(best[:WEIGHED], key=lambda one: _fit(one, query))]
     starts = accumulate(map(len, groups), initial=0)
     shown = (group for group, start in zip(groups, starts, strict=False) if start < limit)
     return [one.hit.iri for group in shown if len(group) > 1 for one in group]

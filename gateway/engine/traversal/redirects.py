@@ -38,7 +38,7 @@ class Followed:
 
     def with_gaps(self, topology: Topology) -> Topology:
         """Return the topology with a gap for each seed that was merged, or perhaps was: without outgoing edges."""
-        subjects = _subjects(topology)
+        subjects = topology.edges.subjects if self.unread else ()
         gaps = tuple(
             Gap(cause_of(fault), frozenset({seed}), fault.wrong)
             for seed, fault in self.unread.items()
@@ -47,11 +47,6 @@ class Followed:
         if self.endless:
             gaps += (Gap("endpoint_failed", self.endless, messages.REDIRECTED_TOO_FAR),)
         return replace(topology, gaps=topology.gaps + gaps)
-
-
-def _subjects(topology: Topology) -> set[Iri]:
-    """Return the nodes with outgoing edges: a merged node may still be linked to, but has mostly none itself."""
-    return {edge.subject for edge in topology.edges}
 
 
 class Redirects:
@@ -100,7 +95,7 @@ class Redirects:
 
     def doubts(self, followed: Followed, topology: Topology) -> list[str]:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
-        subjects = _subjects(topology)
+        subjects = topology.edges.subjects if followed.unread else ()
         return [
             messages.seed_perhaps_merged(self._prefixes.in_prose(seed), fault.wrong)
             for seed, fault in followed.unread.items()

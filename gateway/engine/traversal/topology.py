@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from sys import getsizeof
 from typing import NamedTuple
 
 from gateway.engine.traversal.breadth_first import Exploration
+from gateway.engine.traversal.computed_once import computed_once
+from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import Gap
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, NodeFacts, other_end
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts, other_end
 from gateway.terms.prefixes import PrefixMap
 
 
@@ -36,7 +38,12 @@ Path = tuple[PathStep, ...]
 """The steps from a node to a seed; none for the seed itself."""
 
 _FACTS_BYTES = getsizeof(NodeFacts())
-_EDGE_BYTES = getsizeof(Edge("", "", ""))
+
+_FEW = 50
+"""Nodes whose edges, which may be many, are looked at between two looks at the clock."""
+
+_AT_ONCE = 10_000
+"""Terms that are sorted, and edges whose IRIs are hashed, while no other thread can run: some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Topology:
 
     seeds: tuple[Iri, ...]
     nodes: Mapping[Iri, int]
-    edges: tuple[Edge, ...]
+    edges: EdgeTable
     facts: Mapping[Iri, NodeFacts]
     missing: tuple[Iri, ...]
     gaps: tuple[Gap, ...]
@@ -74,40 +81,82 @@ class Topology:
         """Whether nothing was cut."""
         return not self.gaps
 
-    @cached_property
+    @computed_once
+    def order(self) -> Sequence[Iri]:
+        """Every node in order."""
+        return list(self.nodes)
+
+    @computed_once
+    def kinds(self) -> Mapping[tuple[tuple[Iri, ...], bool], int]:
+        """How many nodes have the same types, and whether these are known; nodes are alike in great numbers."""
+        return Counter([(facts.types, facts.are_types_known) for facts in self.facts.values()])
+
+    @computed_once
     def types(self) -> frozenset[Iri]:
         """The types that its nodes have."""
-        return frozenset(iri for facts in self.facts.values() for iri in facts.types)
+        return frozenset(iri for types, _ in self.kinds for iri in types)
 
-    @cached_property
-    def predicates(self) -> frozenset[Iri]:
+    @computed_once
+    def reached_types(self) -> frozenset[Iri]:
+        """The types that nodes have which are no seeds."""
+        distinct = {facts.types for node, facts in self.facts.items() if self.nodes[node]}
+        return frozenset(chain.from_iterable(distinct))
+
+    @property
+    def predicates(self) -> Collection[Iri]:
         """The predicates that its edges have."""
-        return frozenset(edge.predicate for edge in self.edges)
+        return self.edges.predicate_counts.keys()
 
-    @cached_property
+    @computed_once
+    def levels(self) -> Sequence[int]:
+        """How many nodes there are by distance."""
+        return levels_of(self.nodes.values())
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether its hash is known."""
+        return "content" in vars(self)
+
+    @computed_once
     def content(self) -> str:
         """A hash of nodes, edges and gaps; only an answer of several pages needs it."""
         digest = hashlib.sha256()
         # No IRI has a line break, and every edge has three, so two topologies never read alike.
         for part in (self.nodes, map(str, self.nodes.values()), chain.from_iterable(self.edges)):
-            digest.update("\n".join(part).encode())
+            for begun, some in enumerate(_in_slices(part)):
+                digest.update(("\n" * bool(begun) + "\n".join(some)).encode())
             digest.update(b"\n\n")
         for gap in self.gaps:
             digest.update(f"{gap.cause} {sorted(gap.ids)}\n".encode())
         return digest.hexdigest()[:12]
 
-    @cached_property
+    @computed_once
     def size_bytes(self) -> int:
-        """About how much memory it takes: each object once, IRIs as if no other answer had them."""
+        """About how much memory it takes: each object once, IRIs as if no other answer had them.
+
+        What each page needs of the whole topology is made for it, and stays.
+        """
         iris = {*self.nodes, *self.missing, *self.types, *self.predicates}
         names = (text for facts in self.facts.values() for text in (facts.name, facts.description) if text)
-        containers: list[object] = [self.nodes, self.edges, self.facts, self.paths]
+        containers: list[object] = [self.nodes, self.order, self.facts, self.paths, self.levels, self.reached_types]
         containers += [facts.types for facts in self.facts.values() if facts.types]
         containers += [path for paths in self.paths.values() for path in (paths, *paths)]
         containers += [step for paths in self.paths.values() for path in paths for step in path]
         containers += [part for gap in self.gaps for part in (gap.ids, gap.degrees)]
-        parts = _FACTS_BYTES * len(self.facts) + _EDGE_BYTES * len(self.edges)
+        parts = _FACTS_BYTES * len(self.facts) + self.edges.size_bytes
         return parts + sum(map(getsizeof, chain(iris, names, containers)))
+
+
+def levels_of(distances: Iterable[int]) -> list[int]:
+    """Return how many nodes there are by distance."""
+    counts = Counter(distances)
+    return [counts[steps] for steps in range(max(counts, default=-1) + 1)]
+
+
+def _in_slices(items: Iterable[str]) -> Iterator[Sequence[str]]:
+    iterator = iter(items)
+    while some := list(islice(iterator, _AT_ONCE)):
+        yield some
 
 
 def in_order(
@@ -116,8 +165,8 @@ def in_order(
     found: Exploration,
     prefixes: PrefixMap,
     deadline: Deadline,
-    among: Collection[Edge] | None = None,
-) -> tuple[dict[Iri, int], tuple[Edge, ...]]:
+    among: Iterable[Neighbourhood] | None = None,
+) -> tuple[dict[Iri, int], EdgeTable]:
     """Return nodes and edges in their order, which is always the same for the same graph and question.
 
     No other thread may change them meanwhile. Without `among`, these are all edges found; with it, the edges of both
@@ -126,15 +175,17 @@ def in_order(
     Raises:
         DeadlinePassed: The time was not enough.
     """
-    edges = deadline.checking(chain(found.edges, among or ()))
-    wanted = list(
-        edges if among is None else {edge for edge in edges if edge.subject in distance and edge.object in distance}
-    )
-    # Every IRI is placed once: then nodes need no further comparison, and an edge becomes one number, which sorts
-    # in half the time of its three texts.
-    terms = {*distance, *chain.from_iterable(wanted)}
+    parts: list[Iterable[Edge]] = [neighbourhood.edges for neighbourhood in found.known.values()]
+    if among is not None:
+        edges = deadline.checking(chain.from_iterable((*parts, *(neighbourhood.edges for neighbourhood in among))))
+        parts = [[edge for edge in edges if edge.subject in distance and edge.object in distance]]
+    # Every IRI is placed once: then nodes need no further comparison, and an edge becomes numbers, which sort in half
+    # the time of its three texts.
+    terms = set(distance)
+    for part in deadline.checking(parts, _FEW):
+        terms.update(chain.from_iterable(part))
     short = {iri: prefixes.declared_form(iri) for iri in deadline.checking(terms)}
-    ordered = sorted(short, key=short.__getitem__)
+    ordered = _sorted(short, deadline)
     nodes = {seed: distance[seed] for seed in seeds if seed in distance}
     by_distance: dict[int, list[Iri]] = defaultdict(list)
     for node in ordered:
@@ -143,17 +194,42 @@ def in_order(
     for steps in sorted(by_distance):
         # A seed stays where it is.
         nodes |= dict.fromkeys(by_distance[steps], steps)
-    return nodes, _edges_in_order(wanted, ordered, deadline)
+    return nodes, _edges_in_order(chain.from_iterable(parts), ordered, nodes, deadline)
 
 
-def _edges_in_order(edges: Sequence[Edge], ordered: Sequence[Iri], deadline: Deadline) -> tuple[Edge, ...]:
+def _sorted(short: Mapping[Iri, str], deadline: Deadline) -> list[Iri]:
+    """Return IRIs by their short forms; sorted in slices, between which other threads run, and merged by one sort."""
+    terms = list(short)
+    starts = range(0, len(terms), _AT_ONCE)
+    slices = (sorted(terms[at : at + _AT_ONCE], key=short.__getitem__) for at in deadline.checking(starts, at_once=1))
+    runs = list(chain.from_iterable(slices))
+    if len(starts) > 1:
+        runs.sort(key=short.__getitem__)
+    return runs
+
+
+def _edges_in_order(
+    edges: Iterable[Edge], ordered: Sequence[Iri], nodes: Mapping[Iri, int], deadline: Deadline
+) -> EdgeTable:
     """Return distinct edges by subject, predicate and object, as their IRIs are ordered."""
     many = len(ordered)
     place = dict(zip(ordered, range(many), strict=True))
-    placed = {
-        (place[s] * many + place[p]) * many + place[o]: edge for edge in deadline.checking(edges) for s, p, o in [edge]
-    }
-    return tuple(placed[key] for key in deadline.checking(sorted(placed)))
+    by_subject: dict[int, set[int]] = defaultdict(set)
+    for subject, predicate, target in deadline.checking(edges):
+        by_subject[place[subject]].add(place[predicate] * many + place[target])
+    position = {place[node]: at for at, node in enumerate(nodes)}
+    numbers: dict[int, int] = {}
+    columns = array("I"), array("I"), array("I")
+    subjects, predicates, objects = (column.append for column in columns)
+    for start in deadline.checking(sorted(by_subject), _FEW):
+        subject_at = position.setdefault(start, len(position))
+        for key in sorted(by_subject[start]):
+            number, end = divmod(key, many)
+            subjects(subject_at)
+            predicates(numbers.setdefault(number, len(numbers)))
+            objects(position.setdefault(end, len(position)))
+    terms = [ordered[one] for one in position]
+    return EdgeTable(terms, len(nodes), [ordered[number] for number in numbers], columns)
 
 
 def paths_to_seeds(nodes: Iterable[Iri], found: Exploration, deadline: Deadline) -> dict[Iri, tuple[Path, ...]]:

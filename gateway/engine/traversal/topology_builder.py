@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Self, TypeVar
+from typing import Self
 
 from gateway.engine import messages
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
+from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import GapCollector
 from gateway.engine.traversal.intersection import IntersectionSearch
 from gateway.engine.traversal.node_expander import HubRule, NodeExpander
@@ -24,9 +24,9 @@ from gateway.engine.traversal.topology import (
 from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call, together
-from gateway.graph.deadline import Deadline
+from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts
+from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -51,11 +51,9 @@ _EXPLAINED_BY_READING = 100
 _SHOWN = 5
 """Missing seeds that an error names."""
 
-Result = TypeVar("Result")
-
 _NOTHING: Mapping[Iri, tuple[EdgeSelection, Degree]] = {}
 
-_Ordered = tuple[Mapping[Iri, int], tuple[Edge, ...]]
+_Ordered = tuple[Mapping[Iri, int], EdgeTable]
 """Nodes with their distance, and edges."""
 
 
@@ -137,7 +135,8 @@ class TopologyBuilder:
                 raise fault
         if found.missing:
             gaps = found.gaps if self._other_graph else GapCollector()
-            return self._topology(seeds, ({}, ()), Exploration([], missing=found.missing, gaps=gaps), {})
+            none = EdgeTable.of((), (), call.call_deadline)
+            return self._topology(seeds, ({}, none), Exploration([], missing=found.missing, gaps=gaps), {})
         common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
         alone = {part.selection: part.alone for part in found.parts}
@@ -150,7 +149,7 @@ class TopologyBuilder:
         nodes = list(ordered[0])
         if via or (via is None and found.known):
             explained = nodes if via else nodes[:_EXPLAINED]
-            paths = await _in_thread(call, lambda end: paths_to_seeds(explained, found, end))
+            paths = await in_thread(call, lambda end: paths_to_seeds(explained, found, end))
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
@@ -221,17 +220,17 @@ class TopologyBuilder:
 
     async def _edges_among(
         self, common: frozenset[Iri], found: Exploration, steering: Steering, call: Call
-    ) -> set[Edge]:
+    ) -> Sequence[Neighbourhood]:
         """Return the edges between two nodes of an intersection, as far as the search has not read them."""
         read = found.known.keys() - found.unexpanded if steering.is_symmetric else set[Iri]()
         unread = [node for node in common if node not in read]
         if not unread:
-            return set()
+            return ()
         answers = await self._store.edges_among(unread, common, call, predicates=steering.predicates)
         for node, neighbourhood in answers.items():
             found.gaps.add_mark(node, neighbourhood.mark)
         found.gaps.add_left_out(answers)
-        return {edge for neighbourhood in answers.values() for edge in neighbourhood.edges}
+        return [*answers.values()]
 
     async def _facts(self, nodes: Collection[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         if not nodes:
@@ -245,10 +244,10 @@ class TopologyBuilder:
         distance: Mapping[Iri, int],
         found: Exploration,
         call: Call,
-        among: Collection[Edge] | None = None,
+        among: Sequence[Neighbourhood] | None = None,
     ) -> _Ordered:
         """Return nodes and edges in order."""
-        return await _in_thread(call, lambda end: in_order(seeds, distance, found, self._prefixes, end, among))
+        return await in_thread(call, lambda end: in_order(seeds, distance, found, self._prefixes, end, among))
 
     def _topology(
         self,
@@ -277,18 +276,6 @@ class TopologyBuilder:
             partial=found.partial,
             other_way=other_way,
         )
-
-
-async def _in_thread(call: Call, work: Callable[[Deadline], Result]) -> Result:
-    """Return what work returns; in a thread, because answers arrive meanwhile (100 ms for 20,000 edges)."""
-    # The clock of the deadline may be that of the event loop, which no other thread may look at.
-    passed = threading.Event()
-    timer = asyncio.get_running_loop().call_later(call.call_deadline.seconds_left, passed.set)
-    deadline = Deadline(1.0, lambda: float(passed.is_set()))
-    try:
-        return await asyncio.to_thread(work, deadline)
-    finally:
-        timer.cancel()
 
 
 class FactsPrefetch:

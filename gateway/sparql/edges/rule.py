@@ -100,6 +100,11 @@ class EdgeRule:
         }
 
     @property
+    def evidence_of_nodes(self) -> dict[str, Parameter]:
+        """What makes nodes evidence, as template parameters."""
+        return {name: value for name, value in self.evidence.items() if name != "singletons"}
+
+    @property
     def ends(self) -> dict[str, Parameter]:
         """What may stand at the end of an edge, as template parameters."""
         return {"any_object": not self.objects, "objects": self.objects}

@@ -174,7 +174,7 @@ class TermCounter:
 
     async def _count_types(self, counts: Counts, totals: Scan, call: Call) -> None:
         limit = totals.limit
-        given: dict[str, Parameter] = {"types": self._types, **_evidence_nodes(self._rule)}
+        given: dict[str, Parameter] = {"types": self._types, **self._rule.evidence_of_nodes}
         if sum(totals.counts.get(iri, 0) for iri in self._types) <= _TRIPLES:
             scan = await self._scan("schema/types", "t", limit, call, given)
             counts.types = counts.sendable(_entity_types(scan.counts))
@@ -236,8 +236,3 @@ def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
         batches[-1].append(iri)
         room -= total
     return batches
-
-
-def _evidence_nodes(rule: EdgeRule) -> Mapping[str, Parameter]:
-    """Return the parameters by which a query leaves out nodes that are evidence."""
-    return {name: value for name, value in rule.evidence.items() if name != "singletons"}

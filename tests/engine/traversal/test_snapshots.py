@@ -7,9 +7,11 @@ import threading
 import pytest
 from pyoxigraph import NamedNode, Quad
 
+from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import EndpointFault
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, NodeFacts, Schema
 from tests.engine.small import Watched, X, engine, ids, over
 
@@ -22,13 +24,14 @@ pytestmark = pytest.mark.anyio
 def topology(nodes: int, iri: str = "urn:n:") -> Topology:
     """Return an answer of so many nodes in a row."""
     names = [f"{iri}{number}" for number in range(nodes)]
-    edges = tuple(Edge(one, "urn:p", other) for one, other in itertools.pairwise(names))
+    between = [Edge(one, "urn:p", other) for one, other in itertools.pairwise(names)]
+    edges = EdgeTable.of(names, between, Deadline.after(60.0))
     return Topology((names[0],), dict.fromkeys(names, 1), edges, dict.fromkeys(names, NodeFacts()), (), (), 0)
 
 
 def test_snapshots_are_bounded_and_the_oldest_go_first() -> None:
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
-    answers = {question: topology(400) for question in range(10)}
+    answers = {question: topology(800) for question in range(10)}
     for question, answer in answers.items():
         snapshots.put(question, answer, snapshots.generation)
     left = [question for question in answers if snapshots.get(question, continues=False) is not None]
@@ -53,7 +56,9 @@ def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_own_iris_take() -
 def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> None:
     names = [f"urn:n:{number}" for number in range(100)]
     facts = {name: NodeFacts(name=f"{name} {'n' * 5_000}") for name in names}
-    answer = Topology((names[0],), dict.fromkeys(names, 1), (), facts, (), (), 0)
+    answer = Topology(
+        (names[0],), dict.fromkeys(names, 1), EdgeTable.of(names, (), Deadline.after(60.0)), facts, (), (), 0
+    )
     assert answer.size_bytes >= sum(len(one.name) for one in facts.values())
 
 

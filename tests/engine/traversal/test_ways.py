@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.steering import Followed, Steering
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.ways import nodes_on_the_way
@@ -44,7 +45,8 @@ def test_the_way_to_a_node_is_the_first_of_the_shortest_paths_by_id_counted_from
     distance = dict.fromkeys(seeds, 0)
     for path in sorted(every, key=len):
         distance.setdefault(path[-1], len(path) - 1)
-    shown = tuple(edge for edge in edges if edge.subject in distance and edge.object in distance)
+    between = (edge for edge in edges if edge.subject in distance and edge.object in distance)
+    shown = EdgeTable.of(distance, between, call().deadline)
     topology = Topology(tuple(seeds), distance, shown, {}, (), (), 0)
     for goal in distance:
         shortest = [path for path in every if path[-1] == goal and len(path) == distance[goal] + 1]

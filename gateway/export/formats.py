@@ -1,0 +1,94 @@
+"""The formats that a subgraph can be written in, by name and by the suffix of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.errors import ConfigurationError, quoted
+from gateway.export.dot import dot
+from gateway.export.networkx_graph import graphml
+from gateway.export.picture import picture
+from gateway.export.subgraph import Subgraph
+from gateway.export.tables import edges_csv, nodes_csv
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format.
+
+    Attributes:
+        suffix: The suffix of its files.
+        content: Returns a subgraph in it.
+        lacks: What of a subgraph it cannot hold, as the end of a sentence; empty where it holds everything.
+        is_text: Whether it can be shown at a terminal.
+    """
+
+    suffix: str
+    content: Callable[[Subgraph], bytes]
+    lacks: str = ""
+    is_text: bool = True
+
+
+def _rdf(name: str) -> Callable[[Subgraph], bytes]:
+    def content(subgraph: Subgraph) -> bytes:
+        return subgraph.to_rdflib().serialize(format=name, encoding="utf-8")
+
+    return content
+
+
+_METADATA = "the metadata of nodes other than types and names"
+_ALL_METADATA = "metadata of nodes, and evidence"
+
+FORMATS: Mapping[str, Format] = {
+    "turtle": Format(".ttl", _rdf("turtle"), _METADATA),
+    "ntriples": Format(".nt", _rdf("nt"), _METADATA),
+    "jsonld": Format(".jsonld", _rdf("json-ld"), _METADATA),
+    "csv": Format(".csv", lambda subgraph: edges_csv(subgraph).encode(), "the nodes, unless it is written to a file"),
+    "graphml": Format(".graphml", graphml),
+    "dot": Format(".dot", lambda subgraph: dot(subgraph).encode(), _ALL_METADATA),
+    "svg": Format(".svg", lambda subgraph: picture(subgraph, "svg"), _ALL_METADATA),
+    "png": Format(".png", lambda subgraph: picture(subgraph, "png"), _ALL_METADATA, is_text=False),
+}
+"""Formats by name."""
+
+
+def format_named(name: str | None, path: Path | None) -> str:
+    """Return the name of the format that is asked for, or that the suffix of a file means.
+
+    Raises:
+        ConfigurationError: There is no such format, or the suffix means none.
+    """
+    if name is None:
+        suffix = "" if path is None else path.suffix.lower()
+        found = next((known for known, one in FORMATS.items() if one.suffix == suffix), None)
+        if found is None:
+            raise ConfigurationError(
+                f"The suffix {quoted(suffix)} means no format.",
+                valid=f"Suffixes are {', '.join(one.suffix for one in FORMATS.values())}.",
+                next_step="Give the format by its name.",
+            )
+        return found
+    if name not in FORMATS:
+        raise ConfigurationError(f"There is no format {quoted(name)}.", valid=f"Formats: {', '.join(FORMATS)}.")
+    return name
+
+
+def write_file(subgraph: Subgraph, path: Path, name: str | None = None) -> list[Path]:
+    """Write a subgraph to a file, and the nodes of CSV to a second one beside it; return the files.
+
+    Raises:
+        ConfigurationError: The format is unknown, cannot hold this subgraph, or needs a library that is not
+            installed; or the file cannot be written.
+    """
+    chosen = format_named(name, path)
+    contents = {path: FORMATS[chosen].content(subgraph)}
+    if chosen == "csv":
+        contents[path.with_name(f"{path.stem}-nodes{path.suffix}")] = nodes_csv(subgraph).encode()
+    try:
+        for place, content in contents.items():
+            place.write_bytes(content)
+    except OSError as error:
+        raise ConfigurationError(f"{error.filename or path} cannot be written: {error.strerror}.") from error
+    return list(contents)

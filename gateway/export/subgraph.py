@@ -1,0 +1,121 @@
+"""A whole subgraph: all nodes and edges of a traversal, with their IRIs, names, types and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+    import rdflib
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphNode:
+    """A node.
+
+    Attributes:
+        id: Its ID, a CURIE where a prefix is known.
+        type: The ID of the type that is shown; `untyped` where it has none, `unknown` where it could not be read.
+        types: The IDs of all its types.
+        name: Its name; empty where none was read.
+        distance: Hops to the nearest seed; None in an intersection.
+        metadata: All that was read about it: JSON values by name or predicate ID.
+    """
+
+    id: str
+    type: str
+    types: tuple[str, ...] = ()
+    name: str = ""
+    distance: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphEdge:
+    """An edge.
+
+    Attributes:
+        subject: The ID of the node where it begins.
+        predicate: The ID of its predicate.
+        object: The ID of the node where it ends.
+        evidence: What is stated about it: JSON values by name or predicate ID; None where nothing was read.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    evidence: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """All nodes and edges that a traversal found.
+
+    Attributes:
+        seeds: The IDs of the seeds.
+        nodes: The nodes, in the order of the answer: by distance, then by ID.
+        edges: The edges, each once, by the IDs of subject, predicate and object.
+        complete: Whether nothing was cut; then an absence is a fact.
+        notes: What a reader must know: why it is not complete, what was shortened, and warnings.
+        iris: The IRI of each ID of a node, type or predicate.
+        prefixes: Namespaces by prefix, those that the IDs use.
+        labels: Names of types and predicates by ID, where the graph has opaque IDs.
+    """
+
+    seeds: tuple[str, ...]
+    nodes: Sequence[SubgraphNode]
+    edges: Sequence[SubgraphEdge]
+    complete: bool
+    notes: Sequence[str]
+    iris: Mapping[str, str]
+    prefixes: Mapping[str, str]
+    labels: Mapping[str, str]
+
+    def label(self, term: str) -> str:
+        """Return the name of a type or predicate; its ID where it has none."""
+        return self.labels.get(term, term)
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.
+
+        Raises:
+            ConfigurationError: networkx is not installed.
+        """
+        from gateway.export.networkx_graph import to_networkx  # noqa: PLC0415 - with networkx
+
+        return to_networkx(self)
+
+    def to_rdflib(self) -> rdflib.Graph:
+        """Return it as triples; see `rdf_graph.to_rdflib`."""
+        from gateway.export.rdf_graph import to_rdflib  # noqa: PLC0415 - with rdflib
+
+        return to_rdflib(self)
+
+    def to_dataframes(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return its nodes and its edges as tables; see `tables.to_dataframes`.
+
+        Raises:
+            ConfigurationError: pandas is not installed.
+        """
+        from gateway.export.tables import to_dataframes  # noqa: PLC0415 - with pandas
+
+        return to_dataframes(self)
+
+    def write(self, path: str | Path, format: str | None = None) -> list[Path]:  # noqa: A002 - as rdflib and pandas call it
+        """Write it to a file; return the files written, several for CSV.
+
+        Args:
+            path: The file.
+            format: The name of a format (`gateway.export.formats`); by default, it follows from the file's suffix.
+
+        Raises:
+            ConfigurationError: The format is unknown, cannot hold this subgraph, or needs a library that is not
+                installed; or the file cannot be written.
+        """
+        from gateway.export.formats import write_file  # noqa: PLC0415 - it needs this module
+
+        return write_file(self, Path(path), format)

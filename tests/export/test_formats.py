@@ -1,0 +1,180 @@
+"""What is written in a format is read back by a library as the same nodes and edges."""
+
+import io
+import json
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+import pydot
+import pyoxigraph
+import pytest
+import rdflib
+from hypothesis import given
+from rdflib import RDF, RDFS
+
+from gateway.errors import ConfigurationError
+from gateway.escaping import visible
+from gateway.export.formats import FORMATS, write_file
+from gateway.export.networkx_graph import graphml, to_networkx
+from gateway.export.picture import MOST_NODES, picture
+from gateway.export.rdf_graph import to_rdflib
+from gateway.export.rows import EDGE_COLUMNS, NODE_COLUMNS
+from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
+from gateway.export.tables import edges_csv, nodes_csv, to_dataframes
+from tests.export.drawn import subgraphs
+
+Edge = tuple[str, str, str]
+
+
+def iris_of(subgraph: Subgraph, edge: SubgraphEdge) -> Edge:
+    return subgraph.iris[edge.subject], subgraph.iris[edge.predicate], subgraph.iris[edge.object]
+
+
+def edges_of(subgraph: Subgraph) -> set[Edge]:
+    return {(edge.subject, edge.predicate, edge.object) for edge in subgraph.edges}
+
+
+def small(name: str = "a", evidence: dict[str, Any] | None = None) -> Subgraph:
+    nodes = [SubgraphNode("e:a", "untyped", (), name, 0), SubgraphNode("e:b", "e:T", ("e:T",), "b", 1)]
+    edges = [SubgraphEdge("e:a", "e:p", "e:b", evidence)]
+    iris = {name_id: name_id.replace("e:", "http://e.org/") for name_id in ("e:a", "e:b", "e:p", "e:T")}
+    return Subgraph(("e:a",), nodes, edges, True, [], iris, {"e": "http://e.org/"}, {})
+
+
+def triples_in(content: bytes, name: str) -> rdflib.Graph:
+    if name == "jsonld":
+        # The parser of rdflib uses a class of its own that rdflib calls deprecated.
+        read = pyoxigraph.parse(content, pyoxigraph.RdfFormat.JSON_LD)
+        content = pyoxigraph.serialize(read, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
+    return rdflib.Graph().parse(content, format="turtle" if name == "turtle" else "nt")
+
+
+@given(subgraphs())
+@pytest.mark.parametrize("name", ["turtle", "ntriples", "jsonld"])
+def test_triples_come_back_with_types_names_and_evidence(name: str, subgraph: Subgraph) -> None:
+    read = triples_in(FORMATS[name].content(subgraph), name)
+    statements = {*read.subjects(RDF.type, RDF.Statement)}
+    described = {
+        (str(read.value(one, RDF.subject)), str(read.value(one, RDF.predicate)), str(read.value(one, RDF.object))): (
+            json.loads(str(read.value(one, RDF.value)))
+        )
+        for one in statements
+    }
+    said = {(str(s), str(p), str(o)) for s, p, o in read if s not in statements and p not in {RDF.type, RDFS.label}}
+    types = {(str(s), str(o)) for s, o in read.subject_objects(RDF.type) if s not in statements and o != RDFS.Resource}
+    names = {str(s): str(o) for s, o in read.subject_objects(RDFS.label)}
+    assert said == {iris_of(subgraph, edge) for edge in subgraph.edges}
+    assert types == {(subgraph.iris[node.id], subgraph.iris[one]) for node in subgraph.nodes for one in node.types}
+    assert names == {subgraph.iris[node.id]: node.name for node in subgraph.nodes if node.name}
+    assert described == {iris_of(subgraph, edge): edge.evidence for edge in subgraph.edges if edge.evidence is not None}
+    present = {str(term) for triple in read for term in (triple[0], triple[2])}
+    assert {subgraph.iris[node.id] for node in subgraph.nodes} <= present
+
+
+@given(subgraphs())
+def test_turtle_and_n_triples_are_read_by_another_parser_too(subgraph: Subgraph) -> None:
+    count = len(to_rdflib(subgraph))
+    assert len({*pyoxigraph.parse(FORMATS["turtle"].content(subgraph), pyoxigraph.RdfFormat.TURTLE)}) == count
+    assert len({*pyoxigraph.parse(FORMATS["ntriples"].content(subgraph), pyoxigraph.RdfFormat.N_TRIPLES)}) == count
+
+
+@given(subgraphs())
+def test_csv_comes_back_by_pandas(subgraph: Subgraph) -> None:
+    edges = pd.read_csv(io.StringIO(edges_csv(subgraph), newline=""), dtype=str, keep_default_na=False)
+    assert tuple(edges.columns) == EDGE_COLUMNS
+    assert {*zip(edges["subject"], edges["predicate"], edges["object"], strict=True)} == edges_of(subgraph)
+    nodes = pd.read_csv(io.StringIO(nodes_csv(subgraph), newline=""), dtype=str, keep_default_na=False)
+    assert tuple(nodes.columns) == NODE_COLUMNS
+    assert list(nodes["id"]) == [node.id for node in subgraph.nodes]
+    assert [json.loads(text or "{}") for text in nodes["metadata"]] == [node.metadata for node in subgraph.nodes]
+
+
+@given(subgraphs())
+def test_data_frames_hold_every_node_and_edge(subgraph: Subgraph) -> None:
+    nodes, edges = to_dataframes(subgraph)
+    assert list(nodes["name"]) == [node.name for node in subgraph.nodes]
+    assert [None if pd.isna(one) else one for one in nodes["distance"]] == [node.distance for node in subgraph.nodes]
+    assert list(edges["evidence"].where(edges["evidence"].notna(), None)) == [edge.evidence for edge in subgraph.edges]
+
+
+@given(subgraphs())
+def test_a_networkx_graph_holds_every_node_and_edge(subgraph: Subgraph) -> None:
+    graph = to_networkx(subgraph)
+    assert {name_id: data["name"] for name_id, data in graph.nodes(data=True)} == {
+        node.id: node.name for node in subgraph.nodes
+    }
+    assert {(s, p, o): data["evidence"] for s, o, p, data in graph.edges(keys=True, data=True)} == {
+        (edge.subject, edge.predicate, edge.object): edge.evidence for edge in subgraph.edges
+    }
+    assert graph.graph["complete"] == subgraph.complete
+
+
+@given(subgraphs())
+def test_graphml_comes_back_by_networkx(subgraph: Subgraph) -> None:
+    read = nx.read_graphml(io.BytesIO(graphml(subgraph)), force_multigraph=True)
+    assert {*read.nodes} == {node.id for node in subgraph.nodes}
+    assert sorted((s, data["predicate"], o) for s, o, data in read.edges(data=True)) == sorted(edges_of(subgraph))
+    assert {
+        (s, data["predicate"], o): json.loads(data["evidence"])
+        for s, o, data in read.edges(data=True)
+        if "evidence" in data
+    } == {(edge.subject, edge.predicate, edge.object): edge.evidence for edge in subgraph.edges if edge.evidence}
+
+
+@pytest.mark.filterwarnings("ignore::pyparsing.warnings.PyparsingDeprecationWarning")  # of the reader, not of ours
+@given(subgraphs())
+def test_dot_comes_back_by_pydot(subgraph: Subgraph) -> None:
+    (read,) = pydot.graph_from_dot_data(FORMATS["dot"].content(subgraph).decode()) or []
+    assert {str(node.get_name()).strip('"') for node in read.get_nodes()} == {node.id for node in subgraph.nodes}
+    assert sorted(
+        (str(one.get_source()).strip('"'), str(one.get_destination()).strip('"')) for one in read.get_edges()
+    ) == sorted((edge.subject, edge.object) for edge in subgraph.edges)
+
+
+@pytest.mark.parametrize(
+    "name", ["$x^{$", "100 % \\frac", "a\\", 'say "no"', "_hidden", "\x1b[31m", "\n\n", "漢字", ""]
+)
+def test_a_picture_shows_a_name_as_text_and_never_as_a_formula(name: str) -> None:
+    drawn = picture(small(name), "svg")
+    texts = "".join(ET.fromstring(drawn).itertext())  # noqa: S314 - ours
+    assert visible(name) in texts
+    assert picture(small(name), "png").startswith(b"\x89PNG")
+
+
+def test_the_same_subgraph_gives_the_same_picture() -> None:
+    assert picture(small(), "svg") == picture(small(), "svg")
+
+
+def test_a_picture_of_too_many_nodes_is_refused_with_what_to_do() -> None:
+    whole = small()
+    many = [SubgraphNode(f"e:{number}", "untyped") for number in range(MOST_NODES + 1)]
+    with pytest.raises(ConfigurationError, match=r"151 nodes and 0 edges are too many.*graphml or dot"):
+        picture(Subgraph((), many, [], True, [], {}, {}, whole.labels), "png")
+
+
+def test_csv_is_two_files(tmp_path: Path) -> None:
+    assert write_file(small(), tmp_path / "x.csv") == [tmp_path / "x.csv", tmp_path / "x-nodes.csv"]
+    assert (tmp_path / "x-nodes.csv").read_text().startswith("id,iri,type")
+
+
+def test_an_unknown_suffix_and_a_folder_that_is_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"means no format.*\.graphml"):
+        write_file(small(), tmp_path / "x.doc")
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        write_file(small(), tmp_path / "none" / "x.nt")
+
+
+@pytest.mark.parametrize(
+    ("missing", "name", "extra"),
+    [("networkx", "graphml", "export"), ("pydot", "dot", "export"), ("matplotlib", "png", "pictures")],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, missing: str, name: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ConfigurationError, match=rf"{missing}.*bfsql-gateway\[{extra}\]"):
+        FORMATS[name].content(small())
