@@ -45,6 +45,7 @@ from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache, SchemaStorage
 from gateway.engine.tools.description import EntityDescriber
+from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.schema import SchemaDescriber
 from gateway.engine.tools.search import EntitySearcher
 from gateway.engine.tools.traversal import Traverser
@@ -118,9 +119,10 @@ class Gateway:
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
-        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, clock)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
-        describer = EntityDescriber(store, profile, prefixes, self._schema_cache)
+        id_reader = IdReader(searcher, profile, prefixes)
+        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, id_reader, clock)
+        describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
         self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, schema_result)
         self._search_entities = _Tool(SearchEntities, searcher.search, search_result)
         self._bfs_query = _Tool(BfsQuery, self._traverser.page, bfs_result)
@@ -128,7 +130,7 @@ class Gateway:
         self._describe_entities = _Tool(DescribeEntities, describer.several, entities_result)
         self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
         # Its answers are of any size: a program or a person asked for all of them.
-        whole = Traverser(store, with_unlimited_size(profile), prefixes, self._schema_cache, clock)
+        whole = Traverser(store, with_unlimited_size(profile), prefixes, self._schema_cache, id_reader, clock)
         self._whole_traverser = whole
         self._whole: Mapping[str, _Tool[Any, SubgraphPage, Any]] = {
             BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),

@@ -11,7 +11,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
-from gateway.server.calls import Calls
+from gateway.server.calls import SHARE, Calls
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import HttpGuard
 from gateway.server.json_lines import MAX_BYTES
@@ -65,7 +65,7 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
 
     listening = listen(host, port)
     try:
-        calls = Calls(opener.profile.limits.deadline_seconds)
+        calls = Calls(opener.profile.limits.deadline_seconds, share=SHARE)
         http = Http(
             uvicorn.Config(
                 _guarded(opener, calls, host),

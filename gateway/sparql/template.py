@@ -74,12 +74,15 @@ class Template:
         dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, ``lateral`` (1.1 with LATERAL),
             ``named-graphs`` (1.1 over all named graphs), or the engine whose own functions it uses.
         limit: The parameter that bounds its rows.
+        iris: The variables that the query itself binds to nothing but IRIs and blank nodes; all that it projects, or
+            none.
     """
 
     name: str
     summary: str
     dialect: str
     limit: str
+    iris: tuple[str, ...]
     _body: str
     _declared: Mapping[str, _Declared]
 
@@ -163,7 +166,11 @@ def parse(name: str, text: str) -> Template:
     fields = {key: value for key, _, value in (line.partition(": ") for line in header if line[:6] != "param ")}
     declared = dict(_declaration(name, line.removeprefix("param ")) for line in header if line.startswith("param "))
     _check(name, fields, declared, body)
-    return Template(name, fields["summary"], fields["dialect"], fields["limit"], body, declared)
+    iris = tuple(fields.get("iris", "").split())
+    template = Template(name, fields["summary"], fields["dialect"], fields["limit"], iris, body, declared)
+    if iris not in {(), template.variables}:
+        raise TemplateError(f"{name}.rq: iris are all variables of the projection in their order, or none")
+    return template
 
 
 def _assembled(text: str) -> tuple[list[str], str]:
@@ -203,7 +210,7 @@ def _without_comments(text: str) -> str:
 
 
 def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declared], body: str) -> None:
-    if fields.keys() != {"summary", "dialect", "limit"}:
+    if fields.keys() - {"iris"} != {"summary", "dialect", "limit"}:
         raise TemplateError(f"{name}.rq: the header needs summary, dialect and limit, and has {sorted(fields)}")
     if fields["dialect"] not in _DIALECTS:
         raise TemplateError(f"{name}.rq: unknown dialect {fields['dialect']!r}")
