@@ -29,6 +29,7 @@ VALID = """\
 #+ summary: A question.
 #+ dialect: sparql-1.1
 #+ limit: rows
+#+ end: sentinel
 #+ param nodes iris ["http://example.org/a"]
 #+ param words each string ["a"]
 #+ param rows int 11
