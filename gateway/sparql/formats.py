@@ -1,4 +1,4 @@
-"""Chooses the format in which answers are asked for (docs/decisions/0028-answers-in-tsv.md).
+"""Chooses the format in which answers are asked for (docs/decisions/0029-answers-in-tsv.md).
 
 Virtuoso writes all terms alike in TSV, so it is asked for TSV only where the query binds nothing but IRIs and blank
 nodes (docs/notes/endpoints.md, "Formats").
