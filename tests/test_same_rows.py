@@ -485,8 +485,9 @@ async def test_every_template_has_the_same_terms_in_tsv_as_in_json(engine: Colum
     async def difference(text: Template, values: Values) -> str:
         if text.dialect in LACKING.get(engine.name, ()) or (engine.name == "virtuoso" and not text.iris):
             return ""
+        sentinel = _sentinel(engine, text)
         query, variables = text.render(values), text.variables
-        if (sentinel := _sentinel(engine, text)) != "none":
+        if sentinel != "none":
             query = text.render_with_sentinel(values, is_sorted=sentinel == "sorted")
             variables = (*variables, END)
         in_json, in_tsv = await asyncio.gather(
@@ -494,9 +495,11 @@ async def test_every_template_has_the_same_terms_in_tsv_as_in_json(engine: Colum
         )
         expected = _exactly(decode(in_json, variables), variables)
         try:
-            given = _exactly(decode_tsv(in_tsv, variables, ROWS, text.iris), variables)
+            rows = decode_tsv(in_tsv, variables, ROWS, text.iris)
         except Fault as fault:
             return f"{text.name}: {query}\n{fault!r}\n{in_tsv[:2000]!r}"
+        assert sentinel == "none" or without_sentinel(rows, text.variables)[1] is Place.LAST
+        given = _exactly(rows, variables)
         return "" if given == expected else f"{text.name}: {query}\n{_difference(expected, given)}"
 
     try:

@@ -223,6 +223,14 @@ class EndpointSettings(Section):
             "all. `auto`: as is known of the detected engine. `check` tests it."
         ),
     )
+    format: Literal["auto", "json", "tsv"] = Field(
+        default="auto",
+        description=(
+            "The format of answers. `json`: JSON. `auto`: TSV from engines that are known to write it several times "
+            "faster, for queries whose rows show that they are all (`endpoint.sentinel`). `tsv`: for these from every "
+            "engine. A query whose TSV cannot be read is sent again, and from then on, for JSON."
+        ),
+    )
     graphs: Graphs = Field(
         default="default",
         description=(

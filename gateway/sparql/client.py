@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from sys import getsizeof
 from typing import Literal
 
-from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, quoted
+from gateway.errors import (
+    AnswerCut,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    NoQueryEndpoint,
+    QueryRefused,
+    WrongFormat,
+    quoted,
+)
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Spend
 from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EngineName, Sentinel
@@ -20,19 +30,25 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.formats import FormatChoice
 from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Rows
 from gateway.sparql.results.sentinel import END, Place, without_sentinel
 from gateway.sparql.results.table import Table
+from gateway.sparql.results.tsv import decode_tsv
 from gateway.sparql.row_cap import RowCap
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import composed, may_be_rewritten
-from gateway.transport.base import OverGraphs, Remote, Transport
+from gateway.transport.base import InFormats, OverGraphs, Remote, Transport
+from gateway.transport.formats import Format
 
 _log = logging.getLogger(__name__)
+
+_Select = Callable[[str, Deadline, Spend], Awaitable[bytes]]
+_Decode = Callable[[bytes, Sequence[str], int], Table]
 
 _SHORT_QUERY_SECONDS = 2.0
 """Time for the template `alive`, which reads nothing of the graph."""
@@ -66,6 +82,7 @@ def _rewritten(iri: str) -> QueryRefused:
 class _Asked:
     """A query, the variables that it projects, and the rows that it has at most."""
 
+    text: template.Template
     query: str
     variables: tuple[str, ...]
     at_most: int
@@ -76,9 +93,9 @@ class _Asked:
         cls, text: template.Template, parameters: Mapping[str, Parameter], at_most: int, sentinel: Sentinel
     ) -> _Asked:
         if sentinel == "none":
-            return cls(text.render(parameters), text.variables, at_most, sentinel)
+            return cls(text, text.render(parameters), text.variables, at_most, sentinel)
         query = text.render_with_sentinel(parameters, is_sorted=sentinel == "sorted")
-        return cls(query, (*text.variables, END), at_most + 1, sentinel)
+        return cls(text, query, (*text.variables, END), at_most + 1, sentinel)
 
 
 class SparqlClient:
@@ -97,6 +114,7 @@ class SparqlClient:
         self._transport = transport
         self._over_all_graphs: Transport | None = None
         self._detector = detector
+        self._formats = FormatChoice(profile.endpoint.format)
         self._sentinel: Literal["auto"] | Sentinel = profile.endpoint.sentinel
         self._row_cap = RowCap()
         self._takes_queries: bool | None = None
@@ -215,22 +233,42 @@ class SparqlClient:
         return self._over_all_graphs
 
     async def _answer(self, transport: Transport, asked: _Asked, call: Call, timer: QueryTimer) -> Table:
-        """Send a query once and decode its answer."""
+        """Send a query once and decode its answer; once more, for JSON, if the TSV that came cannot be read."""
+        if not isinstance(transport, InFormats) or self._format_for(asked) == "json":
+            return await self._decoded(transport.select, decode, asked, call, timer)
+        with contextlib.suppress(WrongFormat):
+            lines = partial(decode_tsv, iris=asked.text.iris)
+            return await self._decoded(partial(transport.select_in, "tsv"), lines, asked, call, timer)
+        call.spend_request()
+        rows = await self._decoded(transport.select, decode, asked, call, timer)
+        self._formats.refuse_tsv(asked.text)
+        return rows
+
+    def _format_for(self, asked: _Asked) -> Format:
+        engine = self._detector.recognised.engine if self._detector is not None else "unknown"
+        return self._formats.of(asked.text, engine, is_proven=asked.sentinel != "none" or asked.text.end == "counted")
+
+    async def _decoded(
+        self, select: _Select, decode_body: _Decode, asked: _Asked, call: Call, timer: QueryTimer
+    ) -> Table:
+        """Send a query in one format and decode its answer."""
         with timer.sending():
             try:
-                body = await transport.select(asked.query, call.deadline, call.spend_request)
+                body = await select(asked.query, call.deadline, call.spend_request)
             except NoQueryEndpoint:
                 if not await self._has_taken_short_query(call.deadline):
                     raise
                 # The refusal was one that passes, or the endpoint takes GET alone and the query was too long for that.
                 call.spend_request()
-                body = await transport.select(asked.query, call.deadline, call.spend_request)
+                body = await select(asked.query, call.deadline, call.spend_request)
             timer.received(len(body))
             try:
                 # The parser lets no other thread run, but it takes only a part of the time.
                 rows = await in_thread(
-                    call, lambda _: decode(body, asked.variables, asked.at_most), unless=len(body) <= _FEW_BYTES
+                    call, lambda _: decode_body(body, asked.variables, asked.at_most), unless=len(body) <= _FEW_BYTES
                 )
+            except WrongFormat:
+                raise
             except EndpointFault:
                 self.flow.quota.charge_error()
                 raise

@@ -25,6 +25,7 @@ class EngineTraits:
         cuts_silently: Whether its own time-out ends an answer early without a sign.
         counts_at_once: Whether it knows how many triples it has without reading them.
         sentinel: How it is asked for a last row that proves that all rows before it came.
+        writes_tsv: Whether it writes TSV several times faster than JSON.
     """
 
     name: str
@@ -34,13 +35,18 @@ class EngineTraits:
     cuts_silently: bool = False
     counts_at_once: bool = False
     sentinel: Sentinel = "none"
+    writes_tsv: bool = False
 
 
 TRAITS: Mapping[EngineName, EngineTraits] = {
-    "fuseki": EngineTraits("Apache Jena Fuseki", TimeoutPolicy(timeout_parameter="timeout"), sentinel="united"),
+    "fuseki": EngineTraits(
+        "Apache Jena Fuseki", TimeoutPolicy(timeout_parameter="timeout"), sentinel="united", writes_tsv=True
+    ),
     # It evaluates the branches of a UNION in the order of their hashes.
     "oxigraph": EngineTraits("Oxigraph", sentinel="sorted"),
-    "virtuoso": EngineTraits("Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True, sentinel="united"),
+    "virtuoso": EngineTraits(
+        "Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True, sentinel="united", writes_tsv=True
+    ),
     "blazegraph": EngineTraits(
         "Blazegraph",
         TimeoutPolicy(timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True),
