@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 
 from gateway.checking.prober import Prober, number_of
 from gateway.checking.report import Claim, not_determined
-from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
+from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, WrongFormat
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines.probes import BOUND_ROWS
@@ -22,6 +22,7 @@ from gateway.sparql.results.columns import binding, edge, iri, literal, read, te
 from gateway.sparql.results.terms import TripleTerm
 from gateway.terms.iri import is_iri
 from gateway.terms.literals import Literal
+from gateway.transport.base import InFormats
 
 P = ParamSpec("P")
 
@@ -30,6 +31,9 @@ _USUAL_CAP = 10_000
 
 _MOST_ROWS = 100_000
 """Rows that are read at most to find a row cap: as many as `check/rows` can generate."""
+
+_LINES = 200
+"""Rows that are read to find out whether TSV can be."""
 
 _COUNTED = (1_000_000, 10_000)
 """Limits of a count, tried in this order until one is counted in time."""
@@ -108,6 +112,16 @@ async def row_cap(prober: Prober, query_rows: int) -> Claim:
             return Claim(came, f"of {asked:,} rows that exist only {came:,} arrived, twice, without a sign")
         proven = asked
     return Claim(proven, f"{proven:,} rows were requested and arrived", at_least=True)
+
+
+@_claim
+async def tsv(prober: Prober, remote: InFormats) -> Claim:
+    """Return whether rows in TSV can be read."""
+    try:
+        rows = await prober.lines(remote, "schema/subjects", _LINES, skip=0, scan=_LINES)
+    except WrongFormat as wrong:
+        return Claim("JSON", f"TSV was asked for and cannot be read: {wrong.wrong}")
+    return Claim("TSV", f"{len(rows)} rows of it were read; JSON for queries whose rows do not show that they are all")
 
 
 def _announced_cap(cut: AnswerCut) -> Claim:

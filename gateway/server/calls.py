@@ -66,6 +66,11 @@ class Calls:
         self._under_way: Counter[Hashable] = Counter()
         self._stopping = asyncio.Event()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call runs or waits."""
+        return not self._tasks
+
     async def run(self, work: Callable[[], Awaitable[Result]], origin: Origin = SOLE) -> Result:
         """Return the result of a call, or raise its error.
 

@@ -17,7 +17,7 @@ from gateway.graph.computing import in_thread
 from gateway.graph.values import Mark, Marked
 from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.results.rows import Overflow
+from gateway.sparql.results.rows import EndedEarly, Overflow
 from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri, is_plain_iri
@@ -166,6 +166,8 @@ class _Run(Generic[Key, Answer]):
                 )
         except Fault as fault:
             return await self._after(fault, batch, failures)
+        if answer.ended_early:
+            return await self._after_early_end(batch, rows, failures)
         if answers is None:
             return await self._after_cut(batch, rows, failures)
         failures.clear()
@@ -189,6 +191,17 @@ class _Run(Generic[Key, Answer]):
             return self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
         except UnexpectedRows as fault:
             return self._failed(batch, fault)
+
+    async def _after_early_end(self, batch: Sequence[Key], rows: Table, failures: list[Fault]) -> dict[Key, Answer]:
+        """Ask about fewer at once where an answer ended without its last row; one key has what came, marked as cut."""
+        fault = EndedEarly()
+        if len(batch) > 1 or not rows:
+            return await self._in_parts(batch, fault, failures)
+        failures.append(fault)
+        try:
+            return self._read(batch, rows, Mark(fault, at_least=len(rows)))
+        except UnexpectedRows as unexpected:
+            return self._failed(batch, unexpected)
 
     async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
         """Ask about fewer at once what was too much, as long as some of it succeeds."""

@@ -7,12 +7,11 @@ from gateway.errors import AnswerCut, Fault, GaveUp, QueryRefused, Throttled, Wr
 from gateway.graph.deadline import Deadline
 from gateway.transport.formats import Format
 from gateway.transport.http import Http
-from tests.transport.fake_endpoint import EMPTY, JSON, FakeEndpoint, Handler, answering, fake_endpoint
+from tests.transport.fake_endpoint import EMPTY, JSON, TSV, FakeEndpoint, Handler, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
 QUERY = "SELECT ?x { ?x ?p ?o }"
-TSV = "text/tab-separated-values"
 LINES = b"?x\n<http://example.org/a>\n"
 
 

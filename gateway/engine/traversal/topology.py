@@ -122,7 +122,7 @@ class Topology:
         """A hash of nodes, edges and gaps; only an answer of several pages needs it."""
         digest = hashlib.sha256()
         # No IRI has a line break, and every edge has three, so two topologies never read alike.
-        for part in (self.nodes, map(str, self.nodes.values()), chain.from_iterable(self.edges)):
+        for part in (self.nodes, map(str, self.nodes.values()), self.edges.terms()):
             for begun, some in enumerate(_in_slices(part)):
                 digest.update(("\n" * bool(begun) + "\n".join(some)).encode())
             digest.update(b"\n\n")
@@ -137,14 +137,16 @@ class Topology:
         What each page needs of the whole topology is made for it, and stays.
         """
         iris = {*self.nodes, *self.missing, *self.types, *self.predicates}
-        names = (text for facts in self.facts.values() for text in (facts.name, facts.description) if text)
+        # Thousands of nodes share the same facts.
+        distinct = {id(facts): facts for facts in self.facts.values()}.values()
+        texts = (text for facts in distinct for text in (facts.name, facts.description) if text)
         containers: list[object] = [self.nodes, self.order, self.facts, self.paths, self.levels, self.reached_types]
-        containers += [facts.types for facts in self.facts.values() if facts.types]
+        containers += [facts.types for facts in distinct if facts.types]
         containers += [path for paths in self.paths.values() for path in (paths, *paths)]
         containers += [step for paths in self.paths.values() for path in paths for step in path]
         containers += [part for gap in self.gaps for part in (gap.ids, gap.degrees)]
-        parts = _FACTS_BYTES * len(self.facts) + self.edges.size_bytes
-        return parts + sum(map(getsizeof, chain(iris, names, containers)))
+        parts = _FACTS_BYTES * len(distinct) + self.edges.size_bytes
+        return parts + sum(map(getsizeof, chain(iris, texts, containers)))
 
 
 def levels_of(distances: Iterable[int]) -> list[int]:
