@@ -10,6 +10,7 @@
         │   ├── AnswerCut        it says that it sent only a part
         │   ├── GaveUp           it reached its own time or memory limit: a smaller query may succeed
         │   ├── BrokenAnswer     the answer broke off, or a server in between failed: a retry may succeed
+        │   ├── WrongFormat      it is not in the format that was asked for: it is asked for in another one
         │   ├── Throttled        it wants fewer requests: a later one may succeed
         │   ├── Banned           it refuses this gateway for a time: nothing is sent until then
         │   ├── NoQueryEndpoint  the configured URL is a page or a dataset, and not the query endpoint
@@ -120,6 +121,10 @@ class BrokenAnswer(EndpointFault):
 
     again = True
     smaller = True
+
+
+class WrongFormat(EndpointFault):
+    """The answer is not in the format that was asked for; in another one it may be had."""
 
 
 class Throttled(EndpointFault):

@@ -29,13 +29,16 @@ _ABOVE_BMP = 0x10000
 """The first code point with more than four hexadecimal digits."""
 
 
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""One encoder for all: an answer is measured part by part, and `json.dumps` makes one for each."""
+
+
 def json_text(value: Any, *, indent: int | None = None) -> str:
     """Return a value as JSON, compact unless an indent is given, in which no character is hidden.
 
     Parsing returns the same value; only two lone surrogates that would make a pair come back as one character.
     """
-    separators = (",", ":") if indent is None else None
-    return in_json(json.dumps(value, ensure_ascii=False, separators=separators, indent=indent))
+    return in_json(_written(value) if indent is None else json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def in_json(text: str) -> str:

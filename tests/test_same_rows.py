@@ -7,6 +7,7 @@ import asyncio
 import functools
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,23 +17,30 @@ from typing import TypeVar
 import pyoxigraph
 import pytest
 
-from gateway.errors import Fault, QueryRefused
+from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import ALL_EDGES, EdgeSelection
+from gateway.settings.endpoint import Sentinel
 from gateway.settings.load import load_profile
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import predicate_parameters, selection_parameters
+from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.evidence.ways import WAYS
 from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.terms import BlankTerm, IriTerm, Term, TripleTerm, literal
+from gateway.sparql.results.sentinel import END, Place, without_sentinel
+from gateway.sparql.results.table import Table
+from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm, literal
+from gateway.sparql.results.tsv import decode_tsv
 from gateway.sparql.search.text_index import INDEXES
 from gateway.sparql.template import Parameter, Template
 from gateway.terms.iri import is_plain_iri
 from gateway.terms.known_iris import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.terms.patterns import patterns
 from gateway.transport.base import Transport
+from gateway.transport.formats import Format
+from gateway.transport.http import Http
 from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import existing_nodes, read
 from tests.tables import rows_of
@@ -46,6 +54,8 @@ ROWS = 8_999
 
 AT_A_TIME = {"blazegraph": 4}
 """Queries sent at once where it is not one: Blazegraph mostly waits (docs/notes/blazegraph.md, "Running it")."""
+
+FORMATS: tuple[Format, Format] = ("json", "tsv")
 
 LACKING = {"virtuoso": {"lateral", "sparql-1.2"}, "blazegraph": {"lateral", "sparql-1.2"}}
 """Dialects that an engine does not take, and says so."""
@@ -442,24 +452,60 @@ async def test_every_template_has_the_same_rows_on_every_engine(engine: Column, 
     there, here = engine.transport(graph), reference.transport(graph)
     at_a_time = asyncio.Semaphore(AT_A_TIME.get(engine.name, 1))
 
-    async def difference(text: Template, query: str) -> str:
+    async def difference(text: Template, values: Values) -> str:
+        query, sentinel = text.render(values), _sentinel(engine, text)
         async with at_a_time:
             if text.dialect in LACKING.get(engine.name, ()):
                 with pytest.raises(QueryRefused):
                     await there.select(query, Deadline.after(100))
                 return ""
-            expected, given = await asyncio.gather(*(_found(one, query, text.variables) for one in (here, there)))
+            expected, given = await asyncio.gather(_found(here, text, values), _found(there, text, values, sentinel))
             if given != expected or isinstance(given, str) or given.total() >= ROWS:
                 return f"{text.name}: {query}\n{_difference(expected, given)}"
             return ""
 
     try:
         async with asyncio.TaskGroup() as asked:
-            compared = [asked.create_task(difference(text, query)) for text, query in _asked(engine, graph)]
+            compared = [asked.create_task(difference(text, values)) for text, values in _asked(engine, graph)]
     finally:
         await there.close()
         await here.close()
     different = [found for found in (task.result() for task in compared) if found]
+    assert not different, "\n".join(different)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("engine", BEHIND_HTTP, indirect=True)
+async def test_every_template_has_the_same_terms_in_tsv_as_in_json(engine: Column, graph: str) -> None:
+    if engine.name == "blazegraph":
+        pytest.skip("its lines end in a way of their own, so it is asked for JSON")
+    transport = engine.transport(graph)
+    assert isinstance(transport, Http)
+
+    async def difference(text: Template, values: Values) -> str:
+        if text.dialect in LACKING.get(engine.name, ()) or (engine.name == "virtuoso" and not text.iris):
+            return ""
+        sentinel = _sentinel(engine, text)
+        query, variables = text.render(values), text.variables
+        if sentinel != "none":
+            query = text.render_with_sentinel(values, is_sorted=sentinel == "sorted")
+            variables = (*variables, END)
+        in_json, in_tsv = await asyncio.gather(
+            *(transport.select_in(one, query, Deadline.after(100)) for one in FORMATS)
+        )
+        expected = _exactly(decode(in_json, variables), variables)
+        try:
+            rows = decode_tsv(in_tsv, variables, ROWS, text.iris)
+        except Fault as fault:
+            return f"{text.name}: {query}\n{fault!r}\n{in_tsv[:2000]!r}"
+        assert sentinel == "none" or without_sentinel(rows, text.variables)[1] is Place.LAST
+        given = _exactly(rows, variables)
+        return "" if given == expected else f"{text.name}: {query}\n{_difference(expected, given)}"
+
+    try:
+        different = [found for text, values in _asked(engine, graph) if (found := await difference(text, values))]
+    finally:
+        await transport.close()
     assert not different, "\n".join(different)
 
 
@@ -471,29 +517,36 @@ async def test_every_template_is_answered_in_this_process_by_fewer_rows_than_any
     here = embedded.transport(graph)
     found = Counter[str]()
     try:
-        for text, query in _asked(embedded, graph):
-            rows = await _rows(here, query, text.variables)
-            assert rows.total() < ROWS, query
+        for text, values in _asked(embedded, graph):
+            rows = await _rows(here, text, values)
+            assert rows.total() < ROWS, text.render(values)
             found[text.name] += rows.total()
     finally:
         await here.close()
     assert {name for name in HAVING_ROWS[graph] if not found[name]} == set()
 
 
-def _asked(engine: Column, graph: str) -> Iterator[tuple[Template, str]]:
-    """Yield every query, and the template that it is made of."""
+def _asked(engine: Column, graph: str) -> Iterator[tuple[Template, Values]]:
+    """Yield every template with the parameters of each of its queries."""
     changed = frozenset(AWKWARD + node for node, _ in DIFFERENT.get(engine.name, ()))
     there = questions(sample(*engine.files[graph], changed))
     for name in NAMES:
         if graph != "awkward" or name not in OF_ALL:
             text = template.load(name)
-            yield from ((text, text.render({**values, "rows": ROWS})) for values in there[name])
+            yield from ((text, {**values, "rows": ROWS}) for values in there[name])
 
 
-async def _found(transport: Transport, query: str, variables: Sequence[str]) -> Counter[tuple[object, ...]] | str:
+def _sentinel(engine: Column, text: Template) -> Sentinel:
+    """Return how the gateway asks this engine for a row that proves the end of the answer."""
+    return "none" if text.end != "sentinel" or engine.name == "in-process" else TRAITS[engine.name].sentinel
+
+
+async def _found(
+    transport: Transport, text: Template, values: Values, sentinel: Sentinel = "none"
+) -> Counter[tuple[object, ...]] | str:
     """Return the rows, or the fault."""
     try:
-        return await _rows(transport, query, variables)
+        return await _rows(transport, text, values, sentinel)
     except Fault as fault:
         return repr(fault)
 
@@ -504,9 +557,37 @@ def _difference(expected: object, given: object) -> str:
     return f"here: {expected}\nthere: {given}"
 
 
-async def _rows(transport: Transport, query: str, variables: Sequence[str]) -> Counter[tuple[object, ...]]:
-    rows = rows_of(decode(await transport.select(query, Deadline.after(100)), variables), variables)
+async def _rows(
+    transport: Transport, text: Template, values: Values, sentinel: Sentinel = "none"
+) -> Counter[tuple[object, ...]]:
+    variables = text.variables
+    if sentinel == "none":
+        table = decode(await transport.select(text.render(values), Deadline.after(100)), variables)
+    else:
+        query = text.render_with_sentinel(values, is_sorted=sentinel == "sorted")
+        answer = decode(await transport.select(query, Deadline.after(100)), (*variables, END))
+        table, place = without_sentinel(answer, variables)
+        if place is not Place.LAST:
+            raise EndpointFault(f"The sentinel is {place.name}.")
+    rows = rows_of(table, variables)
     return Counter(tuple(sorted((key, _value(term)) for key, term in row.items())) for row in rows)
+
+
+def _exactly(rows: Table, variables: Sequence[str]) -> Counter[tuple[object, ...]]:
+    """Return rows with their terms as they were sent, but for the labels of blank nodes, which no two answers share."""
+    return Counter(tuple(sorted((name, _sent(term)) for name, term in row.items())) for row in rows_of(rows, variables))
+
+
+def _sent(term: Term) -> tuple[str, ...]:
+    if isinstance(term, LiteralTerm):
+        found = literal(term)
+        return ("literal", found.value, found.datatype, found.language)
+    if isinstance(term, TripleTerm):
+        return ("triple", _LABEL.sub("", json.dumps(json.loads(bytes(term.value)), sort_keys=True)))
+    return _value(term)
+
+
+_LABEL = re.compile(r'(?<="type": "bnode", "value": ")[^"]+')
 
 
 def _value(term: Term) -> tuple[str, ...]:

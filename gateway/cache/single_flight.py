@@ -10,8 +10,12 @@ from typing import Any, Generic, TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed, QuotaSpent
 from gateway.graph.call import Call
+from gateway.graph.computing import Slices
 from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import Mark, Marked
+
+_AT_ONCE = 100
+"""Answers that are looked up or stored between two looks at the clock."""
 
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer", bound=Marked)
@@ -69,7 +73,9 @@ class SingleFlight:
         found: dict[Key, Answer] = {}
         left: Sequence[Key] = list(dict.fromkeys(keys))
         while left:
-            own, others = self._begin(lookup, left, found, call)
+            unknown, turns = await self._without_stored(lookup, left, found, call)
+            # While others had a turn, one of them may have stored an answer.
+            own, others = self._begin(lookup, unknown, found, call, is_stored=bool(turns))
             async with _waiting_for([*others] if own is None else [*others, own]):
                 if own is not None:
                     # No deadline here: the store has the caller's, and marks what it could not ask in time.
@@ -87,15 +93,39 @@ class SingleFlight:
         self._generation += 1
         self._in_progress = {}
 
-    def _begin(
+    async def _without_stored(
         self, lookup: Lookup[Key, Answer], keys: Sequence[Key], found: dict[Key, Answer], call: Call
+    ) -> tuple[Sequence[Key], int]:
+        """Add stored answers to `found`; return the other keys, and how often others had a turn meanwhile."""
+        unknown: list[Key] = []
+        slices = Slices()
+        for at in range(0, len(keys), _AT_ONCE):
+            if at:
+                await slices.end_one()
+            for key in keys[at : at + _AT_ONCE]:
+                answer = lookup.cached(key)
+                if answer is None:
+                    unknown.append(key)
+                else:
+                    found[key] = answer
+        self.count(call, hits=len(keys) - len(unknown), misses=0)
+        return unknown, slices.turns
+
+    def _begin(
+        self,
+        lookup: Lookup[Key, Answer],
+        keys: Sequence[Key],
+        found: dict[Key, Answer],
+        call: Call,
+        *,
+        is_stored: bool,
     ) -> tuple[_Fetch | None, dict[_Fetch, list[Key]]]:
-        """Add stored answers to `found`; return a fetch of the rest, and the fetches of others with their keys."""
+        """Return a fetch of keys, and the fetches of others with theirs; answers may be stored by now."""
         own: list[Key] = []
         others: dict[_Fetch, list[Key]] = {}
         in_progress = self._in_progress.get(lookup.name, {})
         for key in keys:
-            answer = lookup.cached(key)
+            answer = lookup.cached(key) if is_stored else None
             if answer is not None:
                 found[key] = answer
                 continue
@@ -104,6 +134,8 @@ class SingleFlight:
                 own.append(key)
             else:
                 others.setdefault(fetch, []).append(key)
+        if own or others:
+            call.freshness.asked()
         self.count(call, hits=len(keys) - len(own) - sum(map(len, others.values())), misses=len(own))
         return self._start_fetch(lookup, own) if own else None, others
 
@@ -130,9 +162,13 @@ class SingleFlight:
 
     async def _fetch(self, lookup: Lookup[Key, Answer], keys: Sequence[Key], generation: int) -> Mapping[Key, Answer]:
         answers = await lookup.fetch(keys)
-        if generation == self._generation:
-            for key in keys:
+        slices = Slices()
+        for at in range(0, len(keys), _AT_ONCE):
+            if generation != self._generation:
+                break
+            for key in keys[at : at + _AT_ONCE]:
                 lookup.store(key, answers[key])
+            await slices.end_one()
         return answers
 
     def _take_shared(

@@ -237,7 +237,7 @@ class BfsQuery(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, 1 to 50; a name is no ID."),
+        Field(min_length=1, max_length=MAX_SEEDS, description="IDs to start from, or exact names, 1 to 50."),
         _List,
     ]
     only_predicates: Annotated[
@@ -257,7 +257,9 @@ class IntersectSubgraphs(TraversalBase):
 
     seeds: Annotated[
         list[Id],
-        Field(min_length=2, max_length=MAX_SEEDS, description="IDs that the result is near to, 2 to 50."),
+        Field(
+            min_length=2, max_length=MAX_SEEDS, description="IDs or exact names that the result is near to, 2 to 50."
+        ),
         _List,
     ]
     only_predicates: Annotated[
@@ -282,7 +284,7 @@ class DescribeEntity(Arguments):
 
     tool = "describe_entity"
 
-    id: Annotated[Id, Field(min_length=1, description="The ID of the entity.")]
+    id: Annotated[Id, Field(min_length=1, description="The ID of the entity, or its exact name.")]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 
@@ -291,7 +293,11 @@ class DescribeEntities(Arguments):
 
     tool = "describe_entities"
 
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS, description="IDs of entities, 1 to 200."), _List]
+    ids: Annotated[
+        list[Id],
+        Field(min_length=1, max_length=MAX_IDS, description="IDs or exact names of entities, 1 to 200."),
+        _List,
+    ]
     max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
 
 

@@ -267,6 +267,34 @@ def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str
     )
 
 
+def taken_for(text: str, entity: str, name: str) -> str:
+    """Return a warning: a name stood in the place of an ID, perhaps not the first name of the entity."""
+    called = f" ({name})" if name else ""
+    return f"{text} is no ID and was taken for {entity}{called}, the only entity of this name."
+
+
+def no_entity_of_this_name(no_id: InputError, near: str) -> InputError:
+    """Return the error of a text that is neither an ID nor the name of an entity."""
+    wrong = f"{no_id.wrong.removesuffix('.')}, and no entity has this name."
+    return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
+
+
+def several_of_this_name(no_id: InputError, listed: str, count: int) -> InputError:
+    """Return the error of a name that several entities have, or that others than the one found may have."""
+    wrong = no_id.wrong.removesuffix(".")
+    if count == 1:
+        return InputError(
+            f"{wrong}, and not every name could be compared, so others may have this one.",
+            valid=f"Found: {listed}.",
+            next_step="Send the ID of what you mean.",
+        )
+    return InputError(
+        f"{wrong}, and {count} entities have this name.",
+        valid=f"They are: {listed}." if count <= listed.count("; ") + 1 else f"The first are: {listed}.",
+        next_step="Send the ID of the one you mean.",
+    )
+
+
 def unrefined(listed: str) -> str:
     """Return a warning: precisions and units of some entities could not be read."""
     return (

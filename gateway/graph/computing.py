@@ -1,17 +1,21 @@
-"""A call's own computing in another thread: what takes longer than a moment must not hold the event loop."""
+"""A call's own computing, which must not hold the event loop: in another thread, or in slices.
+
+In a thread is what can be computed apart. What changes data that the event loop shares stays on it, in slices.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, TypeVar
 
 from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.deadline import Clock, Deadline
 
 Result = TypeVar("Result")
 
@@ -19,18 +23,23 @@ _THREADS: Final = 2
 """Computations of all calls that run at once. One interpreter runs one at a time: more would only make the event loop
 wait longer for its turn. A second lets short ones pass a long one."""
 
+_SLICE_SECONDS: Final = 0.01
+"""CPU time after which others get a turn on the event loop."""
+
 _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="computing")
 
 
-async def in_thread(call: Call, work: Callable[[Deadline], Result]) -> Result:
-    """Return what work returns that runs in a thread while answers arrive.
+async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: bool = False) -> Result:
+    """Return what work returns that runs in a thread while answers arrive; `unless` it is too little for that.
 
-    Work must look at the deadline that it is given: it passes with the call's time, and as soon as nobody waits for the
-    result any more.
+    Work must not change what others can see, and must look at the deadline that it is given where it takes long: it
+    passes with the call's time, and as soon as nobody waits for the result any more.
 
     Raises:
         DeadlinePassed: The time was not enough.
     """
+    if unless:
+        return work(call.call_deadline)
     # The clock of the call's deadline may be that of the event loop, which no other thread may look at.
     passed = threading.Event()
     deadline = Deadline(1.0, lambda: float(passed.is_set()))
@@ -48,3 +57,23 @@ def _begun(work: Callable[[Deadline], Result], deadline: Deadline) -> Result:
     """Work, unless the time was up before the thread was free."""
     deadline.check()
     return work(deadline)
+
+
+class Slices:
+    """The slices of a long computation on the event loop.
+
+    Attributes:
+        turns: How often others had a turn.
+    """
+
+    def __init__(self, clock: Clock = time.thread_time) -> None:
+        self.turns = 0
+        self._clock = clock
+        self._since = clock()
+
+    async def end_one(self) -> None:
+        """Give others a turn if this slice has taken long enough."""
+        if self._clock() - self._since >= _SLICE_SECONDS:
+            self.turns += 1
+            await asyncio.sleep(0)
+            self._since = self._clock()

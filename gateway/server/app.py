@@ -40,9 +40,10 @@ from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import json_text, printable
 from gateway.server import graph_resources, prompts, tool_texts, tools
 from gateway.server.calls import Calls
-from gateway.server.change_notifier import ChangeNotifier, Context
+from gateway.server.change_notifier import ChangeNotifier
 from gateway.server.completions import Completer
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
+from gateway.server.origin import Context, origin_of
 from gateway.server.tool_caller import ToolCaller
 from gateway.settings.profile import ShapeName, with_shape
 
@@ -178,7 +179,9 @@ class _Handlers:
         if params.name not in BY_TOOL:
             return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
         try:
-            answer = await self._caller.answer(params.name, params.arguments or {}, _progress_of(context))
+            answer = await self._caller.answer(
+                params.name, params.arguments or {}, _progress_of(context), origin_of(context)
+            )
         except GatewayError as error:
             return _error(str(error))
         written = answer.as_json()
@@ -196,7 +199,7 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=graph_resources.TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await graph_resources.read(params.uri, self._caller, _progress_of(context))
+        return await graph_resources.read(params.uri, self._caller, _progress_of(context), origin_of(context))
 
     async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=prompts.PROMPTS)
@@ -204,8 +207,8 @@ class _Handlers:
     async def get_prompt(self, _context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         return prompts.prompt_result(params.name, params.arguments or {})
 
-    async def complete(self, _context: Context, params: CompleteRequestParams) -> CompleteResult:
-        return await self._completer.complete(params)
+    async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
+        return await self._completer.complete(params, origin_of(context))
 
 
 def _instructions(opener: GatewayOpener) -> str:

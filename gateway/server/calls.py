@@ -1,21 +1,47 @@
-"""Limits the tool calls that run at once, and ends them with an error when the server stops."""
+"""Limits the tool calls that run at once, shares the limit among clients, and ends calls when nobody awaits an answer.
+
+Slots are handed out to clients in turn. A client has a share of them, so that calls of one that take long leave slots
+to others.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from gateway.errors import DeadlinePassed, GatewayError
+from gateway.flow.round_robin import RoundRobinLimiter
+from gateway.server.origin import SOLE, Origin
 
 MOST_RUNNING = 16
 MOST_WAITING = 112
-"""Calls beyond the sum of both get an error."""
+"""Calls beyond the sum of both get an error, unless their client has no other under way."""
 
 _CANCEL_SECONDS = 1.0
 """The time in which cancelled calls must end."""
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one of several clients may have.
+
+    Attributes:
+        running: Calls that run at once.
+        under_way: Calls that run or wait.
+    """
+
+    running: int
+    under_way: int
+
+
+SHARE = Share(MOST_RUNNING // 2, (MOST_RUNNING + MOST_WAITING) // 2)
+"""Half, so that one client leaves as much to all others."""
 
 
 class Calls:
@@ -25,45 +51,78 @@ class Calls:
         seconds: The time that a call waits in the queue at most.
         running: Calls that run at once.
         waiting: Calls in the queue.
+        share: What one client may have; by default all, because there is no other.
     """
 
-    def __init__(self, seconds: float, *, running: int = MOST_RUNNING, waiting: int = MOST_WAITING) -> None:
+    def __init__(
+        self, seconds: float, *, running: int = MOST_RUNNING, waiting: int = MOST_WAITING, share: Share | None = None
+    ) -> None:
         self._seconds = seconds
         self._running = running
         self._most = running + waiting
-        self._slots = asyncio.Semaphore(running)
+        self._share = share or Share(running, running + waiting)
+        self._slots = RoundRobinLimiter(running, self._share.running)
         self._tasks: set[asyncio.Task[object]] = set()
+        self._under_way: Counter[Hashable] = Counter()
         self._stopping = asyncio.Event()
 
-    async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call runs or waits."""
+        return not self._tasks
+
+    async def run(self, work: Callable[[], Awaitable[Result]], origin: Origin = SOLE) -> Result:
         """Return the result of a call, or raise its error.
+
+        Args:
+            work: Does what the call wants.
+            origin: Where it comes from. When the connection is closed, the call ends.
 
         Raises:
             DeadlinePassed: It waited too long in the queue.
-            GatewayError: The queue is full, or the server stops.
+            GatewayError: The queue is full, the server stops, or the client has gone.
         """
         if self._stopping.is_set():
             raise _stopping()
-        if len(self._tasks) >= self._most:
-            raise GatewayError(
-                f"The server is busy: {self._running} calls are running and {self._most - self._running} are waiting.",
-                next_step="Call again in a few seconds, and send fewer calls at once.",
-            )
-        task = asyncio.create_task(self._in_turn(work))
+        self._check_room(origin.client)
+        task = asyncio.create_task(self._in_turn(work, origin.client))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._under_way[origin.client] += 1
+        task.add_done_callback(partial(self._ended, origin.client))
+        if origin.disconnect is not None:
+            origin.disconnect.on(task.cancel)
         try:
             return await task
         except asyncio.CancelledError:
             own = asyncio.current_task()
-            if self._stopping.is_set() and own is not None and not own.cancelling():
-                raise _stopping() from None
-            raise
+            if own is None or own.cancelling():
+                raise
+            raise (_stopping() if self._stopping.is_set() else _gone()) from None
 
-    async def _in_turn(self, work: Callable[[], Awaitable[Result]]) -> Result:
+    def _check_room(self, client: Hashable) -> None:
+        """Raise if a client may have no other call under way; one that has none may always have one."""
+        under_way = self._under_way[client]
+        if under_way and len(self._tasks) >= self._most:
+            raise GatewayError(
+                f"The server is busy: {self._running} calls are running and {self._most - self._running} are waiting.",
+                next_step="Call again in a few seconds, and send fewer calls at once.",
+            )
+        if under_way >= self._share.under_way:
+            raise GatewayError(
+                f"This client has {under_way} calls under way, and may have no more.",
+                next_step="Wait for their answers before you call again, and send fewer calls at once.",
+            )
+
+    def _ended(self, client: Hashable, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        self._under_way[client] -= 1
+        if not self._under_way[client]:
+            del self._under_way[client]
+
+    async def _in_turn(self, work: Callable[[], Awaitable[Result]], client: Hashable) -> Result:
         try:
             async with asyncio.timeout(self._seconds):
-                await self._slots.acquire()
+                await self._slots.acquire(client)
         except TimeoutError:
             raise DeadlinePassed(
                 "The server is busy: this call waited too long for others to finish.",
@@ -72,7 +131,7 @@ class Calls:
         try:
             return await work()
         finally:
-            self._slots.release()
+            self._slots.release(client)
 
     async def stop(self, seconds: float) -> None:
         """Refuse new calls, and cancel running ones after so many seconds; each of them ends in an error."""
@@ -87,3 +146,7 @@ class Calls:
 
 def _stopping() -> GatewayError:
     return GatewayError("The server is stopping.", next_step="Call again after it has been restarted.")
+
+
+def _gone() -> GatewayError:
+    return GatewayError("The client closed the connection before it was answered.", next_step="Call again.")

@@ -10,15 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 import anyio
-from mcp.server import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ResourceUpdated, SubscriptionBus, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp_types import NotificationParams
 
-_log = logging.getLogger(__name__)
+from gateway.server.origin import Context
 
-Context = ServerRequestContext[dict[str, Any], Any]
+_log = logging.getLogger(__name__)
 
 _MOST_SESSIONS = 1_000
 """The oldest are dropped: the SDK does not report the end of a session."""

@@ -13,6 +13,7 @@ from gateway.errors import GatewayError
 from gateway.escaping import printable
 from gateway.server import prompts
 from gateway.server.graph_resources import ENTITY_ARGUMENT, ENTITY_TEMPLATE
+from gateway.server.origin import SOLE, Origin
 from gateway.server.tool_caller import ToolCaller
 
 _log = logging.getLogger(__name__)
@@ -42,23 +43,23 @@ class Completer:
         self._seconds = seconds
         self._running = 0
 
-    async def complete(self, params: CompleteRequestParams) -> CompleteResult:
+    async def complete(self, params: CompleteRequestParams, origin: Origin = SOLE) -> CompleteResult:
         """Return the values that fit what was typed."""
         typed = params.argument.value.strip()
         match params.ref:
             case PromptReference(name=name) if prompts.has_argument(name, params.argument.name):
-                hits = await self._hits(typed)
+                hits = await self._hits(typed, origin)
                 return _completion(hit.matched or hit.name for hit in hits)
             case ResourceTemplateReference(uri=uri) if (uri, params.argument.name) == (
                 ENTITY_TEMPLATE,
                 ENTITY_ARGUMENT,
             ):
                 prefix, colon, local_name = typed.rpartition(":")
-                hits = await self._hits(local_name)
+                hits = await self._hits(local_name, origin)
                 return _completion(hit.id for hit in hits if hit.id.startswith(prefix + colon))
         return _completion(())
 
-    async def _hits(self, text: str) -> list[SearchHit]:
+    async def _hits(self, text: str, origin: Origin) -> list[SearchHit]:
         """Return the entities whose names fit; none if there is no time or the search fails."""
         if len(text) < _SHORTEST or self._running >= MOST_RUNNING:
             return []
@@ -66,7 +67,7 @@ class Completer:
         try:
             async with asyncio.timeout(self._seconds):
                 found = await self._caller.run(
-                    "search_entities", lambda gateway: gateway.search_entities(text, limit=_MOST)
+                    "search_entities", lambda gateway: gateway.search_entities(text, limit=_MOST), origin=origin
                 )
         except (GatewayError, TimeoutError) as error:
             _log.debug("nothing is proposed: %r", error)

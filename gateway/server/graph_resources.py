@@ -18,6 +18,7 @@ from mcp_types import (
 from gateway.errors import GatewayError, InputError, quoted
 from gateway.escaping import json_text, printable
 from gateway.server.gateway_opener import OnProgress
+from gateway.server.origin import SOLE, Origin
 from gateway.server.tool_caller import ToolCaller
 
 SCHEMA_URI = "bfs-ql://schema"
@@ -51,7 +52,7 @@ TEMPLATES = [
 ]
 
 
-async def read(uri: str, caller: ToolCaller, progress: OnProgress) -> ReadResourceResult:
+async def read(uri: str, caller: ToolCaller, progress: OnProgress, origin: Origin = SOLE) -> ReadResourceResult:
     """Return the content of a resource.
 
     Raises:
@@ -59,9 +60,9 @@ async def read(uri: str, caller: ToolCaller, progress: OnProgress) -> ReadResour
     """
     try:
         if uri == SCHEMA_URI:
-            answer = await caller.answer("describe_schema", {}, progress)
+            answer = await caller.answer("describe_schema", {}, progress, origin)
         else:
-            answer = await caller.answer("describe_entity", {"id": _entity_id(uri)}, progress)
+            answer = await caller.answer("describe_entity", {"id": _entity_id(uri)}, progress, origin)
     except InputError as error:
         # The code of an unknown resource since 2026-07-28, and the SDK's for all versions.
         raise MCPError(INVALID_PARAMS, printable(str(error))) from error

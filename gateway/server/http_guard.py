@@ -9,6 +9,7 @@ from typing import Any
 
 from gateway.escaping import in_json
 from gateway.server.json_lines import MAX_BYTES
+from gateway.server.origin import Disconnect
 
 _log = logging.getLogger(__name__)
 
@@ -54,8 +55,15 @@ class HttpGuard:
             return
         request: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
+        disconnect = Disconnect(scope)
+
         async def receive_again() -> Message:
-            return request.pop() if request else await receive()
+            if request:
+                return request.pop()
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                disconnect.happened()
+            return message
 
         await self._app(scope, receive_again, _Escaping(send).send)
 

@@ -11,7 +11,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
-from gateway.server.calls import Calls
+from gateway.server.calls import SHARE, Calls
+from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import HttpGuard
 from gateway.server.json_lines import MAX_BYTES
@@ -43,7 +44,12 @@ async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
     """
     calls = Calls(opener.profile.limits.deadline_seconds)
     server = mcp_server(opener, calls)
-    async with _opened_beside(opener), stdio_wire() as wire, _ended_by(stop, calls, wire.inbox.close):
+    async with (
+        collected_between_calls(lambda: calls.is_idle),
+        _opened_beside(opener),
+        stdio_wire() as wire,
+        _ended_by(stop, calls, wire.inbox.close),
+    ):
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
@@ -65,7 +71,7 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
 
     listening = listen(host, port)
     try:
-        calls = Calls(opener.profile.limits.deadline_seconds)
+        calls = Calls(opener.profile.limits.deadline_seconds, share=SHARE)
         http = Http(
             uvicorn.Config(
                 _guarded(opener, calls, host),
@@ -79,7 +85,11 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
         def end() -> None:
             http.should_exit = True
 
-        async with _opened_beside(opener), _ended_by(stop, calls, end):
+        async with (
+            collected_between_calls(lambda: calls.is_idle),
+            _opened_beside(opener),
+            _ended_by(stop, calls, end),
+        ):
             await http.serve(sockets=[listening])
     finally:
         listening.close()

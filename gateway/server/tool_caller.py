@@ -10,6 +10,7 @@ from gateway.engine.answers import CompactAnswer, ToolAnswer
 from gateway.errors import GatewayError
 from gateway.server.calls import Calls
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
+from gateway.server.origin import SOLE, Origin
 from gateway.telemetry.tally import Tally
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ class ToolCaller:
         self._calls = calls
 
     async def answer(
-        self, tool: str, arguments: Mapping[str, Any], progress: OnProgress = ignore_progress
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: OnProgress = ignore_progress,
+        origin: Origin = SOLE,
     ) -> ToolAnswer | CompactAnswer:
         """Return the answer of a tool, in the shape that the server sends.
 
@@ -50,10 +55,14 @@ class ToolCaller:
         def call(gateway: Gateway) -> Awaitable[ToolAnswer | CompactAnswer]:
             return gateway.call(tool, arguments, progress, shape=shape)
 
-        return await self.run(tool, call, progress)
+        return await self.run(tool, call, progress, origin)
 
     async def run(
-        self, tool: str, work: Callable[[Gateway], Awaitable[Result]], progress: OnProgress = ignore_progress
+        self,
+        tool: str,
+        work: Callable[[Gateway], Awaitable[Result]],
+        progress: OnProgress = ignore_progress,
+        origin: Origin = SOLE,
     ) -> Result:
         """Return the result of a call to a tool, after the gateway is open.
 
@@ -61,6 +70,7 @@ class ToolCaller:
             tool: The tool that `work` calls.
             work: Calls it.
             progress: Receives how much of the graph is loaded.
+            origin: Where the call comes from.
 
         Raises:
             GatewayError: The call failed, whatever the cause; the text is for the caller.
@@ -75,7 +85,7 @@ class ToolCaller:
             return await work(gateway)
 
         try:
-            return await self._calls.run(answered)
+            return await self._calls.run(answered, origin)
         except BaseException as error:
             if unrecorded is not None:
                 unrecorded.failed(error)

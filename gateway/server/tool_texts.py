@@ -50,7 +50,8 @@ TOOLS: Mapping[str, Text] = {
     ),
     "search_entities": Text(
         "Find entities by name",
-        "Resolve: from a name, an alias or a part of one to the IDs that the other tools take. Never make an ID up. "
+        "Resolve: from a name, an alias or a part of one to IDs. Not needed for a name that you know in full: other "
+        "tools take it for an ID if one entity alone has it, and else list those that have it. Never make an ID up. "
         "Names are ambiguous: compare type, name, description and match before you choose. result has names that "
         "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
         "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
@@ -100,10 +101,11 @@ TOOLS: Mapping[str, Text] = {
 }
 
 _INSTRUCTIONS = (
-    "This server answers questions from one knowledge graph. Turn names into IDs with search_entities; never make an "
-    "ID up. describe_entity shows what is known about a node and which predicates lead on from it: often that is the "
-    "answer. Follow a relation with bfs_query and only_predicates: the whole neighborhood of a node costs many times "
-    "as much. intersect_subgraphs finds what several entities share, and entities that are known only by their "
+    "This server answers questions from one knowledge graph. Where an ID is wanted, an exact name will do if one "
+    "entity alone has it; search_entities finds the others. Never make an ID up. describe_entity shows what is known "
+    "about a node and which predicates lead on from it: often that is the answer. Follow a relation with bfs_query and "
+    "only_predicates: the whole neighborhood of a node costs many times as much. intersect_subgraphs finds what "
+    "several entities share, and entities that are known only by their "
     "relations. describe_schema lists types and predicates. complete=true means that nothing was cut, so an absence "
     "is a fact of the graph; when it is false, say so in what you conclude."
 )

@@ -14,6 +14,7 @@ from gateway.settings.urls import is_secret_name, url_problem
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
 EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
 Method = Literal["auto", "post", "get"]
+Sentinel = Literal["none", "united", "sorted"]
 Unit = Literal["seconds", "milliseconds"]
 
 Amount = Annotated[float, Field(ge=0, le=1_000_000)]
@@ -212,6 +213,22 @@ class EndpointSettings(Section):
         default="auto",
         description=(
             "Whether the engine supports LATERAL. `auto` finds out with a harmless query when it is first needed."
+        ),
+    )
+    sentinel: Literal["auto"] | Sentinel = Field(
+        default="auto",
+        description=(
+            "How queries ask for a last row that proves that all rows before it came. `united`: by a UNION, for an "
+            "engine that evaluates its branches in order. `sorted`: by a UNION that the engine sorts. `none`: not at "
+            "all. `auto`: as is known of the detected engine. `check` tests it."
+        ),
+    )
+    format: Literal["auto", "json", "tsv"] = Field(
+        default="auto",
+        description=(
+            "The format of answers. `json`: JSON. `auto`: TSV from engines that are known to write it several times "
+            "faster, for queries whose rows show that they are all (`endpoint.sentinel`). `tsv`: for these from every "
+            "engine. A query whose TSV cannot be read is sent again, and from then on, for JSON."
         ),
     )
     graphs: Graphs = Field(

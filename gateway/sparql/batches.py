@@ -13,10 +13,11 @@ from typing import Generic, TypeVar
 from gateway.errors import Fault, QueryRefused
 from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.values import Mark, Marked
 from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.results.rows import Overflow
+from gateway.sparql.results.rows import EndedEarly, Overflow
 from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri, is_plain_iri
@@ -25,13 +26,19 @@ Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
 
 BatchReader = Callable[[Sequence[Key], Table, Mark], dict[Key, Answer]]
-"""Turns the rows of a batch into one answer for each key, under a mark; a KeyError says that a row is about another."""
+"""Turns the rows of a batch into one answer for each key, under a mark; a KeyError says that a row is about another.
+
+It runs in a thread where there are many rows, so it changes nothing but what it returns.
+"""
 
 Splitter = Callable[[Sequence[Key], Call], Awaitable[Sequence[Sequence[Key]]]]
 """Takes a batch apart whose answer has too many rows."""
 
 _TERMS = 4_000
 """IRIs of keys, and of what stands beside them, in one query at most: one engine breaks above 4,096 terms."""
+
+_FEW_ROWS = 4_000
+"""Rows that are read in some milliseconds."""
 
 _HOPELESS = 12
 """Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
@@ -152,9 +159,15 @@ class _Run(Generic[Key, Answer]):
         try:
             answer = await query.client.rows(query.template, self.call, query.parameters(batch))
             rows, is_cut = answer.part()
-            answers = None if is_cut else self._read(batch, rows, Mark())
+            answers = None
+            if not is_cut:
+                answers = await in_thread(
+                    self.call, lambda _: self._read(batch, rows, Mark()), unless=len(rows) <= _FEW_ROWS
+                )
         except Fault as fault:
             return await self._after(fault, batch, failures)
+        if answer.ended_early:
+            return await self._after_early_end(batch, rows, failures)
         if answers is None:
             return await self._after_cut(batch, rows, failures)
         failures.clear()
@@ -178,6 +191,17 @@ class _Run(Generic[Key, Answer]):
             return self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
         except UnexpectedRows as fault:
             return self._failed(batch, fault)
+
+    async def _after_early_end(self, batch: Sequence[Key], rows: Table, failures: list[Fault]) -> dict[Key, Answer]:
+        """Ask about fewer at once where an answer ended without its last row; one key has what came, marked as cut."""
+        fault = EndedEarly()
+        if len(batch) > 1 or not rows:
+            return await self._in_parts(batch, fault, failures)
+        failures.append(fault)
+        try:
+            return self._read(batch, rows, Mark(fault, at_least=len(rows)))
+        except UnexpectedRows as unexpected:
+            return self._failed(batch, unexpected)
 
     async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
         """Ask about fewer at once what was too much, as long as some of it succeeds."""

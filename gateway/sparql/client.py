@@ -3,33 +3,58 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from sys import getsizeof
+from typing import Literal
 
-from gateway.errors import AnswerCut, DeadlinePassed, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, quoted
+from gateway.errors import (
+    AnswerCut,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    NoQueryEndpoint,
+    QueryRefused,
+    WrongFormat,
+    quoted,
+)
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Spend
+from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EngineName
+from gateway.settings.endpoint import EngineName, Sentinel
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.engines.detector import EngineDetector
+from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.formats import FormatChoice
 from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Rows
+from gateway.sparql.results.sentinel import END, Place, without_sentinel
 from gateway.sparql.results.table import Table
+from gateway.sparql.results.tsv import decode_tsv
+from gateway.sparql.row_cap import RowCap
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import composed, may_be_rewritten
-from gateway.transport.base import OverGraphs, Remote, Transport
+from gateway.transport.base import InFormats, OverGraphs, Remote, Transport
+from gateway.transport.formats import Format
 
 _log = logging.getLogger(__name__)
 
+_Select = Callable[[str, Deadline, Spend], Awaitable[bytes]]
+_Decode = Callable[[bytes, Sequence[str], int], Table]
+
 _SHORT_QUERY_SECONDS = 2.0
 """Time for the template `alive`, which reads nothing of the graph."""
+
+_FEW_BYTES = 1 << 19
+"""Bytes of an answer that are decoded in some milliseconds."""
 
 _IRIS_AT_ONCE = 200
 """IRIs in one query that asks how the engine reads them."""
@@ -53,6 +78,26 @@ def _rewritten(iri: str) -> QueryRefused:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query, the variables that it projects, and the rows that it has at most."""
+
+    text: template.Template
+    query: str
+    variables: tuple[str, ...]
+    at_most: int
+    sentinel: Sentinel
+
+    @classmethod
+    def of(
+        cls, text: template.Template, parameters: Mapping[str, Parameter], at_most: int, sentinel: Sentinel
+    ) -> _Asked:
+        if sentinel == "none":
+            return cls(text, text.render(parameters), text.variables, at_most, sentinel)
+        query = text.render_with_sentinel(parameters, is_sorted=sentinel == "sorted")
+        return cls(text, query, (*text.variables, END), at_most + 1, sentinel)
+
+
 class SparqlClient:
     """Sends templates to one endpoint.
 
@@ -69,6 +114,9 @@ class SparqlClient:
         self._transport = transport
         self._over_all_graphs: Transport | None = None
         self._detector = detector
+        self._formats = FormatChoice(profile.endpoint.format)
+        self._sentinel: Literal["auto"] | Sentinel = profile.endpoint.sentinel
+        self._row_cap = RowCap()
         self._takes_queries: bool | None = None
         self._trying = asyncio.Lock()
         self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_KNOWN_IRIS_BYTES)
@@ -113,7 +161,7 @@ class SparqlClient:
             try:
                 return await self._rows(name, call, parameters, at_most)
             except AnswerCut as cut:
-                if not self._learn_row_cap(cut):
+                if cut.row_cap is None or not self._learn_row_cap(cut.row_cap):
                     raise
             return await self._rows(name, call, parameters, at_most)
         except DeadlinePassed as error:
@@ -128,24 +176,47 @@ class SparqlClient:
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
-        query = text.render({**parameters, "rows": limit + 1})
-        with call.tally.query_timer(name, query) as timer:
-            send = partial(self._answer, self._transport_for(text), query, text, limit + 1, call, timer)
-            rows = await self.flow.run(call, send, partial(self._probe, call))
+        asked = _Asked.of(text, {**parameters, "rows": limit + 1}, limit + 1, self._sentinel_for(text))
+        with call.tally.query_timer(name, asked.query) as timer:
+            send = partial(self._answer, self._transport_for(text), asked, call, timer)
+            answer = await self.flow.run(call, send, partial(self._probe, call))
+        rows, place = without_sentinel(answer, text.variables) if asked.sentinel != "none" else (answer, None)
+        if place is Place.ELSEWHERE:
+            _log.warning(
+                "the endpoint does not write the row last that proves the end: it is not asked for it any more"
+            )
+            self._sentinel = "none"
+            return await self._rows(name, call, parameters, at_most)
         call.spend_rows(len(rows))
-        if len(rows) <= limit:
+        if len(rows) > limit:
+            self._row_cap.saw_whole(len(answer))
+            call.tally.overflows += 1
+            return Rows(rows.first(limit), is_cut=True)
+        if place is not Place.MISSING:
+            self._row_cap.saw_whole(len(answer))
             return Rows(rows)
-        call.tally.overflows += 1
-        return Rows(rows.first(limit), is_cut=True)
+        _log.info("an answer to %s ended after %d rows, without the row that proves its end", name, len(rows))
+        cap = self._row_cap.saw_cut(len(rows), asked.query)
+        if cap is not None and self._learn_row_cap(cap):
+            return await self._rows(name, call, parameters, at_most)
+        return Rows(rows, ended_early=True)
 
-    def _learn_row_cap(self, cut: AnswerCut) -> bool:
-        """Ask for fewer rows than the cap that the endpoint has named; return whether that is news."""
-        if cut.row_cap is None:
-            return False
-        below = max(10, cut.row_cap * 9 // 10)
+    def _sentinel_for(self, text: template.Template) -> Sentinel:
+        """Return how a query asks for the row that proves the end of its answer."""
+        if text.end != "sentinel":
+            return "none"
+        if self._sentinel != "auto":
+            return self._sentinel
+        # Nothing can be cut off an answer in this process.
+        engine = self._detector.recognised.engine if self._detector is not None and self.is_remote else "unknown"
+        return TRAITS[engine].sentinel
+
+    def _learn_row_cap(self, cap: int) -> bool:
+        """Ask for fewer rows than the endpoint sends at most, the sentinel among them; return whether that is news."""
+        below = max(10, min(cap * 9 // 10, cap - 2))
         if below >= self.query_rows:
             return False
-        _log.info("the endpoint sends %d rows at most; queries ask for %d from now on", cut.row_cap, below)
+        _log.info("the endpoint sends %d rows at most; queries ask for %d from now on", cap, below)
         self.query_rows = below
         return True
 
@@ -161,23 +232,43 @@ class SparqlClient:
             self._over_all_graphs = self._transport.over_all_graphs()
         return self._over_all_graphs
 
-    async def _answer(
-        self, transport: Transport, query: str, text: template.Template, at_most: int, call: Call, timer: QueryTimer
+    async def _answer(self, transport: Transport, asked: _Asked, call: Call, timer: QueryTimer) -> Table:
+        """Send a query once and decode its answer; once more, for JSON, if the TSV that came cannot be read."""
+        if not isinstance(transport, InFormats) or self._format_for(asked) == "json":
+            return await self._decoded(transport.select, decode, asked, call, timer)
+        with contextlib.suppress(WrongFormat):
+            lines = partial(decode_tsv, iris=asked.text.iris)
+            return await self._decoded(partial(transport.select_in, "tsv"), lines, asked, call, timer)
+        call.spend_request()
+        rows = await self._decoded(transport.select, decode, asked, call, timer)
+        self._formats.refuse_tsv(asked.text)
+        return rows
+
+    def _format_for(self, asked: _Asked) -> Format:
+        engine = self._detector.recognised.engine if self._detector is not None else "unknown"
+        return self._formats.of(asked.text, engine, is_proven=asked.sentinel != "none" or asked.text.end == "counted")
+
+    async def _decoded(
+        self, select: _Select, decode_body: _Decode, asked: _Asked, call: Call, timer: QueryTimer
     ) -> Table:
-        """Send a query once and decode its answer."""
+        """Send a query in one format and decode its answer."""
         with timer.sending():
             try:
-                body = await transport.select(query, call.deadline, call.spend_request)
+                body = await select(asked.query, call.deadline, call.spend_request)
             except NoQueryEndpoint:
                 if not await self._has_taken_short_query(call.deadline):
                     raise
                 # The refusal was one that passes, or the endpoint takes GET alone and the query was too long for that.
                 call.spend_request()
-                body = await transport.select(query, call.deadline, call.spend_request)
+                body = await select(asked.query, call.deadline, call.spend_request)
             timer.received(len(body))
             try:
-                # Not in a thread: the parser lets no other thread run, and takes 80 ms for 100,000 rows.
-                rows = decode(body, text.variables, at_most)
+                # The parser lets no other thread run, but it takes only a part of the time.
+                rows = await in_thread(
+                    call, lambda _: decode_body(body, asked.variables, asked.at_most), unless=len(body) <= _FEW_BYTES
+                )
+            except WrongFormat:
+                raise
             except EndpointFault:
                 self.flow.quota.charge_error()
                 raise

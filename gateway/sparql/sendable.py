@@ -11,6 +11,8 @@ from dataclasses import replace
 from itertools import chain
 
 from gateway.errors import QueryRefused
+from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
@@ -30,6 +32,9 @@ from gateway.graph.values import (
 )
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
 
+_FEW = 4_000
+"""Edges that are looked at in some milliseconds."""
+
 _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
 
 
@@ -38,6 +43,12 @@ def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood
     terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
     bad = not_sendable(terms)
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
+
+
+async def checked_edges(answers: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
+    """Return neighbourhoods without the edges of which a term is not sendable; many of them in a thread."""
+    is_few = sum(len(answer.edges) for answer in answers.values()) <= _FEW
+    return await in_thread(call, lambda _: edges_of(answers), unless=is_few)
 
 
 def counts_of(answers: Mapping[Iri, EdgeCounts]) -> Mapping[Iri, EdgeCounts]:

@@ -103,7 +103,7 @@ class SparqlStore:
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming, or those selected."""
         receive = sendable.on_answers(on_answers)
-        return sendable.edges_of(await self._edges.around(ids, call, selection, per_id, receive))
+        return await sendable.checked_edges(await self._edges.around(ids, call, selection, per_id, receive), call)
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
@@ -123,7 +123,7 @@ class SparqlStore:
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
-        return sendable.edges_of(await self._edges.among(ids, inside, call, predicates))
+        return await sendable.checked_edges(await self._edges.among(ids, inside, call, predicates), call)
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""

@@ -1,9 +1,9 @@
 """Query templates: one file of SPARQL for each operation.
 
 The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a sample, the row
-limit and the dialect; the loader refuses slots that are not declared and parameters that are not used. What the body
-may hold is in `gateway.sparql.template_markup`; a line ``#include name`` puts the file ``parts/name.rq`` in its
-place, its declarations too. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
+limit, the dialect, and what proves the end of its answer; the loader refuses slots that are not declared and parameters
+that are not used. What the body may hold is in `gateway.sparql.template_markup`; a line ``#include name`` puts the file
+``parts/name.rq`` in its place, its declarations too. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import starmap
 from textwrap import indent
-from typing import Any
+from typing import Any, Literal, get_args
 
 from gateway import resources
 from gateway.sparql import template_markup as markup
+from gateway.sparql.sentinel import with_sentinel
 from gateway.terms import render
 
 Parameter = str | int | bool | Iterable[Any]
@@ -42,10 +43,18 @@ NAMED_GRAPHS = "named-graphs"
 
 _DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral", NAMED_GRAPHS, "fuseki", "virtuoso", "blazegraph"})
 
+End = Literal["sentinel", "counted", "none"]
+"""What proves the end of an answer: a last row of ours, the count of what several pages bring together, or nothing."""
+
+_ENDS: tuple[End, ...] = get_args(End)
+
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
 _INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MULTILINE)
 _PARTS = "parts"
 """The folder of what templates include."""
+
+_SENTINEL = f"{_PARTS}/sentinel"
+_FIELDS = frozenset({"summary", "dialect", "limit", "end"})
 
 _MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ")
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
@@ -74,12 +83,17 @@ class Template:
         dialect: The SPARQL it is written in: ``sparql-1.1``, ``sparql-1.2``, ``lateral`` (1.1 with LATERAL),
             ``named-graphs`` (1.1 over all named graphs), or the engine whose own functions it uses.
         limit: The parameter that bounds its rows.
+        end: What proves the end of its answer.
+        iris: The variables that the query itself binds to nothing but IRIs and blank nodes; all that it projects, or
+            none.
     """
 
     name: str
     summary: str
     dialect: str
     limit: str
+    end: End
+    iris: tuple[str, ...]
     _body: str
     _declared: Mapping[str, _Declared]
 
@@ -105,6 +119,22 @@ class Template:
         }
         return "".join(markup.write(self._parts, rendered, repeated.__getitem__))
 
+    def render_with_sentinel(self, parameters: Mapping[str, Parameter], *, is_sorted: bool = False) -> str:
+        """Render the query so that its last row is the sentinel: a row that binds ``?end`` alone.
+
+        Args:
+            parameters: As in `render`.
+            is_sorted: Whether the engine has to sort for that.
+
+        Raises:
+            InputError: A value cannot be written as its declared kind.
+            TemplateError: A parameter is missing or unknown, or the template declares another proof of its end.
+        """
+        query, rows = self.render(parameters), parameters[self.limit]
+        if self.end != "sentinel" or not isinstance(rows, int):
+            raise TemplateError(f"{self.name}.rq is not rendered with a sentinel: its header declares none")
+        return with_sentinel(_sentinel(), query, self.variables, rows, is_sorted=is_sorted)
+
     def _elements(self, name: str, kind: str, elements: Parameter) -> list[str]:
         if isinstance(elements, str) or not isinstance(elements, Iterable):
             raise TemplateError(f"{self.name}.rq: {name} is repeated, but {elements!r} is one value")
@@ -122,7 +152,11 @@ class Template:
 
     def sample(self) -> str:
         """Render the query with the samples of its header."""
-        return self.render({name: declared.sample for name, declared in self._declared.items()})
+        return self.render(self.samples())
+
+    def samples(self) -> dict[str, Parameter]:
+        """Return the samples of its header."""
+        return {name: declared.sample for name, declared in self._declared.items()}
 
 
 def _element(kind: str, element: Any) -> str:
@@ -163,7 +197,17 @@ def parse(name: str, text: str) -> Template:
     fields = {key: value for key, _, value in (line.partition(": ") for line in header if line[:6] != "param ")}
     declared = dict(_declaration(name, line.removeprefix("param ")) for line in header if line.startswith("param "))
     _check(name, fields, declared, body)
-    return Template(name, fields["summary"], fields["dialect"], fields["limit"], body, declared)
+    end = next(end for end in _ENDS if end == fields["end"])
+    iris = tuple(fields.get("iris", "").split())
+    template = Template(name, fields["summary"], fields["dialect"], fields["limit"], end, iris, body, declared)
+    if iris not in {(), template.variables}:
+        raise TemplateError(f"{name}.rq: iris are all variables of the projection in their order, or none")
+    return template
+
+
+@cache
+def _sentinel() -> str:
+    return _without_comments(_text_of(_SENTINEL))
 
 
 def _assembled(text: str) -> tuple[list[str], str]:
@@ -203,8 +247,10 @@ def _without_comments(text: str) -> str:
 
 
 def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declared], body: str) -> None:
-    if fields.keys() != {"summary", "dialect", "limit"}:
-        raise TemplateError(f"{name}.rq: the header needs summary, dialect and limit, and has {sorted(fields)}")
+    if fields.keys() - {"iris"} != _FIELDS:
+        raise TemplateError(f"{name}.rq: the header needs {sorted(_FIELDS)}, and has {sorted(fields)}")
+    if fields["end"] not in _ENDS:
+        raise TemplateError(f"{name}.rq: unknown proof of the end {fields['end']!r}")
     if fields["dialect"] not in _DIALECTS:
         raise TemplateError(f"{name}.rq: unknown dialect {fields['dialect']!r}")
     if not body.rstrip().endswith(f"LIMIT ?_{fields['limit']}"):

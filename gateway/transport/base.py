@@ -11,6 +11,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Unit
+from gateway.transport.formats import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,19 @@ class Remote(Transport, Protocol):
 
         Raises:
             Fault: Nothing came, whatever its status.
+        """
+        ...
+
+
+@runtime_checkable
+class InFormats(Transport, Protocol):
+    """A way to an engine that can be asked for answers in a format."""
+
+    async def select_in(self, wanted: Format, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Run a SELECT query and return the body of its answer in a format; see `Transport.select`.
+
+        Raises:
+            WrongFormat: The engine answered in another format, or has none of this kind.
         """
         ...
 

@@ -11,6 +11,7 @@ import contextlib
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
@@ -28,8 +29,9 @@ from gateway.settings.urls import without_query
 from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
+from gateway.transport.formats import ACCEPT, Format
 from gateway.transport.network_errors import RAISED, CaughtFault
-from gateway.transport.verdict import JSON, Reply
+from gateway.transport.verdict import Reply
 
 _FORM = "application/x-www-form-urlencoded"
 _LONG = 1 << 20
@@ -40,6 +42,16 @@ _LONGEST_URL = 7000
 
 _CANCEL_SECONDS = 2.0
 """Time for the request that cancels a query; no call waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A query, and what `InFormats.select_in` was given with it."""
+
+    query: str
+    wanted: Format
+    deadline: Deadline
+    spend: Spend
 
 
 class Http:
@@ -113,12 +125,17 @@ class Http:
 
     async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Send a query; see `Transport.select`."""
+        return await self.select_in("json", query, deadline, spend)
+
+    async def select_in(self, wanted: Format, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Send a query for an answer in a format; see `InFormats.select_in`."""
+        question = _Question(query, wanted, deadline, spend)
         with self._caught_fault() as caught:
             async with asyncio.timeout(deadline.seconds_left), self.flow.connections:
                 if self.method == "get":
-                    return await self._sent("GET", query, deadline, spend)
+                    return await self._sent("GET", question)
                 try:
-                    body = await self._sent("POST", query, deadline, spend)
+                    body = await self._sent("POST", question)
                 except NoQueryEndpoint as refused:
                     # An endpoint that took one POST takes them all: a later refusal passes, and a GET must be short.
                     if self._has_taken_post or self.method != "auto" or not refused.get_may_do:
@@ -127,14 +144,14 @@ class Http:
                 else:
                     self._has_taken_post = True
                     return body
-                return await self._by_get_instead(query, deadline, spend, refusal)
+                return await self._by_get_instead(question, refusal)
         raise caught.fault
 
-    async def _by_get_instead(self, query: str, deadline: Deadline, spend: Spend, refusal: NoQueryEndpoint) -> bytes:
+    async def _by_get_instead(self, question: _Question, refusal: NoQueryEndpoint) -> bytes:
         """Send a query by GET after a POST was refused, and learn which method the endpoint takes."""
-        spend()
+        question.spend()
         try:
-            body = await self._sent("GET", query, deadline, spend)
+            body = await self._sent("GET", question)
         except QueryTooLong:
             raise refusal from None
         except NoQueryEndpoint:
@@ -143,26 +160,29 @@ class Http:
         self.method = "get"
         return body
 
-    async def _sent(self, method: str, query: str, deadline: Deadline, spend: Spend) -> bytes:
+    async def _sent(self, method: str, question: _Question) -> bytes:
         with contextlib.suppress(aiohttp.ServerDisconnectedError):
-            return await self._round_trip(method, query, deadline)
+            return await self._round_trip(method, question)
         # The server closed an idle connection just as it was used again; nothing was answered.
-        spend()
-        return await self._round_trip(method, query, deadline)
+        question.spend()
+        return await self._round_trip(method, question)
 
-    async def _round_trip(self, method: str, query: str, deadline: Deadline) -> bytes:
+    async def _round_trip(self, method: str, question: _Question) -> bytes:
+        deadline, wanted = question.deadline, question.wanted
         deadline.check()
         query_id = str(uuid4()) if self.timeout_policy.cancel_by_id else ""
-        fields = self._fields(query, query_id, deadline)
+        fields = self._fields(question.query, query_id, deadline)
         url = self._with_query(fields) if method == "GET" else self.url
         form = b"" if method == "GET" else _form(fields)
         has_ended = False
         try:
             async with (
                 self.flow.sending(deadline, ends=RAISED) as request,
-                self._request(url, self.timeout_policy.headers(deadline), form) as response,
+                self._request(
+                    url, {"Accept": ACCEPT[wanted], **self.timeout_policy.headers(deadline)}, form
+                ) as response,
             ):
-                reply = Reply(response.status, response.headers, response.content_type, len(form))
+                reply = Reply(response.status, response.headers, response.content_type, len(form), wanted)
                 if not reply.is_believed:
                     has_ended = True
                     fault = reply.fault(await excerpt(response))
@@ -230,7 +250,7 @@ class Http:
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """Send a request: a form by POST, or a GET where there is none."""
         if self._session is None:
-            self._session = self.access.session(JSON)
+            self._session = self.access.session(ACCEPT["json"])
         if not form:
             return self._session.get(url, **self.access.options(headers))
         data = io.BytesIO(form) if len(form) > _LONG else form

@@ -24,19 +24,18 @@ from gateway.errors import (
     QueryRefused,
     QueryTooLong,
     Throttled,
+    WrongFormat,
 )
 from gateway.flow.quota import banned
 from gateway.flow.quota_state import DAY
 from gateway.transport import engine_errors
-
-JSON = "application/sparql-results+json"
+from gateway.transport.formats import BELIEVED, Format
 
 LATER = "Ask for fewer seeds or hops, or try again later."
 OPERATOR = "The operator of this gateway should check the endpoint's URL."
 _CHECK = "The operator of this gateway can find the query endpoint with `bfsql-gateway check`."
 _CREDENTIALS = "The operator of this gateway should check its credentials for the endpoint."
 
-_BELIEVED_TYPES = frozenset({JSON, "application/json"})
 _TYPE_NAMES: Mapping[str, str] = {
     "text/html": "HTML",
     "application/xhtml+xml": "HTML",
@@ -70,17 +69,19 @@ class Reply:
         headers: The headers; their names in any case.
         content_type: The content type, without parameters.
         sent: Bytes of the request's body.
+        wanted: The format that was asked for.
     """
 
     status: int
     headers: Mapping[str, str]
     content_type: str
     sent: int
+    wanted: Format = "json"
 
     @property
     def is_believed(self) -> bool:
-        """Whether status, headers and content type are those of a whole SPARQL JSON answer."""
-        return self.status == HTTPStatus.OK and self.content_type in _BELIEVED_TYPES and not self._is_part
+        """Whether status, headers and content type are those of a whole answer in the format that was asked for."""
+        return self.status == HTTPStatus.OK and self.content_type in BELIEVED[self.wanted] and not self._is_part
 
     @property
     def _is_part(self) -> bool:
@@ -153,6 +154,8 @@ def _no_answer(reply: Reply, text: bytes) -> Fault:
         return _gave_up(reply, text)
     if reply.status != HTTPStatus.OK:
         return EndpointFault(f"The endpoint answered with HTTP status {reply.status} and no answer.", next_step=LATER)
+    if reply.wanted != "json":
+        return _not_acceptable(reply, text)
     came = _TYPE_NAMES.get(reply.content_type, "another content type")
     wrong = (
         f"The endpoint answered with {came} and not with SPARQL JSON; "
@@ -161,6 +164,12 @@ def _no_answer(reply: Reply, text: bytes) -> Fault:
     if came == "HTML":
         return NoQueryEndpoint(wrong, next_step=_CHECK, get_may_do=True)
     return EndpointFault(wrong, next_step=OPERATOR)
+
+
+def _not_acceptable(reply: Reply, text: bytes) -> Fault:
+    if reply.wanted == "json":
+        return _failed(reply, text)
+    return WrongFormat("The endpoint does not answer in the format that was asked for.", next_step=OPERATOR)
 
 
 def _gave_up(_reply: Reply, _text: bytes) -> Fault:
@@ -250,6 +259,7 @@ _BY_STATUS: Mapping[int, _Judge] = {
     405: _no_endpoint(
         "The configured URL takes no queries by POST; it may be a page and not the query endpoint.", get_may_do=True
     ),
+    406: _not_acceptable,
     407: _always(EndpointFault, "The proxy before the endpoint asks for credentials.", _CREDENTIALS),
     408: _gave_up,
     413: _too_long,

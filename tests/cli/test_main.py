@@ -176,7 +176,7 @@ def test_the_version_is_printed(run: Run) -> None:
         (["bfs", "drug:warfarin", "--limit", "0"], ["limit is 0", "at least 1"]),
         (["bfs", "drug:warfarin", "--max-tokens", "3"], ["max_tokens is 3", "at least 200"]),
         (["bfs", "drug:warfarin", "--node-type", "Drugg"], ["node_types", "'Drugg'", "Drug"]),
-        (["bfs", "warfarin"], ["seeds[0]", "'warfarin'", "search_entities"]),
+        (["bfs", "warfarine"], ["seeds[0]", "'warfarine'", "search_entities"]),
         (["bfs", "drug:nothing"], ["None of the seeds exists", "drug"]),
         (["describe", "drug:nothing"], ["no entity 'drug:nothing'"]),
         (["intersect", "drug:warfarin"], ["seeds", "at least 2"]),

@@ -14,3 +14,5 @@ CATALOGUE: Final[Mapping[str, InjectedFault]] = {
 }
 DETECTABLE: Final[Sequence[InjectedFault]] = tuple(fault for fault in CATALOGUE.values() if fault.detectable)
 UNDETECTABLE: Final[Sequence[InjectedFault]] = tuple(fault for fault in CATALOGUE.values() if not fault.detectable)
+BY_SENTINEL: Final[Sequence[InjectedFault]] = tuple(fault for fault in UNDETECTABLE if fault.by_sentinel)
+"""Those of them that show where the query asks for a last row that proves the end: cuts between two rows."""

@@ -57,7 +57,8 @@ def _capped_by_status(answer: Answer) -> Answer | None:
 
 def _capped_by_total(answer: Answer) -> Answer | None:
     left = fewer(answer)
-    if left is None:
+    if left is None or answer.is_tsv:
+        # Lines have no room for a total.
         return None
     return answer.with_rows(answer.rows[:left], meta={"query-time-ms": 12, "result-size-total": len(answer.rows)})
 

@@ -19,7 +19,8 @@ class InjectedFault:
         spoil: Makes of the server's answer what the client sees; None where it cannot be done to this answer (a
             row cap that cuts nothing is none).
         asks: Whether the server is asked at all; otherwise `spoil` is given an empty answer.
-        detectable: Whether a client can know it from the answer.
+        detectable: Whether a client can know it from the answer to any query.
+        by_sentinel: Whether it can know it otherwise where the query asks for a last row that proves the end.
         in_rows: Whether only a reader who knows what the rows must hold can tell.
         stalls: Whether only the clock tells.
     """
@@ -29,6 +30,7 @@ class InjectedFault:
     spoil: Spoil
     asks: bool = True
     detectable: bool = True
+    by_sentinel: bool = False
     in_rows: bool = False
     stalls: bool = False
 

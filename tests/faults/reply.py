@@ -8,7 +8,8 @@ from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
-from tests.transport.fake_endpoint import JSON
+from tests.faults.lines import body_of, results_of
+from tests.transport.fake_endpoint import JSON, TSV
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,19 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": JSON})
 
+    @property
+    def is_tsv(self) -> bool:
+        """Whether this is an answer in TSV."""
+        return self.headers.get("Content-Type", "").startswith(TSV)
+
     @cached_property
     def results(self) -> dict[str, Any] | None:
-        """The SPARQL JSON object, or None where this is no whole SPARQL JSON answer."""
+        """The SPARQL JSON object, or what is the same in TSV; None where this is no whole answer."""
         if self.status != HTTPStatus.OK:
             return None
         try:
+            if self.is_tsv:
+                return results_of(self.body)
             parsed = json.loads(self.body)
         except ValueError:
             return None
@@ -38,12 +46,14 @@ class Answer:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows; none where this is no whole SPARQL JSON answer."""
+        """The rows; none where this is no whole answer."""
         return [] if self.results is None else list(self.results["results"]["bindings"])
 
     def with_rows(self, rows: list[dict[str, Any]], **further: object) -> "Answer":
         """Return the answer with other rows, and with further keys beside them."""
         written = {**(self.results or {}), "results": {"bindings": rows}, **further}
+        if self.is_tsv:
+            return Answer(body_of(written, rows), self.status, self.headers)
         return Answer(_json(written), self.status, self.headers)
 
     def with_headers(self, **headers: str) -> "Answer":
@@ -52,7 +62,12 @@ class Answer:
         return Answer(self.body, self.status, {**self.headers, **named})
 
     def begun(self, count: int) -> bytes:
-        """Return the body as far as the end of so many rows, without what would close it."""
+        """Return the body as far as the end of so many rows, without what would close it.
+
+        Lines are closed by nothing: these have their line end, with which they look most like a whole answer.
+        """
+        if self.is_tsv:
+            return body_of(self.results or {}, self.rows[:count])
         head = _json({key: value for key, value in (self.results or {}).items() if key != "results"})
         rows = b",".join(map(_json, self.rows[:count]))
         return head[:-1] + b',"results":{"bindings":[' + rows

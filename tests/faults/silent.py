@@ -43,13 +43,14 @@ def _partial_numbers(answer: Answer) -> Answer | None:
 _GRAPHDB: Final = 'GraphDB; docs/notes/endpoints.md, "Row caps"'
 
 SILENT: Final = (
-    InjectedFault("silently-short", _GRAPHDB, half, detectable=False),
-    InjectedFault("silently-empty", _GRAPHDB, _nothing_found, detectable=False),
+    InjectedFault("silently-short", _GRAPHDB, half, detectable=False, by_sentinel=True),
+    InjectedFault("silently-empty", _GRAPHDB, _nothing_found, detectable=False, by_sentinel=True),
     InjectedFault(
         "cap-without-its-header",
         'sparql-proxy before Virtuoso; docs/notes/endpoints.md, "Row caps"',
         _capped_below,
         detectable=False,
+        by_sentinel=True,
     ),
     InjectedFault("stale-row", "a cache; RFC 9111 section 4.2", _stale, detectable=False),
     InjectedFault(

@@ -8,9 +8,10 @@ from typing import Final, cast
 import pyoxigraph
 from aiohttp import web
 
-from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
+from tests.transport.fake_endpoint import JSON, TSV, FakeEndpoint, fake_endpoint
 
 X: Final = "https://example.org/x/"
+_TSV: Final = pyoxigraph.QueryResultsFormat.TSV
 NODES: Final = tuple(f"{X}n{number}" for number in range(4))
 TRIPLES: Final = tuple(f"<{s}> <{X}p> <{o}> ." for s in NODES for o in NODES if s != o)
 
@@ -25,8 +26,10 @@ async def small_server() -> AsyncIterator[FakeEndpoint]:
         form = await request.post()
         found = cast("pyoxigraph.QuerySolutions", store.query(str(form["query"])))
         body = io.BytesIO()
-        found.serialize(body, pyoxigraph.QueryResultsFormat.JSON)
-        return web.Response(body=body.getvalue(), headers={"Content-Type": JSON})
+        accepted = request.headers.get("Accept", "")
+        kind, written = (TSV, _TSV) if accepted == TSV else (JSON, pyoxigraph.QueryResultsFormat.JSON)
+        found.serialize(body, written)
+        return web.Response(body=body.getvalue(), headers={"Content-Type": kind})
 
     async with fake_endpoint(handle) as endpoint:
         yield endpoint

@@ -15,6 +15,7 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.tsv import decode_tsv
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.http import Http
 from tests.faults.catalogue import CATALOGUE, DETECTABLE, UNDETECTABLE
@@ -22,7 +23,7 @@ from tests.faults.injected import InjectedFault
 from tests.faults.proxy import FaultProxy, each, fault_proxy
 from tests.faults.small_server import NODES, TRIPLES, small_server
 from tests.servers.loopback import HOST
-from tests.tables import decoded
+from tests.tables import Row, decoded, rows_of
 
 pytestmark = pytest.mark.anyio
 
@@ -84,6 +85,32 @@ async def test_a_fault_in_an_answer_is_raised_and_never_decoded(fault: InjectedF
         assert plan.injected
         assert caught.value.next_step
         assert discreet(caught.value, proxy)
+
+
+CUTTING_LINES = [fault for fault in IN_THE_ANSWER if fault.asks and fault.name != "row-cap-by-total"]
+
+
+@pytest.mark.parametrize("fault", CUTTING_LINES, ids=repr)
+async def test_a_fault_in_lines_is_raised_or_takes_the_last_line_away(fault: InjectedFault) -> None:
+    async with asking(None) as (proxy, transport):
+        whole = await transport.select_in("tsv", QUERY, Deadline.after(PATIENCE))
+        assert len(decode_tsv(whole, VARIABLES)) == len(TRIPLES)
+        plan = await proxy.begin(each(fault))
+        found = await _lines(transport, deadline(fault))
+        assert plan.injected
+        if isinstance(found, Fault):
+            assert found.next_step
+            assert discreet(found, proxy)
+        else:
+            assert found[-1:] != rows_of(decode_tsv(whole, VARIABLES), VARIABLES)[-1:]
+
+
+async def _lines(transport: Http, until: Deadline) -> list[Row] | Fault:
+    """Return the rows of an answer in TSV, or why there are none."""
+    try:
+        return rows_of(decode_tsv(await transport.select_in("tsv", QUERY, until), VARIABLES), VARIABLES)
+    except Fault as fault:
+        return fault
 
 
 async def test_a_total_tells_of_a_cut_that_left_no_row() -> None:

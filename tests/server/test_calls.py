@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from gateway.errors import DeadlinePassed, GatewayError
-from gateway.server.calls import Calls
+from gateway.server.calls import SHARE, Calls, Share
+from gateway.server.origin import Disconnect, Origin
 
 pytestmark = pytest.mark.anyio
 
@@ -104,3 +105,89 @@ async def test_an_error_of_a_call_is_its_own() -> None:
 
     with pytest.raises(GatewayError, match="wrong"):
         await Calls(60).run(fail)
+
+
+async def test_a_client_above_its_share_waits_and_leaves_slots_to_others() -> None:
+    calls, heavy, light = Calls(60, running=3, share=Share(2, 10)), Gate(), Gate()
+    tasks = [asyncio.create_task(calls.run(heavy, Origin("heavy"))) for _ in range(5)]
+    await settled()
+    assert heavy.running == 2
+    answer = asyncio.create_task(calls.run(light, Origin("light")))
+    await settled()
+    assert light.running == 1
+    light.opened.set()
+    assert await answer == "answer"
+    assert heavy.running == 2
+    heavy.opened.set()
+    assert await asyncio.gather(*tasks) == ["answer"] * 5
+    assert heavy.most == 2
+
+
+async def test_clients_that_wait_get_slots_in_turn() -> None:
+    calls, order = Calls(60, running=1), list[str]()
+
+    def work(client: str) -> asyncio.Task[str]:
+        async def run() -> str:
+            order.append(client)
+            await asyncio.sleep(0)
+            return client
+
+        return asyncio.create_task(calls.run(run, Origin(client)))
+
+    tasks = [work("first") for _ in range(4)]
+    await settled()
+    order.clear()
+    gate = Gate()
+    blocking = asyncio.create_task(calls.run(gate, Origin("gate")))
+    await settled()
+    tasks += [work("first") for _ in range(4)] + [work("second") for _ in range(2)]
+    await settled()
+    gate.opened.set()
+    await asyncio.gather(blocking, *tasks)
+    assert order == ["first", "second", "first", "second", "first", "first"]
+
+
+async def test_a_client_is_refused_above_its_share_and_told_what_to_do() -> None:
+    calls, gate = Calls(60, running=2, waiting=8, share=Share(1, 3)), Gate()
+    tasks = [asyncio.create_task(calls.run(gate, Origin("heavy"))) for _ in range(3)]
+    await settled()
+    with pytest.raises(GatewayError, match=r"3 calls under way, and may have no more. Wait for their answers"):
+        await calls.run(gate, Origin("heavy"))
+    tasks.append(asyncio.create_task(calls.run(gate, Origin("light"))))
+    await settled()
+    gate.opened.set()
+    assert await asyncio.gather(*tasks) == ["answer"] * 4
+    assert await calls.run(gate, Origin("heavy")) == "answer"
+
+
+async def test_a_client_without_a_call_under_way_is_not_refused_because_of_others() -> None:
+    calls, gate = Calls(60, running=2, waiting=2, share=Share(2, 2)), Gate()
+    tasks = [asyncio.create_task(calls.run(gate, Origin(client))) for client in (1, 1, 2, 2, 3, 4)]
+    await settled()
+    assert not any(task.done() for task in tasks)
+    with pytest.raises(GatewayError, match="The server is busy"):
+        await calls.run(gate, Origin(3))
+    gate.opened.set()
+    assert await asyncio.gather(*tasks) == ["answer"] * 6
+
+
+def test_one_client_may_have_half_of_what_there_is() -> None:
+    assert Share(8, 64) == SHARE
+
+
+async def test_a_call_ends_when_its_connection_is_closed_and_gives_its_place_back() -> None:
+    calls, gate = Calls(60, running=1), Gate()
+    running, waiting = Disconnect({}), Disconnect({})
+    tasks = [asyncio.create_task(calls.run(gate, Origin("one", each))) for each in (running, waiting)]
+    await settled()
+    waiting.happened()
+    running.happened()
+    await settled()
+    assert gate.running == 0
+    for task in tasks:
+        assert "The client closed the connection" in str(task.exception())
+    with pytest.raises(GatewayError, match="closed the connection"):
+        await calls.run(gate, Origin("one", running))
+    gate.opened.set()
+    assert await calls.run(gate) == "answer"
+    running.happened()

@@ -24,6 +24,7 @@ from gateway.errors import ConfigurationError, InputError
 from gateway.server.app import build, mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
 from gateway.server.graph_resources import ENTITY_TEMPLATE, read
+from gateway.server.origin import SOLE, Origin
 from gateway.server.tool_caller import ToolCaller
 from gateway.settings.profile import Profile
 from tests.cases import await_each
@@ -87,6 +88,7 @@ class AskedCaller(ToolCaller):
         tool: str,
         arguments: Mapping[str, Any],
         progress: OnProgress = ignore_progress,  # noqa: ARG002 - the method's shape
+        origin: Origin = SOLE,  # noqa: ARG002 - the method's shape
     ) -> ToolAnswer:
         """Remember the arguments."""
         self.arguments.append(arguments)
@@ -106,7 +108,7 @@ WRONG: Sequence[tuple[str, str]] = [
     ("bfs-ql://nothing", "There is no resource 'bfs-ql://nothing'. The resources are bfs-ql://schema and"),
     ("bfs-ql://entity/", "There is no resource"),
     ("bfs-ql://schema/more", "There is no resource"),
-    ("bfs-ql://entity/warfarin", "'warfarin' is not an ID"),
+    ("bfs-ql://entity/warfarine", "'warfarine' is not an ID"),
     ("bfs-ql://entity/drug%3Awarfarine", "no entity 'drug:warfarine'"),
     ("bfs-ql://entity/https%3A%2F%2Fexample.org%2F%3E%20%7D", "is not an ID"),
     ("file:///etc/passwd", "There is no resource 'file:///etc/passwd'."),

@@ -8,7 +8,8 @@ import pytest
 from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types import NotificationParams
 
-from gateway.server.change_notifier import ChangeNotifier, Context
+from gateway.server.change_notifier import ChangeNotifier
+from gateway.server.origin import Context
 
 pytestmark = pytest.mark.anyio
 

@@ -25,7 +25,7 @@ from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import BatchedQuery, Key
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results import columns
-from gateway.sparql.results.rows import Overflow, Rows
+from gateway.sparql.results.rows import EndedEarly, Overflow, Rows
 from gateway.sparql.results.table import Table
 from gateway.sparql.results.terms import IriTerm, LiteralTerm
 from tests.tables import Row, table
@@ -60,6 +60,7 @@ class Endpoint:
     rows: dict[str, int] = field(default_factory=dict)
     refused: frozenset[str] = frozenset()
     limit: int = 1000
+    silent_above: int = 1_000_000
     asked: list[list[str]] = field(default_factory=list)
 
     async def ask(self, batch: Sequence[str]) -> Rows:
@@ -69,6 +70,8 @@ class Endpoint:
         if self.refused.intersection(batch):
             raise QueryRefused("The engine refused a query.")
         found = [row(key, number) for key in batch for number in range(self.rows.get(key, 1))]
+        if len(found) > self.silent_above:
+            return Rows(table(*found[: self.silent_above]), ended_early=True)
         if len(found) > self.limit:
             return Rows(table(*found[: self.limit]), is_cut=True)
         return Rows(table(*found))
@@ -476,3 +479,26 @@ async def test_the_size_that_was_learnt_serves_the_batches_that_follow() -> None
     size = BatchSize.starting_at(10)
     await run(endpoint.ask, size, plain(70), at_once=1, clock=lambda: 0.0)
     assert [len(batch) for batch in endpoint.asked] == [10, 20, 40]
+
+
+async def test_a_batch_whose_answer_ended_early_is_halved_and_every_key_is_whole() -> None:
+    endpoint = Endpoint(silent_above=3)
+    keys = plain(20)
+    assert await run(endpoint.ask, BatchSize(20, 20), keys) == {key: whole() for key in keys}
+    assert len(endpoint.asked) > len(keys) / 3
+
+
+async def test_one_key_whose_answer_ended_early_has_what_came_marked_as_cut() -> None:
+    key, other = plain(2)
+    answers = await run(Endpoint(rows={key: 9}, silent_above=5).ask, BatchSize(2, 2), [key, other])
+    assert answers[other] == whole()
+    assert answers[key].values == ("0", "1", "2", "3", "4")
+    assert isinstance(answers[key].mark.fault, EndedEarly)
+    assert answers[key].mark.at_least == 5
+
+
+async def test_an_endpoint_that_always_ends_early_is_given_up() -> None:
+    endpoint = Endpoint(silent_above=0)
+    answers = await run(endpoint.ask, BatchSize(256, 256), plain(256), at_once=1)
+    assert all(not answer.mark.whole and not answer.mark.answered for answer in answers.values())
+    assert len(endpoint.asked) < 30

@@ -29,6 +29,7 @@ VALID = """\
 #+ summary: A question.
 #+ dialect: sparql-1.1
 #+ limit: rows
+#+ end: sentinel
 #+ param nodes iris ["http://example.org/a"]
 #+ param words each string ["a"]
 #+ param rows int 11
@@ -473,6 +474,8 @@ def test_a_block_stands_where_a_list_has_elements_or_where_it_has_none() -> None
         ("#+ summary: A question.\n", "", "summary"),
         ("#+ dialect: sparql-1.1", "#+ dialect: sparql-1.1\n#+ author: somebody", "author"),
         ("sparql-1.1", "sparql-2.0", "'sparql-2.0'"),
+        ("#+ end: sentinel\n", "", "end"),
+        ("end: sentinel", "end: somewhere", "'somewhere'"),
         ("CONTAINS(?v, ?_words)", "CONTAINS(?v, ?p)", "words"),
         ("words each string", "words string", "each"),
         ("nodes iris", "nodes each iri", "each"),

@@ -14,6 +14,7 @@ from multidict import CIMultiDictProxy
 from tests.servers.loopback import HOST
 
 JSON = "application/sparql-results+json"
+TSV = "text/tab-separated-values"
 EMPTY = b'{"head":{"vars":["x"]},"results":{"bindings":[]}}'
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

@@ -6,9 +6,9 @@ both.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from gateway.engine import messages
@@ -47,6 +47,9 @@ from gateway.expansion import INCOMING, OTHER_TYPES
 
 _NO_COUNT = "?"
 """Stands for the count of a type or predicate that was not counted."""
+
+_SOME = 2
+"""Neighbours from which a list of them takes no more bytes than they do."""
 
 _PUNCTUATION = 3
 """Bytes of the brackets and the colon of a key with a list or an object; `size_of` counts the comma."""
@@ -188,13 +191,19 @@ def _set_frames(nodes: Sequence[PageNode], edges: Sequence[PageEdge], ends: Sequ
     for node in nodes:
         node.frame = 0 if node.entity_type in types else size_of(node.entity_type) + _PUNCTUATION
         types.add(node.entity_type)
-    counts: Counter[str | tuple[str, str]] = Counter()
-    for _, edge in sorted(zip(ends, edges, strict=True), key=lambda pair: pair[0]):
+    counts: dict[str, dict[str, int]] = {}
+    for _, edge in sorted(zip(ends, edges, strict=True), key=itemgetter(0)):
         outer, step = edge.ends[0], _step(edge)
-        edge.frame = 0 if counts[outer] else size_of(outer) + _PUNCTUATION
-        # A second neighbour makes a list of the first.
-        edge.frame += (size_of(step), len("[]"), 0)[min(counts[outer, step], 2)]
-        counts.update((outer, (outer, step)))
+        steps = counts.get(outer)
+        if steps is None:
+            steps = counts[outer] = {}
+            edge.frame = size_of(outer) + _PUNCTUATION
+        else:
+            edge.frame = 0
+        count = steps[step] = steps.get(step, 0) + 1
+        if count <= _SOME:
+            # A second neighbour makes a list of the first.
+            edge.frame += size_of(step) if count == 1 else len("[]")
 
 
 def _entities_page(page: EntitiesPage) -> Json:

@@ -26,6 +26,9 @@ from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
+_FEW = 2_000
+"""Nodes and edges that are filtered in a millisecond or two."""
+
 _NO_LABELS: Mapping[Iri, str] = {}
 
 
@@ -218,7 +221,8 @@ class TopologyFilter:
                 del removed[node]
         nodes, edges, levels = topology.order, topology.edges, topology.levels
         if removed:
-            edges = await in_thread(call, lambda end: topology.edges.without(removed, end))
+            is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+            edges = await in_thread(call, lambda end: topology.edges.without(removed, end), unless=is_small)
             nodes = edges.nodes[: edges.node_count]
             levels = levels_of(topology.nodes[node] for node in nodes)
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}

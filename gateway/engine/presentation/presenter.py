@@ -31,6 +31,9 @@ from gateway.terms.prefixes import PrefixMap
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
 
+_FEW = 2_000
+"""Edges that are hashed in a millisecond or two."""
+
 _AT_ONCE = 50
 """Nodes, which may have many edges, between two looks at the clock."""
 
@@ -81,7 +84,8 @@ class Presenter:
                 window = self._window(filtered, room)
                 if len(window.nodes) < len(filtered.topology.nodes) and not traversal.topology.is_hashed:
                     # Each page of several says what it is a page of.
-                    await in_thread(call, lambda _: traversal.topology.content)
+                    is_small = len(traversal.topology.edges) <= _FEW
+                    await in_thread(call, lambda _: traversal.topology.content, unless=is_small)
                 self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
@@ -119,11 +123,12 @@ class Presenter:
         start = min(offset - bool(arguments.edge_offset), len(order))
         stop = len(order) if arguments.limit is None else min(offset + arguments.limit, len(order))
         nodes: list[PageNode] = []
+        shown: dict[int, str] = {}
         totals: list[int] = [] if arguments.edge_offset else [0]
         found: list[tuple[int, PageEdge, int]] = []
         for position, ending in filtered.call.call_deadline.checking(edges.ending(start, max(stop, start)), _AT_ONCE):
             if position >= offset:
-                nodes.append(self._stub(order[position], filtered))
+                nodes.append(self._stub(order[position], filtered, shown))
                 used += shape.measure(nodes[-1])
             rest = ending if position >= offset else ending[arguments.edge_offset :]
             totals.append(len(rest))
@@ -145,15 +150,13 @@ class Presenter:
             filtered.call.call_deadline,
         )
 
-    def _stub(self, node: Iri, filtered: _Filtered) -> PageNode:
-        topology = filtered.topology.whole
-        facts, shorten = topology.facts[node], self._prefixes.shorten
-        return PageNode(
-            node,
-            shorten(node),
-            filtered.known.chooser.shown(facts),
-            name=facts.name[:LONGEST_LABEL] if facts.name else None,
-        )
+    def _stub(self, node: Iri, filtered: _Filtered, shown: dict[int, str]) -> PageNode:
+        """Return a node without metadata; `shown` has the types of those before it, by the facts that many share."""
+        facts = filtered.topology.whole.facts[node]
+        if id(facts) not in shown:
+            shown[id(facts)] = filtered.known.chooser.shown(facts)
+        name = facts.name[:LONGEST_LABEL] if facts.name else None
+        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name)
 
     def _add_paths(self, window: Window, filtered: _Filtered) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""

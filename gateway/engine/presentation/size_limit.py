@@ -88,7 +88,7 @@ class Window:
     @property
     def size(self) -> int:
         """Bytes that nodes and edges take."""
-        return sum(map(self._size, self._items))
+        return sum([item.frame + (item.size or self.shape.measure(item)) for item in self._items])
 
     @property
     def degraded(self) -> Degraded:
@@ -146,8 +146,9 @@ class Window:
                 size += self._size(item)
 
     def _shorten(self, size: int, room: int) -> int:
-        for text, elements in SHORTER:
-            for item in self._items:
+        described = [item for item in self._items if item.metadata is not None]
+        for text, elements in SHORTER if described else ():
+            for item in self.deadline.checking(described, _AT_ONCE):
                 item.shorten(Shortener(text, elements))
             size = self.size
             if size <= room:

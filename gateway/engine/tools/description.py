@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from gateway.engine import messages
-from gateway.engine.arguments import DescribeEntities, DescribeEntity, expanded
+from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
@@ -24,6 +24,7 @@ from gateway.engine.presentation.size_limit import (
 )
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
+from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.search_ranking import ranked
 from gateway.engine.tools.survey import Surveyor
 from gateway.engine.traversal.redirects import Redirects
@@ -70,8 +71,16 @@ class _Notes:
 class EntityDescriber:
     """Answers `describe_entity` and `describe_entities` for one graph."""
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        id_reader: IdReader,
+    ) -> None:
         self._store = store
+        self._id_reader = id_reader
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
@@ -87,8 +96,10 @@ class EntityDescriber:
             InputError: It is not in the graph; the text names the nearest IDs where search finds some.
             Fault: It could not be looked up.
         """
-        (iri,) = expanded("id", [arguments.id], self._prefixes)
+        read = await self._id_reader.read("id", [arguments.id], call)
+        (iri,) = read.iris
         found, notes = await self._look_up([iri], call)
+        notes.warnings += read.warnings(self._prefixes)
         entity = found[iri]
         if isinstance(entity, Fault):
             raise entity
@@ -119,7 +130,9 @@ class EntityDescriber:
         Raises:
             Fault: None could be looked up.
         """
-        found, notes = await self._look_up(expanded("ids", arguments.ids, self._prefixes), call)
+        read = await self._id_reader.read("ids", arguments.ids, call)
+        found, notes = await self._look_up(read.iris, call)
+        notes.warnings += read.warnings(self._prefixes)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
             raise faults[0]

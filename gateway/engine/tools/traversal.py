@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.engine import messages
-from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments, expanded
+from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import Traversal, resolve
 from gateway.engine.presentation.page import SubgraphPage
@@ -13,6 +13,7 @@ from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Present
 from gateway.engine.presentation.shape import Shape
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView
+from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.steering_reader import SteeringReader
 from gateway.engine.traversal.node_expander import HubRule
 from gateway.engine.traversal.redirects import Redirects
@@ -40,11 +41,18 @@ class Traverser:
     """Answers traversals of one graph, and stores their topologies for further pages."""
 
     def __init__(
-        self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache, clock: Clock
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        id_reader: IdReader,
+        clock: Clock,
     ) -> None:
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
+        self._id_reader = id_reader
         self._topology_builder = TopologyBuilder(store, prefixes, profile)
         self._redirects = Redirects(store, profile, prefixes)
         self._steering_reader = SteeringReader(profile, prefixes)
@@ -60,13 +68,15 @@ class Traverser:
         """Return the page of a traversal that its arguments ask for.
 
         Raises:
-            InputError: An ID is none, no seed exists, or a filter names what the graph does not have.
+            InputError: A seed is neither an ID nor the name of one entity only, no seed exists, or a filter names what
+                the graph does not have.
             Fault: Nothing could be learnt about any seed; for an intersection, about some seed.
         """
         if arguments.edge_offset and not arguments.offset:
             raise messages.edge_offset_alone(arguments.tool)
         hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
-        seeds = expanded("seeds", arguments.seeds, self._prefixes)
+        read = await self._id_reader.read("seeds", arguments.seeds, call)
+        seeds = read.iris
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         steering, notes = await self._checked(arguments, len(seeds), call)
@@ -80,7 +90,7 @@ class Traverser:
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
         question = (arguments.tool, tuple(seeds), hops, rule, steering)
         generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
-        topology = self._snapshots.get(question, continues=continues)
+        topology = self._snapshots.get(question, call.freshness, continues=continues)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
@@ -97,6 +107,7 @@ class Traverser:
         self._prefixes.coin(written_iris.of_topology(topology, arguments.offset))
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
         warnings = [
+            *read.warnings(self._prefixes),
             *followed.warnings,
             *self._redirects.doubts(followed, topology),
             *rule.warnings,
@@ -111,8 +122,8 @@ class Traverser:
         Raises:
             DeadlinePassed: The time was not enough.
         """
-        if len(topology.nodes) + len(topology.edges) > _FEW:
-            await in_thread(call, lambda _: topology.size_bytes)
+        is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+        await in_thread(call, lambda _: topology.size_bytes, unless=is_small)
 
     async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:
         """Return which edges to follow; a misspelt name fails here, before the graph is asked for anything.

@@ -77,7 +77,7 @@ class Exploration:
     @property
     def node_count(self) -> int:
         """How many nodes some source reaches."""
-        return len(set().union(*self.distances))
+        return len(self.distances[0]) if len(self.distances) == 1 else len(set().union(*self.distances))
 
 
 class BreadthFirstSearch:

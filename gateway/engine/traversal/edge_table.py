@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from sys import getsizeof
 from typing import overload
 
@@ -85,8 +85,15 @@ class EdgeTable(Sequence[Edge]):
 
     def __iter__(self) -> Iterator[Edge]:
         """Return the edges in order."""
+        return map(Edge._make, self._texts())
+
+    def terms(self) -> Iterator[Iri]:
+        """Return subject, predicate and object of each edge, one after the other."""
+        return chain.from_iterable(self._texts())
+
+    def _texts(self) -> Iterator[tuple[Iri, Iri, Iri]]:
         node, predicate = self.nodes.__getitem__, self._predicates.__getitem__
-        return map(Edge, map(node, self._subjects), map(predicate, self._numbers), map(node, self._objects))
+        return zip(map(node, self._subjects), map(predicate, self._numbers), map(node, self._objects), strict=True)
 
     def __eq__(self, other: object) -> bool:
         """Return whether another sequence has the same edges in the same order."""

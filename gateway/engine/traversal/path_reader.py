@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from gateway.engine.traversal.topology import Path, PathStep
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Neighbourhood, other_end
+
+_AT_ONCE = 10
+"""Nodes, which may have as many edges as are read, between two looks at the clock."""
 
 _EDGES = 1_000
 """Edges of a node that are read at most: a hub's would cost more than its path is worth."""
@@ -34,11 +40,7 @@ class PathReader:
             await self._read({node for frontier in frontiers for node in frontier})
             for place, distance in enumerate(distances):
                 found = steps[place]
-                found |= {
-                    node: step
-                    for node in frontiers[place]
-                    if distance[node] and (step := self._step(node, distance)) is not None
-                }
+                found |= await in_thread(self._call, partial(self._steps, frontiers[place], distance))
                 ends = {found[node].node for node in frontiers[place] if node in found}
                 frontiers[place] = sorted(end for end in ends if distance[end] and end not in found)
         read: dict[Iri, tuple[Path, ...]] = {}
@@ -55,6 +57,11 @@ class PathReader:
         small = [node for node, degree in degrees.items() if degree.mark.whole and degree.count <= _EDGES]
         if small:
             self._known |= await self._store.edges(small, self._call)
+
+    def _steps(self, nodes: Sequence[Iri], distance: Mapping[Iri, int], deadline: Deadline) -> Mapping[Iri, PathStep]:
+        """Return the first step of each node that is no seed, as far as they are known."""
+        found = {node: self._step(node, distance) for node in deadline.checking(nodes, _AT_ONCE) if distance[node]}
+        return {node: step for node, step in found.items() if step is not None}
 
     def _step(self, node: Iri, distance: Mapping[Iri, int]) -> PathStep | None:
         """Return the first step by IRI that is one nearer; None if not all edges of the node could be read."""

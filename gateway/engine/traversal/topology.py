@@ -16,7 +16,7 @@ from gateway.engine.traversal.computed_once import computed_once
 from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import Gap
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, NodeFacts, other_end
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts, other_end
 from gateway.terms.prefixes import PrefixMap
 
 
@@ -122,7 +122,7 @@ class Topology:
         """A hash of nodes, edges and gaps; only an answer of several pages needs it."""
         digest = hashlib.sha256()
         # No IRI has a line break, and every edge has three, so two topologies never read alike.
-        for part in (self.nodes, map(str, self.nodes.values()), chain.from_iterable(self.edges)):
+        for part in (self.nodes, map(str, self.nodes.values()), self.edges.terms()):
             for begun, some in enumerate(_in_slices(part)):
                 digest.update(("\n" * bool(begun) + "\n".join(some)).encode())
             digest.update(b"\n\n")
@@ -137,14 +137,16 @@ class Topology:
         What each page needs of the whole topology is made for it, and stays.
         """
         iris = {*self.nodes, *self.missing, *self.types, *self.predicates}
-        names = (text for facts in self.facts.values() for text in (facts.name, facts.description) if text)
+        # Thousands of nodes share the same facts.
+        distinct = {id(facts): facts for facts in self.facts.values()}.values()
+        texts = (text for facts in distinct for text in (facts.name, facts.description) if text)
         containers: list[object] = [self.nodes, self.order, self.facts, self.paths, self.levels, self.reached_types]
-        containers += [facts.types for facts in self.facts.values() if facts.types]
+        containers += [facts.types for facts in distinct if facts.types]
         containers += [path for paths in self.paths.values() for path in (paths, *paths)]
         containers += [step for paths in self.paths.values() for path in paths for step in path]
         containers += [part for gap in self.gaps for part in (gap.ids, gap.degrees)]
-        parts = _FACTS_BYTES * len(self.facts) + self.edges.size_bytes
-        return parts + sum(map(getsizeof, chain(iris, names, containers)))
+        parts = _FACTS_BYTES * len(distinct) + self.edges.size_bytes
+        return parts + sum(map(getsizeof, chain(iris, texts, containers)))
 
 
 def levels_of(distances: Iterable[int]) -> list[int]:
@@ -165,7 +167,7 @@ def in_order(
     found: Exploration,
     prefixes: PrefixMap,
     deadline: Deadline,
-    among: Collection[Edge] | None = None,
+    among: Iterable[Neighbourhood] | None = None,
 ) -> tuple[dict[Iri, int], EdgeTable]:
     """Return nodes and edges in their order, which is always the same for the same graph and question.
 
@@ -177,7 +179,7 @@ def in_order(
     """
     parts: list[Iterable[Edge]] = [neighbourhood.edges for neighbourhood in found.known.values()]
     if among is not None:
-        edges = deadline.checking(chain(chain.from_iterable(parts), among))
+        edges = deadline.checking(chain.from_iterable((*parts, *(neighbourhood.edges for neighbourhood in among))))
         parts = [[edge for edge in edges if edge.subject in distance and edge.object in distance]]
     # Every IRI is placed once: then nodes need no further comparison, and an edge becomes numbers, which sort in half
     # the time of its three texts.

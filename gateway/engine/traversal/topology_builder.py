@@ -26,7 +26,7 @@ from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts
+from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -220,17 +220,17 @@ class TopologyBuilder:
 
     async def _edges_among(
         self, common: frozenset[Iri], found: Exploration, steering: Steering, call: Call
-    ) -> set[Edge]:
+    ) -> Sequence[Neighbourhood]:
         """Return the edges between two nodes of an intersection, as far as the search has not read them."""
         read = found.known.keys() - found.unexpanded if steering.is_symmetric else set[Iri]()
         unread = [node for node in common if node not in read]
         if not unread:
-            return set()
+            return ()
         answers = await self._store.edges_among(unread, common, call, predicates=steering.predicates)
         for node, neighbourhood in answers.items():
             found.gaps.add_mark(node, neighbourhood.mark)
         found.gaps.add_left_out(answers)
-        return {edge for neighbourhood in answers.values() for edge in neighbourhood.edges}
+        return [*answers.values()]
 
     async def _facts(self, nodes: Collection[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         if not nodes:
@@ -244,7 +244,7 @@ class TopologyBuilder:
         distance: Mapping[Iri, int],
         found: Exploration,
         call: Call,
-        among: Collection[Edge] | None = None,
+        among: Sequence[Neighbourhood] | None = None,
     ) -> _Ordered:
         """Return nodes and edges in order."""
         return await in_thread(call, lambda end: in_order(seeds, distance, found, self._prefixes, end, among))

@@ -18,7 +18,7 @@ from gateway.sparql.edges.selection import predicate_parameters, selected_predic
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.results.columns import UnexpectedRows, edge, integer, iri, literal, read, term
 from gateway.sparql.results.columns import edges as edges_of
-from gateway.sparql.results.rows import Overflow
+from gateway.sparql.results.rows import EndedEarly, Overflow
 from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.results.terms import BlankTerm, IriTerm
 from gateway.sparql.template import Parameter
@@ -77,7 +77,7 @@ class EdgeReader:
         )
         answers = await query.run(ids, call, on_answers)
         for node, answer in answers.items():
-            if isinstance(answer.mark.fault, Overflow):
+            if _has_more(answer):
                 answers[node] = await self._paged(node, answer, selection, given, call)
         return capped | answers
 
@@ -129,7 +129,7 @@ class EdgeReader:
         except Fault as caught:
             fault = caught
         known = tuple(dict.fromkeys([*cut.edges, *edges]))
-        return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known) + 1))
+        return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known)))
 
     async def _read_pages(self, node: Iri, edges: dict[Edge, None], given: Mapping[str, Parameter], call: Call) -> None:
         """Read the edges of a node page by page, in the order of the query."""
@@ -161,7 +161,7 @@ class EdgeReader:
         beside = predicates or ()
         answers = await self._query("edges_out", self._batch, given, read_inside, beside=beside).run(ids, call)
         for node, answer in answers.items():
-            if isinstance(answer.mark.fault, Overflow):
+            if _has_more(answer):
                 answers[node] = await self._from(node, inside, beside, given, call)
         return answers
 
@@ -202,6 +202,11 @@ class EdgeReader:
             beside,
             beside_each_key,
         )
+
+
+def _has_more(answer: Neighbourhood) -> bool:
+    """Return whether a node has, or may have, more edges than came in one answer."""
+    return answer.mark.answered and isinstance(answer.mark.fault, Overflow | EndedEarly)
 
 
 def _is_unclear(answer: Neighbourhood) -> bool:

@@ -1,7 +1,7 @@
 """What is known of engines: how each takes a client's deadline, and how many rows to ask for.
 
-Sources: docs/notes/endpoints.md, "Time limits and cancelling" and "Row caps"; docs/notes/blazegraph.md, "HTTP". Nothing
-here says what an engine can do; that is asked.
+Sources: docs/notes/endpoints.md, "Time limits and cancelling", "Row caps" and "A last row that proves the end";
+docs/notes/blazegraph.md, "HTTP". Nothing here says what an engine can do; that is asked.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gateway.settings.endpoint import EngineName, TimeoutSettings
+from gateway.settings.endpoint import EngineName, Sentinel, TimeoutSettings
 from gateway.transport.base import TimeoutPolicy
 
 
@@ -24,6 +24,8 @@ class EngineTraits:
         cuts_at_deadline: Whether a client's time-out brings a part of the rows in place of an error.
         cuts_silently: Whether its own time-out ends an answer early without a sign.
         counts_at_once: Whether it knows how many triples it has without reading them.
+        sentinel: How it is asked for a last row that proves that all rows before it came.
+        writes_tsv: Whether it writes TSV several times faster than JSON.
     """
 
     name: str
@@ -32,12 +34,19 @@ class EngineTraits:
     cuts_at_deadline: bool = False
     cuts_silently: bool = False
     counts_at_once: bool = False
+    sentinel: Sentinel = "none"
+    writes_tsv: bool = False
 
 
 TRAITS: Mapping[EngineName, EngineTraits] = {
-    "fuseki": EngineTraits("Apache Jena Fuseki", TimeoutPolicy(timeout_parameter="timeout")),
-    "oxigraph": EngineTraits("Oxigraph"),
-    "virtuoso": EngineTraits("Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True),
+    "fuseki": EngineTraits(
+        "Apache Jena Fuseki", TimeoutPolicy(timeout_parameter="timeout"), sentinel="united", writes_tsv=True
+    ),
+    # It evaluates the branches of a UNION in the order of their hashes.
+    "oxigraph": EngineTraits("Oxigraph", sentinel="sorted"),
+    "virtuoso": EngineTraits(
+        "Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True, sentinel="united", writes_tsv=True
+    ),
     "blazegraph": EngineTraits(
         "Blazegraph",
         TimeoutPolicy(timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_unit="milliseconds", cancel_by_id=True),
@@ -47,7 +56,7 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
     # A time-out ends the rows without a sign, unless the repository is set otherwise.
     "graphdb": EngineTraits("GraphDB", cuts_silently=True),
     "stardog": EngineTraits("Stardog"),
-    "rdf4j": EngineTraits("RDF4J"),
+    "rdf4j": EngineTraits("RDF4J", sentinel="united"),
     "unknown": EngineTraits("an engine that is not recognised"),
 }
 

@@ -1,1 +1,1 @@
-"""Answers: bytes of SPARQL JSON (`decoder`) to columns of terms (`table`), read by their types (`columns`)."""
+"""Answers: SPARQL JSON (`decoder`) or TSV (`tsv`) to columns of terms (`table`), read by their types (`columns`)."""

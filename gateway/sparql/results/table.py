@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, cast
 
 from gateway.graph.values import Iri
 from gateway.sparql.results.terms import IriTerm, Term
@@ -21,7 +21,7 @@ class Table:
     Args:
         length: How many rows there are.
         terms: The bound term of each row, by variable; None where a row binds nothing.
-        iris: The same for variables that every row binds to an IRI: the text of each.
+        iris: The same for variables that are bound to nothing but IRIs: the text of each.
     """
 
     __slots__ = ("_iris", "_length", "_terms")
@@ -30,7 +30,7 @@ class Table:
         self,
         length: int,
         terms: Mapping[str, Sequence[Term | None]],
-        iris: Mapping[str, Sequence[Iri]] | None = None,
+        iris: Mapping[str, Sequence[Iri | None]] | None = None,
     ) -> None:
         self._length = length
         self._terms = terms
@@ -45,13 +45,13 @@ class Table:
         if (terms := self._terms.get(variable)) is not None:
             return terms
         if (iris := self._iris.get(variable)) is not None:
-            return [*map(IriTerm, iris)]
+            return [iri if iri is None else IriTerm(iri) for iri in iris]
         return [None] * self._length
 
     def iris(self, variable: str) -> Sequence[Iri] | None:
         """Return the IRI of each row; None where a row binds none, or another term."""
         if (iris := self._iris.get(variable)) is not None:
-            return iris
+            return None if None in iris else cast("Sequence[Iri]", iris)
         terms = self._terms.get(variable)
         if terms is None:
             return None if self._length else ()

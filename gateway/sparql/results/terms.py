@@ -18,7 +18,7 @@ else:
 _PLAIN_TYPES = frozenset({"", f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
 
 
-class _Term(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+class _Term(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type"):
     """A bound RDF term; the collector need not look at it, because it is part of no cycle."""
 
 

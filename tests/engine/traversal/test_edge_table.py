@@ -109,12 +109,13 @@ def test_nodes_and_edges_stand_in_the_order_of_their_ids(
     prefixes = PrefixMap({"x": "urn:n", "a": "urn:out"})
     short = prefixes.declared_form
     known = {str(number): Neighbourhood(tuple(some)) for number, some in enumerate(listed)}
-    nodes, found = in_order(seeds, distance, Exploration([], known=known), prefixes, IN_TIME, among)
+    others = None if among is None else [Neighbourhood(tuple(among)), Neighbourhood(tuple(among)[:2])]
+    nodes, found = in_order(seeds, distance, Exploration([], known=known), prefixes, IN_TIME, others)
     every = {edge for some in listed for edge in some}
     if among is not None:
         every = {edge for edge in every | among if {edge.subject, edge.object} <= distance.keys()}
-    others = sorted(distance.keys() - set(seeds), key=lambda node: (distance[node], short(node)))
+    farther = sorted(distance.keys() - set(seeds), key=lambda node: (distance[node], short(node)))
     assert nodes == distance
-    assert list(nodes) == [*(seed for seed in seeds if seed in distance), *others]
+    assert list(nodes) == [*(seed for seed in seeds if seed in distance), *farther]
     assert found == sorted(every, key=lambda edge: (short(edge.subject), short(edge.predicate), short(edge.object)))
     assert list(found.nodes[: found.node_count]) == list(nodes)

@@ -1,0 +1,77 @@
+"""The garbage collector looks at all objects when no call runs."""
+
+import gc
+
+import pytest
+
+from gateway.server.calls import Calls
+from gateway.server.garbage import DUE, OVERDUE, FullCollections, collected_between_calls
+
+pytestmark = pytest.mark.anyio
+
+
+class Server:
+    """A server that is idle or not, and notes full collections."""
+
+    def __init__(self) -> None:
+        self.is_idle = True
+        self.collected = 0
+        self.collections = FullCollections(lambda: self.is_idle, self.collect)
+
+    def collect(self) -> None:
+        """Note a full collection."""
+        self.collected += 1
+
+    def grow_old(self, times: int) -> None:
+        """Let objects become old so many times, and look after each."""
+        for _ in range(times):
+            for generation in (0, 1):
+                self.collections.note("start", {"generation": generation})
+                self.collections.note("stop", {"generation": generation})
+            self.collections.collect_if_due()
+
+
+def test_all_objects_are_looked_at_once_enough_have_become_old() -> None:
+    server = Server()
+    server.grow_old(DUE - 1)
+    assert server.collected == 0
+    server.grow_old(1)
+    assert server.collected == 1
+    server.grow_old(2 * DUE)
+    assert server.collected == 3
+
+
+def test_during_calls_they_wait_until_no_call_runs() -> None:
+    server = Server()
+    server.is_idle = False
+    server.grow_old(OVERDUE - 1)
+    assert server.collected == 0
+    server.is_idle = True
+    server.collections.collect_if_due()
+    assert server.collected == 1
+
+
+def test_they_do_not_wait_for_ever() -> None:
+    server = Server()
+    server.is_idle = False
+    server.grow_old(OVERDUE)
+    assert server.collected == 1
+
+
+async def test_a_server_leaves_the_collector_as_it_was() -> None:
+    before, callbacks = gc.get_threshold(), list(gc.callbacks)
+    async with collected_between_calls(lambda: True):
+        assert gc.get_threshold() != before
+        assert gc.isenabled()
+    assert (gc.get_threshold(), gc.callbacks) == (before, callbacks)
+
+
+async def test_calls_are_idle_until_one_begins_and_again_when_it_has_ended() -> None:
+    calls = Calls(60.0)
+    assert calls.is_idle
+
+    async def work() -> bool:
+        return calls.is_idle
+
+    assert not await calls.run(work)
+    assert calls.is_idle
