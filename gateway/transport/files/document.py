@@ -76,11 +76,7 @@ class Document:
             self._skip_mark(content)
             self.format = recognition.format_of(content.peek(recognition.START)[: recognition.START], self.format)
             if not self.format:
-                raise RefusedError(
-                    "its suffix names no RDF format, and its first bytes show none",
-                    valid=f"A graph file ends in {', '.join(recognition.FORMATS)}, each also with "
-                    f"{', '.join(recognition.PACKINGS)}.",
-                )
+                raise RefusedError(recognition.UNKNOWN, valid=recognition.known())
             prefixes = self._parse(content, output)
         if self.format == "RDF/XML":
             self._refuse_cut_xml()

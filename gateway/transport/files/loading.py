@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pyoxigraph
 
+from gateway.errors import ConfigurationError
 from gateway.settings.limits import FileSettings
 from gateway.transport.files import recognition
 from gateway.transport.files.fingerprint import Fingerprint
@@ -67,8 +68,17 @@ def check_files(paths: Sequence[Path]) -> None:
     """
     for path in paths:
         # A pipe is opened once, by who reads it.
-        if not (is_stdin(path) or path.is_fifo()):
-            opened(path).close()
+        if is_stdin(path) or path.is_fifo():
+            continue
+        with opened(path) as file:
+            if not recognition.format_by_name(path.name):
+                _check_start(path, file.read(recognition.START))
+
+
+def _check_start(path: Path, start: bytes) -> None:
+    """Refuse a file whose suffix names no format if its first bytes show none; packed ones are unpacked elsewhere."""
+    if not (recognition.packing_of(start) or recognition.format_of(start, "")):
+        raise ConfigurationError(f"{path}: {recognition.UNKNOWN}.", valid=recognition.known())
 
 
 def load_files(

@@ -25,6 +25,9 @@ FORMATS: Mapping[str, str] = {
 PACKINGS: Mapping[str, str] = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 """The names of packings by suffix."""
 
+UNKNOWN = "its suffix names no RDF format, and its first bytes show none"
+"""What is wrong with a file that is not recognised."""
+
 START = 4096
 """Bytes of a file that are looked at."""
 
@@ -40,6 +43,11 @@ _TRIPLE = rb"%b[ \t]+<[^<>\s]*>[ \t]+(?:%b|%b)[ \t]*" % (_TERM, _TERM, _LITERAL)
 _TRIPLE_START = re.compile(rb"%b\." % _TRIPLE)
 _QUAD_START = re.compile(rb"%b%b[ \t]*\." % (_TRIPLE, _TERM))
 _DIRECTIVE = re.compile(rb"@prefix|@base|prefix\s|base\s", re.IGNORECASE)
+
+
+def known() -> str:
+    """Return the suffixes that are known, for errors."""
+    return f"A graph file ends in {', '.join(FORMATS)}, each also with {', '.join(PACKINGS)}."
 
 
 def format_by_name(name: str) -> str:
