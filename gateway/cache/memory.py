@@ -17,6 +17,7 @@ from cachetools import LRUCache
 
 from gateway.errors import EdgesCapped
 from gateway.graph.deadline import Clock
+from gateway.graph.freshness import Epoch, Freshness
 from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts
 
 _ENTRY = 450
@@ -53,6 +54,7 @@ class MemoryCache:
         self._entries = _Bounded(bytes_)
         self._ttl = ttl_seconds
         self._clock = clock
+        self._epoch = Epoch()
 
     @property
     def bytes(self) -> int:
@@ -64,14 +66,15 @@ class MemoryCache:
         """How many answers were removed before their time, to make room."""
         return self._entries.evicted
 
-    def get(self, key: Key) -> object | None:
-        """Return the answer under a key; None if there is none, or it has expired."""
+    def get(self, key: Key, freshness: Freshness) -> object | None:
+        """Return the answer under a key, and note until when it holds; None if there is none, or it has expired."""
         if key not in self._entries:
             return None
         answer, _, until = self._entries[key]
         if until <= self._clock():
             del self._entries[key]
             return None
+        freshness.used(until, self._clock, self._epoch)
         return answer
 
     def put(self, key: Key, answer: object, *, more: int = 0) -> None:
@@ -83,6 +86,8 @@ class MemoryCache:
     def clear(self) -> None:
         """Remove all answers."""
         self._entries.clear()
+        self._epoch.is_over = True
+        self._epoch = Epoch()
 
 
 _ROUNDED = 8

@@ -134,6 +134,8 @@ class SingleFlight:
                 own.append(key)
             else:
                 others.setdefault(fetch, []).append(key)
+        if own or others:
+            call.freshness.asked()
         self.count(call, hits=len(keys) - len(own) - sum(map(len, others.values())), misses=len(own))
         return self._start_fetch(lookup, own) if own else None, others
 

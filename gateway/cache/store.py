@@ -134,10 +134,10 @@ class CachedStore(DelegatingStore):
         parameters = 0 if selection.is_all else memory_size(name)
 
         def whole_answer(node: Iri) -> Neighbourhood | None:
-            stored = cast("Neighbourhood | None", self._memory.get((all_of_them, node)))
+            stored = cast("Neighbourhood | None", self._memory.get((all_of_them, node), call.freshness))
             if stored is not None or selection.is_all:
                 return stored
-            whole = self._edges_of(node)
+            whole = self._edges_of(node, call)
             if whole is None or whole.blank_edges:
                 return None
             return Neighbourhood(selection.selected(node, whole.edges))
@@ -146,7 +146,9 @@ class CachedStore(DelegatingStore):
             whole = whole_answer(node)
             if whole is not None and (per_id is None or len(whole.edges) <= per_id):
                 return whole
-            return None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node)))
+            return (
+                None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node), call.freshness))
+            )
 
         def store(node: Iri, answer: Neighbourhood) -> None:
             if answer.mark.whole:
@@ -157,7 +159,9 @@ class CachedStore(DelegatingStore):
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
             return self._inner.edges(nodes, call, selection=selection, per_id=per_id, on_answers=on_answers)
 
-        return await self._single_flight.answers(self._lookup(name, fetch, Neighbourhood, cached, store), ids, call)
+        return await self._single_flight.answers(
+            self._lookup(call, name, fetch, Neighbourhood, cached, store), ids, call
+        )
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
@@ -167,9 +171,9 @@ class CachedStore(DelegatingStore):
         parameters = 0 if selection.is_all else memory_size(name)
 
         def cached(node: Iri) -> Degree | None:
-            whole = self._edges_of(node)
+            whole = self._edges_of(node, call)
             if whole is None:
-                return cast("Degree | None", self._memory.get((name, node)))
+                return cast("Degree | None", self._memory.get((name, node), call.freshness))
             count = len(whole.edges if selection.is_all else selection.selected(node, whole.edges))
             return Degree(min(count, at_most + 1), count <= at_most)
 
@@ -180,27 +184,27 @@ class CachedStore(DelegatingStore):
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Degree]]:
             return self._inner.degrees(nodes, at_most, call, selection=selection)
 
-        return await self._single_flight.answers(self._lookup(name, fetch, Degree, cached, store), ids, call)
+        return await self._single_flight.answers(self._lookup(call, name, fetch, Degree, cached, store), ids, call)
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate and direction."""
 
         def cached(node: Iri) -> EdgeCounts | None:
-            whole = self._edges_of(node)
+            whole = self._edges_of(node, call)
             if whole is None:
-                return cast("EdgeCounts | None", self._memory.get(("edge_counts", node)))
+                return cast("EdgeCounts | None", self._memory.get(("edge_counts", node), call.freshness))
             # As many neighbours as a query returns: an answer does not depend on what is stored.
             return EdgeCounts.of(node, whole, with_ends_only=True)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, EdgeCounts]]:
             return self._inner.edge_counts(nodes, call)
 
-        lookup = self._lookup("edge_counts", fetch, EdgeCounts, cached)
+        lookup = self._lookup(call, "edge_counts", fetch, EdgeCounts, cached)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        lookup = self._lookup(("reach", hops), lambda nodes: self._inner.reach(nodes, hops, call), Reach)
+        lookup = self._lookup(call, ("reach", hops), lambda nodes: self._inner.reach(nodes, hops, call), Reach)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def edges_among(
@@ -214,7 +218,7 @@ class CachedStore(DelegatingStore):
         found: dict[Iri, Neighbourhood] = {}
         outgoing = EdgeSelection(predicates, incoming=())
         for node in ids:
-            whole = self._edges_of(node)
+            whole = self._edges_of(node, call)
             if whole is not None:
                 towards = (edge for edge in whole.edges if edge.object in inside)
                 found[node] = Neighbourhood(outgoing.selected(node, towards))
@@ -227,17 +231,17 @@ class CachedStore(DelegatingStore):
         """Return which nodes are subject or object of a triple."""
 
         def cached(node: Iri) -> Existence | None:
-            whole = self._edges_of(node)
+            whole = self._edges_of(node, call)
             if whole is not None and (whole.edges or whole.blank_edges):
                 return Existence(exists=True)
-            return cast("Existence | None", self._memory.get(("existing", node)))
+            return cast("Existence | None", self._memory.get(("existing", node), call.freshness))
 
-        lookup = self._lookup("existing", lambda nodes: self._inner.existing(nodes, call), Existence, cached)
+        lookup = self._lookup(call, "existing", lambda nodes: self._inner.existing(nodes, call), Existence, cached)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Return which nodes are subject of a triple."""
-        lookup = self._lookup("subjects", lambda nodes: self._inner.subjects(nodes, call), Existence)
+        lookup = self._lookup(call, "subjects", lambda nodes: self._inner.subjects(nodes, call), Existence)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def nodes(
@@ -245,6 +249,7 @@ class CachedStore(DelegatingStore):
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
         lookup = self._lookup(
+            call,
             ("nodes", names, descriptions),
             lambda nodes: self._inner.nodes(nodes, call, names=names, descriptions=descriptions),
             NodeFacts,
@@ -253,17 +258,17 @@ class CachedStore(DelegatingStore):
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate."""
-        lookup = self._lookup("predicates", lambda iris: self._inner.predicates(iris, call), NodeFacts)
+        lookup = self._lookup(call, "predicates", lambda iris: self._inner.predicates(iris, call), NodeFacts)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
-        lookup = self._lookup("narrower", lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses)
+        lookup = self._lookup(call, "narrower", lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""
-        lookup = self._lookup("mentions", lambda nodes: self._inner.mentions(nodes, call), Description)
+        lookup = self._lookup(call, "mentions", lambda nodes: self._inner.mentions(nodes, call), Description)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def node_metadata(
@@ -271,6 +276,7 @@ class CachedStore(DelegatingStore):
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
         lookup = self._lookup(
+            call,
             ("node_metadata", blank_nodes, precise),
             lambda nodes: self._inner.node_metadata(nodes, call, blank_nodes=blank_nodes, precise=precise),
             Description,
@@ -281,6 +287,7 @@ class CachedStore(DelegatingStore):
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
         lookup = self._lookup(
+            call,
             "edge_metadata",
             lambda wanted: self._inner.edge_metadata(wanted, call),
             Evidence,
@@ -327,20 +334,21 @@ class CachedStore(DelegatingStore):
             if answer.mark.whole and answer.hits.fault is None:
                 self._memory.put((name, key), answer, more=memory_size(name))
 
-        found = (await self._single_flight.answers(self._lookup(name, find, _SearchAnswer, store=store), [key], call))[
-            key
-        ]
+        found = (
+            await self._single_flight.answers(self._lookup(call, name, find, _SearchAnswer, store=store), [key], call)
+        )[key]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits
 
-    def _edges_of(self, node: Iri) -> Neighbourhood | None:
+    def _edges_of(self, node: Iri, call: Call) -> Neighbourhood | None:
         """Return all edges of a node; None if they are not stored, or some of them are left out."""
-        found = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node)))
+        found = cast("Neighbourhood | None", self._memory.get((_ALL_EDGES, node), call.freshness))
         return None if found is None or found.left_out else found
 
     def _lookup(
         self,
+        call: Call,
         name: Hashable,
         fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
         kind: Callable[..., Answer],
@@ -354,7 +362,7 @@ class CachedStore(DelegatingStore):
         """
 
         def cached_by_name(key: Key) -> Answer | None:
-            return cast("Answer | None", self._memory.get((name, key)))
+            return cast("Answer | None", self._memory.get((name, key), call.freshness))
 
         def store_by_name(key: Key, answer: Answer) -> None:
             if answer.mark.whole and is_storable(answer):

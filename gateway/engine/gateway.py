@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
+from gateway.engine.answer_cache import AnswerCache
 from gateway.engine.answers import (
     BfsResult,
     CompactAnswer,
@@ -76,6 +77,10 @@ def drop_record(_: Record) -> None:
     """Do nothing with the record of a call."""
 
 
+_STORED = frozenset({BfsQuery.tool, IntersectSubgraphs.tool, DescribeEntity.tool, DescribeEntities.tool})
+"""Tools whose answers follow from nodes, edges and the schema. Searches have indexes beside these."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Tool(Generic[AnyArguments, TypedPage, AnyAnswer]):
     """How a tool answers: its arguments become a page that fits in a shape, and the page is written."""
@@ -116,6 +121,7 @@ class Gateway:
         self._prefixes = prefixes
         self._clock = clock
         self._on_record = on_record
+        self._answers = AnswerCache()
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
@@ -160,6 +166,7 @@ class Gateway:
         """Drop all answers that are stored for paging."""
         self._traverser.forget()
         self._whole_traverser.forget()
+        self._answers.clear()
 
     def forget(self) -> None:
         """Drop all nodes and edges read so far: the answers stored for paging, and the cache."""
@@ -261,10 +268,16 @@ class Gateway:
         accepted = self._profile.server.explain if explain is None else explain
         chosen = self._tools[tool]
         if shape == "compact":
-            chosen = replace(chosen, written=compact_answer)
-        answer: ToolAnswer | CompactAnswer = await self._answer(
-            chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape]
-        )
+            compact: CompactAnswer = await self._answer(
+                replace(chosen, written=compact_answer),
+                arguments,
+                progress,
+                explain=accepted,
+                shape=_SHAPES[shape],
+                answers=self._answers if tool in _STORED else None,
+            )
+            return compact
+        answer: ToolAnswer = await self._answer(chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape])
         return answer
 
     async def describe_schema(
@@ -450,21 +463,24 @@ class Gateway:
         *,
         explain: bool = True,
         shape: Shape = REFERENCE,
+        answers: AnswerCache | None = None,
     ) -> AnyAnswer:
-        """Return the answer of a call to unchecked arguments, and record its cost however it ends."""
+        """Return the answer of a call to unchecked arguments, and record its cost however it ends.
+
+        `answers` stores complete answers for calls that would be answered by the same.
+        """
         tally = Tally(tool.arguments.tool, self._clock)
         try:
             # Time outside the other stages counts as presentation.
             with tally.stage("presentation"), self._prefixes.one_answer():
                 arguments = parse(tool.arguments, given, explain=explain)
                 tally.with_queries = arguments.explain
-                page = await tool.page(arguments, shape, self._call(tally, progress))
-                answer = tool.written(page)
+                call = self._call(tally, progress)
+                answer, is_complete, causes = await self._made(tool, arguments, shape, call, answers)
         except BaseException as error:
             self._on_record(tally.failed(error))
             raise
-        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
-        record = tally.answered(complete=page.complete, causes=[gap.cause for gap in gaps])
+        record = tally.answered(complete=is_complete, causes=causes)
         self._on_record(record)
         if arguments.explain:
             limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
@@ -475,6 +491,29 @@ class Gateway:
         """Coin prefixes for types and predicates before any answer writes them."""
         if (view := self._schema_cache.latest) is not None:
             self._prefixes.coin(written_iris.of_schema(view.schema))
+
+    async def _made(
+        self,
+        tool: _Tool[AnyArguments, TypedPage, AnyAnswer],
+        arguments: AnyArguments,
+        shape: Shape,
+        call: Call,
+        answers: AnswerCache | None,
+    ) -> tuple[AnyAnswer, bool, Sequence[str]]:
+        """Return an answer, stored or new, whether it is complete, and the causes if it is not."""
+        schema = self._schema_cache.latest
+        if answers is not None and (stored := answers.get(arguments, schema)) is not None:
+            return cast("AnyAnswer", stored), True, ()
+        page = await tool.page(arguments, shape, call)
+        answer = tool.written(page)
+        if answers is not None and page.complete and schema is self._schema_cache.latest and self._had_time(call):
+            answers.put(arguments, cast("CompactAnswer", answer), call.freshness, schema)
+        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
+        return answer, page.complete, [gap.cause for gap in gaps]
+
+    def _had_time(self, call: Call) -> bool:
+        """Return whether a call had so much time that nothing in its answer is left out for lack of it."""
+        return call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
 
     def _call(self, tally: Tally, progress: Progress) -> Call:
         limits = self._profile.limits

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from gateway.errors import BudgetSpent
 from gateway.graph.deadline import Deadline
+from gateway.graph.freshness import Freshness
 from gateway.telemetry.tally import Tally
 
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -43,6 +44,7 @@ class Call:
         tally: What the call has cost.
         progress: Receives each step of a traversal.
         party: Whom slots are shared among: the call itself, whatever copies of this object are made for its parts.
+        freshness: Until when what the call has read holds.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -54,6 +56,7 @@ class Call:
     tally: Tally = field(default_factory=Tally)
     progress: Progress = no_progress
     party: object = field(default_factory=object)
+    freshness: Freshness = field(default_factory=Freshness)
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,6 +70,7 @@ class Call:
             DeadlinePassed: No time is left.
             BudgetSpent: No request is left.
         """
+        self.freshness.asked()
         self.deadline.check()
         if self.requests <= 0:
             raise _spent(f"requests ({self.sent})")

@@ -13,6 +13,7 @@ from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.store import CachedStore
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.graph.freshness import Freshness
 from gateway.graph.values import Edge, EdgeSelection, Hit, Hits, Reach
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
@@ -158,5 +159,5 @@ def test_what_is_larger_than_the_cache_is_not_stored() -> None:
     memory = MemoryCache(10_000, 60.0, lambda: 0.0)
     memory.put(("question", "large"), nodes_reached(299))
     memory.put(("question", "small"), nodes_reached(3))
-    assert memory.get(("question", "large")) is None
-    assert memory.get(("question", "small")) == nodes_reached(3)
+    assert memory.get(("question", "large"), Freshness()) is None
+    assert memory.get(("question", "small"), Freshness()) == nodes_reached(3)

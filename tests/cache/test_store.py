@@ -8,6 +8,7 @@ import pytest
 
 from gateway.cache.store import CachedStore, CacheStatistics
 from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
+from gateway.graph.call import Call
 from gateway.graph.deadline import deadline_passed
 from gateway.graph.edge_counts import EdgeCount, EdgeCounts
 from gateway.graph.values import (
@@ -461,3 +462,46 @@ async def test_counts_of_edges_follow_from_a_stored_neighbourhood_as_a_query_cou
         (EdgeCount(P, incoming=False, count=4, neighbours=(A, "urn:d")), EdgeCount(P, True, 1, (A,))), blank_edges=2
     )
     assert "edge_counts" not in [name for (name, *_), _ in graph.asked]
+
+
+READING: dict[str, Callable[[CachedStore, Call], Awaitable[object]]] = {
+    "edges": lambda store, of: store.edges([A], of),
+    "some edges": lambda store, of: store.edges([A], of, per_id=5),
+    "edges out": lambda store, of: store.edges([A], of, selection=EdgeSelection(incoming=())),
+    "degrees": lambda store, of: store.degrees([A], 10, of),
+    "edge counts": lambda store, of: store.edge_counts([A], of),
+    "reach": lambda store, of: store.reach([A], 2, of),
+    "existing": lambda store, of: store.existing([A], of),
+    "subjects": lambda store, of: store.subjects([A], of),
+    "nodes": lambda store, of: store.nodes([A], of, names=True),
+    "predicates": lambda store, of: store.predicates([P], of),
+    "narrower": lambda store, of: store.narrower([A], of),
+    "mentions": lambda store, of: store.mentions([A], of),
+    "node metadata": lambda store, of: store.node_metadata([A], of, blank_nodes=False),
+    "edge metadata": lambda store, of: store.edge_metadata([edge(A, B)], of),
+    "search": lambda store, of: store.search(SearchTerms("a", ("a",)), (), of),
+}
+
+
+async def test_a_call_knows_until_when_what_it_has_read_holds_whatever_it_reads() -> None:
+    async def check(primitive: str, *, derived: bool) -> None:
+        now = 0.0
+        store = cached(FakeStore(), clock=lambda: now)
+        if derived:
+            await store.edges([A], call())
+        fetching, reading = call(), call()
+        await READING[primitive](store, fetching)
+        now = 30.0
+        await READING[primitive](store, reading)
+        assert reading.freshness.holds(), primitive
+        now = 60.0
+        assert not reading.freshness.holds(), primitive
+        now = 30.0
+        store.forget_answers()
+        assert not reading.freshness.holds(), primitive
+        if not derived:
+            assert not fetching.freshness.is_of_stored, primitive
+
+    for primitive in READING:
+        for derived in (False, True):
+            await check(primitive, derived=derived)

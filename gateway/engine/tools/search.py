@@ -77,6 +77,8 @@ class EntitySearcher:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
             Fault: The graph could not be asked.
         """
+        # An index of names may answer, and change later.
+        call.freshness.asked()
         terms = _search_terms(arguments)
         view, types = await self._requested_types(arguments.node_types or (), call)
         wanted, more = await self._subclasses.widened("node_types", types.iris, call)

@@ -90,7 +90,7 @@ class Traverser:
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
         question = (arguments.tool, tuple(seeds), hops, rule, steering)
         generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
-        topology = self._snapshots.get(question, continues=continues)
+        topology = self._snapshots.get(question, call.freshness, continues=continues)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):

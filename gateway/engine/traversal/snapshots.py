@@ -8,19 +8,26 @@ from cachetools import TTLCache
 
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Clock
+from gateway.graph.freshness import Epoch, Freshness
 from gateway.graph.values import Iri, Schema
+
+_Stored = tuple[Topology, float]
+"""A topology, and when it expires on the clock."""
 
 
 class Snapshots:
     """Stores topologies by normalised question, bounded in bytes, each for one time to live."""
 
     def __init__(self, megabytes: int, ttl_seconds: float, clock: Clock) -> None:
-        self._topologies: TTLCache[Hashable, Topology] = TTLCache(
+        self._topologies: TTLCache[Hashable, _Stored] = TTLCache(
             maxsize=megabytes << 20,
             ttl=ttl_seconds,
             timer=clock,
-            getsizeof=lambda topology: topology.size_bytes,
+            getsizeof=lambda stored: stored[0].size_bytes,
         )
+        self._ttl = ttl_seconds
+        self._clock = clock
+        self._epoch = Epoch()
         self._generation = 0
         self._outdated: set[Hashable] = set()
         self._version = ""
@@ -31,19 +38,24 @@ class Snapshots:
         """Counts how often snapshots were dropped or became outdated; `put` takes it as it was before the traversal."""
         return self._generation
 
-    def get(self, question: Hashable, *, continues: bool) -> Topology | None:
-        """Return the stored topology; None where there is none that may be used.
+    def get(self, question: Hashable, freshness: Freshness, *, continues: bool) -> Topology | None:
+        """Return the stored topology, and note until when it holds; None where there is none that may be used.
 
         Only a caller that asks for a later page may use one that is outdated or has gaps: the failure may have passed.
         """
-        topology = self._topologies.get(question)
-        is_fresh = topology is not None and topology.complete and question not in self._outdated
-        return topology if continues or is_fresh else None
+        stored = self._topologies.get(question)
+        if stored is None:
+            return None
+        topology, until = stored
+        if not continues and (not topology.complete or question in self._outdated):
+            return None
+        freshness.used(until, self._clock, self._epoch)
+        return topology
 
     def put(self, question: Hashable, topology: Topology, generation: int) -> None:
         """Store a topology, unless it alone is larger than the bound, or was begun in another generation."""
         if topology.size_bytes <= self._topologies.maxsize and generation == self._generation:
-            self._topologies[question] = topology
+            self._topologies[question] = (topology, self._clock() + self._ttl)
             self._outdated.discard(question)
 
     def compare(self, schema: Schema) -> None:
@@ -55,11 +67,16 @@ class Snapshots:
         self._version = schema.version if schema.exact else self._version
         self._names = self._names if schema.names is None else schema.names
         if is_new:
-            self._generation += 1
+            self._begin_generation()
             self._outdated = set(self._topologies)
 
     def clear(self) -> None:
         """Drop all snapshots."""
-        self._generation += 1
+        self._begin_generation()
         self._topologies.clear()
         self._outdated.clear()
+
+    def _begin_generation(self) -> None:
+        self._generation += 1
+        self._epoch.is_over = True
+        self._epoch = Epoch()

@@ -12,6 +12,7 @@ from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import EndpointFault
 from gateway.graph.deadline import Deadline
+from gateway.graph.freshness import Freshness
 from gateway.graph.values import Edge, NodeFacts, Schema
 from tests.engine.small import Watched, X, engine, ids, over
 
@@ -34,7 +35,7 @@ def test_snapshots_are_bounded_and_the_oldest_go_first() -> None:
     answers = {question: topology(800) for question in range(10)}
     for question, answer in answers.items():
         snapshots.put(question, answer, snapshots.generation)
-    left = [question for question in answers if snapshots.get(question, continues=False) is not None]
+    left = [question for question in answers if snapshots.get(question, Freshness(), continues=False) is not None]
     assert 0 < len(left) < 10
     assert left == list(range(10 - len(left), 10))
     assert sum(answers[question].size_bytes for question in left) <= MEGABYTE
@@ -44,8 +45,8 @@ def test_an_answer_that_is_larger_than_the_bound_is_not_stored_and_displaces_non
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
     snapshots.put("small", topology(2), snapshots.generation)
     snapshots.put("large", topology(10_000), snapshots.generation)
-    assert snapshots.get("large", continues=True) is None
-    assert snapshots.get("small", continues=True) is not None
+    assert snapshots.get("large", Freshness(), continues=True) is None
+    assert snapshots.get("small", Freshness(), continues=True) is not None
 
 
 def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_own_iris_take() -> None:
@@ -67,16 +68,16 @@ def test_an_answer_lives_for_its_time_and_no_longer() -> None:
     snapshots = Snapshots(1, 60.0, lambda: now)
     snapshots.put("question", topology(2), snapshots.generation)
     now = 59.0
-    assert snapshots.get("question", continues=False) is not None
+    assert snapshots.get("question", Freshness(), continues=False) is not None
     now = 61.0
-    assert snapshots.get("question", continues=True) is None
+    assert snapshots.get("question", Freshness(), continues=True) is None
 
 
 def test_clearing_drops_all() -> None:
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
     snapshots.put("question", topology(2), snapshots.generation)
     snapshots.clear()
-    assert snapshots.get("question", continues=True) is None
+    assert snapshots.get("question", Freshness(), continues=True) is None
 
 
 def test_an_answer_that_was_begun_before_all_were_dropped_is_not_stored() -> None:
@@ -84,7 +85,7 @@ def test_an_answer_that_was_begun_before_all_were_dropped_is_not_stored() -> Non
     began = snapshots.generation
     snapshots.clear()
     snapshots.put("question", topology(2), began)
-    assert snapshots.get("question", continues=True) is None
+    assert snapshots.get("question", Freshness(), continues=True) is None
 
 
 @pytest.mark.parametrize(
@@ -99,14 +100,14 @@ def test_an_answer_from_before_another_schema_only_serves_its_next_pages(later: 
     snapshots.compare(first)
     # A sample has another version each time, and a schema without names does not say that there are none.
     snapshots.compare(Schema(exact=False, version="3"))
-    assert snapshots.get("question", continues=False) is not None
+    assert snapshots.get("question", Freshness(), continues=False) is not None
     snapshots.compare(later)
-    assert snapshots.get("question", continues=False) is None
-    assert snapshots.get("question", continues=True) is not None
+    assert snapshots.get("question", Freshness(), continues=False) is None
+    assert snapshots.get("question", Freshness(), continues=True) is not None
     snapshots.put("other", topology(2), began)
-    assert snapshots.get("other", continues=True) is None
+    assert snapshots.get("other", Freshness(), continues=True) is None
     snapshots.put("question", topology(2), snapshots.generation)
-    assert snapshots.get("question", continues=False) is not None
+    assert snapshots.get("question", Freshness(), continues=False) is not None
 
 
 async def test_what_is_being_traversed_when_all_is_forgotten_does_not_answer_the_next_question() -> None:
