@@ -52,6 +52,7 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
         get=not_determined(f"{_HERE}: nothing is sent"),
         row_cap=await probes.row_cap(prober, profile.limits.query_rows),
         sentinel=not_determined(f"{_HERE}: nothing can be cut off an answer"),
+        format=Claim("JSON", f"{_HERE}: nothing is sent"),
         time_limit=Claim("none", f"{_HERE}, and a query ends with its call"),
         deadline=Claim("enforced by this gateway", "the query is stopped when the time of a call is up"),
         lateral=await probes.lateral(prober),
@@ -123,6 +124,7 @@ class _EndpointCheck:
             get=await self._takes("GET"),
             row_cap=row_cap,
             sentinel=await probes.sentinel(prober, row_cap),
+            format=await self._format(),
             time_limit=self._description.time_limit,
             deadline=self._deadline(),
             lateral=await probes.lateral(prober),
@@ -146,6 +148,15 @@ class _EndpointCheck:
             return await probes.takes(self._prober.with_transport(other), method)
         finally:
             await other.close()
+
+    async def _format(self) -> Claim:
+        """Return the format of answers."""
+        wanted, traits = self._endpoint.format, TRAITS[self._engine]
+        if wanted == "json":
+            return Claim("JSON", "the profile says so")
+        if wanted == "auto" and not traits.writes_tsv:
+            return Claim("JSON", f"{traits.name} is not known to write TSV faster")
+        return await probes.tsv(self._prober, self._http)
 
     def _deadline(self) -> Claim:
         """Return how the endpoint receives the time limit of a query; to test it would take a heavy query."""

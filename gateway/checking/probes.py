@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 
 from gateway.checking.prober import Prober, number_of
 from gateway.checking.report import Claim, not_determined
-from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused
+from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, WrongFormat
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines.probes import BOUND_ROWS
@@ -23,6 +23,7 @@ from gateway.sparql.results.sentinel import Place
 from gateway.sparql.results.terms import TripleTerm
 from gateway.terms.iri import is_iri
 from gateway.terms.literals import Literal
+from gateway.transport.base import InFormats
 
 P = ParamSpec("P")
 
@@ -39,6 +40,8 @@ _SENTINEL_ROUNDS = 3
 
 _BRANCHES = 20
 """Branches of the UNION of `check/rows_of_branches`."""
+_LINES = 200
+"""Rows that are read to find out whether TSV can be."""
 
 _COUNTED = (1_000_000, 10_000)
 """Limits of a count, tried in this order until one is counted in time."""
@@ -148,6 +151,16 @@ async def _misplaced(prober: Prober, rows: int, *, is_sorted: bool) -> str:
         if place is not Place.LAST:
             return "it was missing" if place is Place.MISSING else "it was not last"
     return ""
+
+
+@_claim
+async def tsv(prober: Prober, remote: InFormats) -> Claim:
+    """Return whether rows in TSV can be read."""
+    try:
+        rows = await prober.lines(remote, "schema/subjects", _LINES, skip=0, scan=_LINES)
+    except WrongFormat as wrong:
+        return Claim("JSON", f"TSV was asked for and cannot be read: {wrong.wrong}")
+    return Claim("TSV", f"{len(rows)} rows of it were read; JSON for queries whose rows do not show that they are all")
 
 
 def _announced_cap(cut: AnswerCut) -> Claim:

@@ -51,6 +51,7 @@ class Claims:
         get: Whether it accepts queries by GET.
         row_cap: Rows of one answer at most.
         sentinel: How it can be asked for a last row that proves the end of an answer.
+        format: The format that answers are asked for in.
         time_limit: The time-out of the server.
         deadline: How it receives the time limit of a query.
         lateral: Whether it supports LATERAL.
@@ -67,6 +68,7 @@ class Claims:
     get: Claim
     row_cap: Claim
     sentinel: Claim
+    format: Claim
     time_limit: Claim
     deadline: Claim
     lateral: Claim

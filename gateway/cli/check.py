@@ -33,6 +33,7 @@ _TITLES: Mapping[str, str] = {
     "get": "GET",
     "row_cap": "Row cap",
     "sentinel": "Sentinel",
+    "format": "Format",
     "time_limit": "Time-out",
     "deadline": "Time left",
     "lateral": "LATERAL",
