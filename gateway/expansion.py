@@ -17,6 +17,9 @@ OTHER = "other"
 
 SOURCES = "source_documents"
 
+NODE_COLUMNS = "node_columns"
+"""What the cells of nodes are."""
+
 OTHER_TYPES = "other_types"
 """The types of a node besides the one below which it stands."""
 
@@ -80,13 +83,13 @@ class _Reader:
     def subgraph(self, answer: Mapping[str, Any]) -> Json:
         """Return a traversal with lists of nodes and edges."""
         paths = answer.get("via", {})
-        nodes = list(self._entries(answer["nodes"]))
+        nodes = list(self._entries(answer["nodes"], answer.get(NODE_COLUMNS, ())))
         for node in nodes:
             if node["id"] in paths:
                 node["via"] = [path.split(" ") for path in paths[node["id"]]]
         columns = answer.get("evidence_columns", ())
         edges = [_edge(ends, evidence, columns) for ends, evidence in self._adjacent(answer["edges"])]
-        left = {key: value for key, value in answer.items() if key not in {"via", "evidence_columns"}}
+        left = {key: value for key, value in answer.items() if key not in {"via", NODE_COLUMNS, "evidence_columns"}}
         if "schema_summary" in left:
             left["schema_summary"] = {
                 key: [self._id(text) for text in value] if isinstance(value, list) else value
@@ -130,7 +133,7 @@ class _Reader:
             self.labels[name_id] = name
         return name_id
 
-    def _entries(self, by_type: Mapping[str, Sequence[Any]]) -> Iterator[Json]:
+    def _entries(self, by_type: Mapping[str, Sequence[Any]], columns: Sequence[str] = ()) -> Iterator[Json]:
         """Yield nodes or entities as objects: what carries metadata has its name in it."""
         for key, entries in by_type.items():
             entity_type = self._id(key)
@@ -139,7 +142,7 @@ class _Reader:
                     yield {**_identity(entry, entity_type), **_name(entry)}
                     continue
                 for text, said in entry.items():
-                    metadata = {**_name(text), **said}
+                    metadata = {**_name(text), **(_cells(said, columns) if isinstance(said, list) else said)}
                     if OTHER_TYPES in metadata:
                         others = [self._id(name) for name in metadata.pop(OTHER_TYPES)]
                         metadata["types"] = sorted([entity_type, *others])
@@ -189,13 +192,17 @@ def _assertion(row: Any, columns: Sequence[str]) -> Json:
     """Return an assertion; without columns, a row is one already."""
     if isinstance(row, Mapping):
         return dict(row)
-    assertion: Json = {}
-    for column, cell in zip(columns, row, strict=False):
-        if column == OTHER:
-            assertion |= cell or {}
-        elif cell is not None:
-            assertion[column] = [cell] if column == SOURCES and not isinstance(cell, list) else cell
+    assertion = _cells(row, columns)
+    if not isinstance(sources := assertion.get(SOURCES, []), list):
+        assertion[SOURCES] = [sources]
     return assertion
+
+
+def _cells(row: Sequence[Any], columns: Sequence[str]) -> Json:
+    """Return what the cells of a row say by column; those that are empty say nothing."""
+    said = {column: cell for column, cell in zip(columns, row, strict=False) if cell is not None}
+    others: Json = said.pop(OTHER, {})
+    return said | others
 
 
 def _iri(name_id: str, prefixes: Mapping[str, str]) -> str:

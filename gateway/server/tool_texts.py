@@ -71,9 +71,9 @@ TOOLS: Mapping[str, Text] = {
         "without expanding them. node_types and predicates do not filter: they choose what has metadata. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot; its edges may lead to earlier pages.",
-        'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank; edges {node: '
-        '{predicate: other or [others]}}, "^predicate" if the edge comes in from other; {other: row} has evidence, '
-        "its columns in evidence_columns.",
+        'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank, a list is a row of '
+        'node_columns; edges {node: {predicate: other or [others]}}, "^predicate" if the edge comes in from other; '
+        "{other: row} has evidence, its columns in evidence_columns.",
     ),
     "describe_entity": Text(
         "Describe one entity",

@@ -65,7 +65,7 @@ async def answers_of(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) 
         answers[shape] = json.loads(json.dumps(answer.as_json()))
         jsonschema.validate(answers[shape], SCHEMAS[shape][tool])
     # All other keys are those of the reference shape, of which docs/tools.md has a row each.
-    assert answers["compact"].keys() <= KEYS[tool] | {"via", "evidence_columns", "prefixes"}
+    assert answers["compact"].keys() <= KEYS[tool] | {"via", "node_columns", "evidence_columns", "prefixes"}
     return expand(answers["compact"]), answers["reference"]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from gateway.engine import messages
 from gateway.engine.answers import CompactAnswer
 from gateway.engine.presentation.evidence_rows import cells, evidence, evidence_columns
+from gateway.engine.presentation.node_rows import node_columns, node_row
 from gateway.engine.presentation.page import (
     NO_TERMS,
     AnyPage,
@@ -43,7 +44,7 @@ from gateway.engine.presentation.reference_shape import (
     term_summary,
 )
 from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
-from gateway.expansion import INCOMING, OTHER_TYPES
+from gateway.expansion import INCOMING, NODE_COLUMNS, OTHER_TYPES
 
 _NO_COUNT = "?"
 """Stands for the count of a type or predicate that was not counted."""
@@ -82,10 +83,11 @@ def _named(name_id: str, name: str | None) -> str:
 
 def _subgraph(page: SubgraphPage) -> Json:
     names, columns, header = _Names(page.labels), evidence_columns(page.edges), page.header
+    nodes = _by_type(page.nodes, names)
     written = {
         **_header(header),
         "page": page.place or None,
-        "nodes": _by_type(page.nodes, names),
+        **_in_rows(nodes),
         "evidence_columns": columns or None,
         "edges": _adjacency(page, columns, names),
         "via": {node.id: [" ".join(path) for path in node.paths] for node in page.nodes if node.paths} or None,
@@ -119,6 +121,30 @@ def _by_type(nodes: Iterable[PageNode], names: _Names) -> dict[str, list[Any]]:
     # The types that name the groups get their names first.
     keys = {entity_type: names.beside(entity_type) for entity_type in grouped}
     return {keys[entity_type]: [_node(node, names) for node in alike] for entity_type, alike in grouped.items()}
+
+
+def _in_rows(by_type: Mapping[str, Sequence[Any]]) -> Json:
+    """Return nodes by type, with their metadata as rows where that is shorter."""
+    said = [
+        metadata
+        for alike in by_type.values()
+        for entry in alike
+        if isinstance(entry, Mapping)
+        for metadata in entry.values()
+    ]
+    columns = node_columns(said)
+    if not columns:
+        return {"nodes": by_type}
+    rows = {
+        entity_type: [
+            {text: node_row(metadata, columns) for text, metadata in entry.items()}
+            if isinstance(entry, Mapping)
+            else entry
+            for entry in alike
+        ]
+        for entity_type, alike in by_type.items()
+    }
+    return {NODE_COLUMNS: columns, "nodes": rows}
 
 
 def _node(node: PageNode, names: _Names) -> Any:
@@ -169,8 +195,10 @@ def _others(edges: Sequence[PageEdge], columns: Sequence[str], names: _Names) ->
 
 
 def _node_by_itself(node: PageNode) -> Any:
-    """Return what a node takes beside its frame, its paths included."""
+    """Return what a node takes beside its frame, its paths included; metadata without what columns would save."""
     written = _node(node, _Names({}))
+    if isinstance(written, Mapping):
+        written = {text: list(said.values()) for text, said in written.items()}
     return [written, {node.id: [" ".join(path) for path in node.paths]}] if node.paths else written
 
 

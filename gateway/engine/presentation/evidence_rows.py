@@ -21,7 +21,7 @@ def evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
 
     None where no column makes anything shorter: a row is then an object.
     """
-    stated = (edge.metadata for edge in edges if edge.metadata is not None)
+    stated = [edge.metadata for edge in edges if edge.metadata is not None]
     rows = [assertion_metadata(assertion) for metadata in stated for assertion in metadata.assertions]
     counts = Counter(key for row in rows for key in row)
     columns = [
@@ -29,7 +29,9 @@ def evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
         for key, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
         if size_of(key) + _NULL * (len(rows) - count) < count * size_of(key)
     ]
-    return [*columns, *([OTHER] if columns and len(columns) < len(counts) else [])]
+    # Assertions that are left out for size may have said what no other one says.
+    together = {key for metadata in stated if metadata.combined for key in assertion_metadata(metadata.combined)}
+    return [*columns, *([OTHER] if columns and not set(columns) >= counts.keys() | together else [])]
 
 
 def evidence(metadata: EdgeMetadata, columns: Sequence[str]) -> Any:

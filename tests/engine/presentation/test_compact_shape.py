@@ -133,6 +133,15 @@ def test_evidence_without_columns_is_an_object() -> None:
     assert expand(written)["edges"] == reference(page)["edges"]
 
 
+def test_what_only_assertions_that_are_left_out_say_has_a_column() -> None:
+    said = [PageAssertion(confidence=[0.5]), PageAssertion(confidence=[0.5])]
+    shortened = EdgeMetadata(said, PageAssertion(confidence=[0.5], source_documents=["P1"]))
+    page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=shortened)])
+    written = compact(page)
+    assert written["evidence_columns"] == ["confidence", "other"]
+    assert expand(written)["edges"] == reference(page)["edges"]
+
+
 def test_what_all_assertions_say_is_written_where_some_are_left_out() -> None:
     shortened = EdgeMetadata([PageAssertion(negated=True), PageAssertion(negated=True)], PageAssertion())
     page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=shortened)])
@@ -333,4 +342,10 @@ def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: Subgr
     # Commas: none after the last of a list or of an object.
     lists = len(written["nodes"]) + bool(written["nodes"]) + len(written["edges"]) + bool(written["edges"])
     brackets = 2 * (len("{}") + 1)
-    assert counted - lists == size_of(written["nodes"]) + size_of(written["edges"]) - brackets
+    together = size_of(written["nodes"]) + size_of(written["edges"]) - brackets
+    # Nodes are measured as rows; those that are objects have keys besides.
+    said = [entry for alike in written["nodes"].values() for entry in alike if isinstance(entry, dict)]
+    keys = sum(
+        size_of(key) for entry in said for (cells,) in [entry.values()] if isinstance(cells, dict) for key in cells
+    )
+    assert counted - lists + keys == together
