@@ -16,7 +16,11 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.transport.http import Http
 from tests.columns import Column
+from tests.faults.injected import InjectedFault
+from tests.faults.proxy import each, fault_proxy
+from tests.faults.reply import Answer
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree
 from tests.shared_data import shared_data
 
@@ -62,14 +66,33 @@ def rows_of_the_second_hop(graph: OracleGraph, node: str) -> int:
     return sum(degree(graph, other) for other in near)
 
 
-async def asked(engine: Column, nodes: Sequence[str], profile: Profile) -> list[Exploration]:
+def without_headers(answer: Answer) -> Answer:
+    """Return what is left of an answer behind a proxy that passes on none of its headers but its kind."""
+    return Answer(answer.body, 200, {"Content-Type": answer.headers["Content-Type"]})
+
+
+NO_HEADERS: Final = InjectedFault("no-headers", 'docs/notes/endpoints.md, "Row caps"', without_headers)
+SILENT: Final = UNKNOWN.model_copy(
+    update={
+        "endpoint": UNKNOWN.endpoint.model_copy(update={"engine": "virtuoso"}),
+        "limits": LIMITS.model_copy(update={"query_rows": 25_000}),
+    }
+)
+"""Asks for more rows than come; the engine is named, because no header does."""
+
+
+async def asked(engine: Column, nodes: Sequence[str], profile: Profile, *, through: str = "") -> list[Exploration]:
     """Search two hops as a tool call does, with nothing stored between two nodes; two at a time.
 
     It is not the tool that is called, because that goes on to the types of 8,000 nodes, which takes twice as long.
     What is left is Virtuoso's: it writes 9,000 rows as JSON in a second, ten times as long as it takes for XML.
     """
     limits = profile.limits
-    store = SparqlStore(engine.transport("codex-m"), profile)
+    transport = engine.transport("codex-m")
+    if through:
+        await transport.close()
+        transport = Http(through, max_bytes=64 << 20, graphs=engine.settle("codex-m", profile).endpoint.named_graphs)
+    store = SparqlStore(transport, profile)
     two = asyncio.Semaphore(2)
 
     async def search(node: str) -> Exploration:
@@ -116,3 +139,15 @@ async def test_a_cap_that_the_profile_does_not_know_makes_no_answer_wrong(engine
     assert UNKNOWN.limits.query_rows > CAP
     (found,) = await asked(engine, [f"{WD}Q19810"], UNKNOWN)
     assert is_whole(found, codex, f"{WD}Q19810")
+
+
+@pytest.mark.parametrize("part", range(0, SAMPLE, PART))
+async def test_no_second_hop_is_wrong_and_complete_where_no_header_tells_of_the_cap(
+    engine: Column, codex: OracleGraph, sample: Sequence[str], part: int
+) -> None:
+    nodes = sample[part : part + PART]
+    async with fault_proxy({"": engine.url("codex-m")}) as proxy:
+        await proxy.begin(each(NO_HEADERS))
+        found = await asked(engine, nodes, SILENT, through=proxy.url())
+    marked = [node for node, search in zip(nodes, found, strict=True) if not is_whole(search, codex, node)]
+    assert len(marked) <= 0.1 * len(nodes), marked

@@ -51,6 +51,7 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
         post=not_determined(f"{_HERE}: nothing is sent"),
         get=not_determined(f"{_HERE}: nothing is sent"),
         row_cap=await probes.row_cap(prober, profile.limits.query_rows),
+        sentinel=not_determined(f"{_HERE}: nothing can be cut off an answer"),
         format=Claim("JSON", f"{_HERE}: nothing is sent"),
         time_limit=Claim("none", f"{_HERE}, and a query ends with its call"),
         deadline=Claim("enforced by this gateway", "the query is stopped when the time of a call is up"),
@@ -115,12 +116,14 @@ class _EndpointCheck:
     async def _claims(self, named: Claim, union: Claim, *, several: bool) -> Claims:
         prober, recognised = self._prober, self._recognised
         engine = Claim(recognised.engine, recognised.evidence)
+        row_cap = await probes.row_cap(prober, self._profile.limits.query_rows)
         return Claims(
             engine=engine if recognised.engine != "unknown" else not_determined(recognised.evidence),
             version=await self._version(),
             post=await self._takes("POST"),
             get=await self._takes("GET"),
-            row_cap=await probes.row_cap(prober, self._profile.limits.query_rows),
+            row_cap=row_cap,
+            sentinel=await probes.sentinel(prober, row_cap),
             format=await self._format(),
             time_limit=self._description.time_limit,
             deadline=self._deadline(),
@@ -228,6 +231,10 @@ class _EndpointCheck:
         rows = limits.query_rows if "query_rows" in limits.model_fields_set else 0
         if cap.value is not None and not cap.at_least and rows >= int(cap.value):
             yield f"limits.query_rows = {rows} is not below the row cap of {cap.value}."
+        pinned, found = self._endpoint.sentinel, claims.sentinel.value
+        asked = TRAITS[self._engine].sentinel if pinned == "auto" else pinned
+        if asked != "none" and found is not None and found not in {asked, "united"}:
+            yield f"Queries ask for the sentinel as {asked}, but it is last only as {found}: set endpoint.sentinel."
         if self._endpoint.lateral is True and claims.lateral.value is False:
             yield "The profile says that the engine supports LATERAL, but it does not."
         traits = TRAITS[recognised.engine]

@@ -8,6 +8,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql import template
 from gateway.sparql.results.columns import UnexpectedRows, integer
 from gateway.sparql.results.decoder import decode
+from gateway.sparql.results.sentinel import END, Place, without_sentinel
 from gateway.sparql.results.table import Table
 from gateway.sparql.results.tsv import decode_tsv
 from gateway.sparql.template import Parameter
@@ -65,6 +66,19 @@ class Prober:
         async with self._flow.turn(deadline):
             body = await self._transport.select(text.render({**parameters, "rows": rows}), deadline)
         return decode(body, text.variables, rows)
+
+    async def sentinel(self, name: str, rows: int, /, *, is_sorted: bool, **parameters: Parameter) -> Place:
+        """Return where the sentinel is in the answer to one query for at most `rows` rows.
+
+        Raises:
+            Fault: There was no complete answer.
+        """
+        text = template.load(name)
+        query = text.render_with_sentinel({**parameters, "rows": rows}, is_sorted=is_sorted)
+        deadline = self.deadline.within(self.seconds_each)
+        async with self._flow.turn(deadline):
+            body = await self._transport.select(query, deadline)
+        return without_sentinel(decode(body, (*text.variables, END), rows + 1), text.variables)[1]
 
     async def lines(self, remote: InFormats, name: str, rows: int, /, **parameters: Parameter) -> Table:
         """Return the rows of one query, which are asked for in TSV.

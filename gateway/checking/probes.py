@@ -18,7 +18,8 @@ from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
 from gateway.sparql.engines.probes import BOUND_ROWS
 from gateway.sparql.engines.traits import TRAITS
-from gateway.sparql.results.columns import binding, edge, iri, literal, read, term
+from gateway.sparql.results.columns import binding, edge, integer, iri, literal, read, term
+from gateway.sparql.results.sentinel import Place
 from gateway.sparql.results.terms import TripleTerm
 from gateway.terms.iri import is_iri
 from gateway.terms.literals import Literal
@@ -32,6 +33,13 @@ _USUAL_CAP = 10_000
 _MOST_ROWS = 100_000
 """Rows that are read at most to find a row cap: as many as `check/rows` can generate."""
 
+_SENTINEL_ROWS = 20_000
+_SENTINEL_SCAN = 1_000
+_SENTINEL_ROUNDS = 3
+"""Rows, and triples that are grouped, in answers that show whether the sentinel is last; answers of generated rows."""
+
+_BRANCHES = 20
+"""Branches of the UNION of `check/rows_of_branches`."""
 _LINES = 200
 """Rows that are read to find out whether TSV can be."""
 
@@ -112,6 +120,37 @@ async def row_cap(prober: Prober, query_rows: int) -> Claim:
             return Claim(came, f"of {asked:,} rows that exist only {came:,} arrived, twice, without a sign")
         proven = asked
     return Claim(proven, f"{proven:,} rows were requested and arrived", at_least=True)
+
+
+@_claim
+async def sentinel(prober: Prober, cap: Claim) -> Claim:
+    """Return how the endpoint can be asked for a last row that proves the end of an answer."""
+    rows = _SENTINEL_ROWS if cap.value is None else min(_SENTINEL_ROWS, int(cap.value) * 9 // 10)
+    numbers = list(integer("a")(await prober.rows("check/rows_of_branches", _BRANCHES + 1)))
+    if sorted(numbers) != [*range(1, _BRANCHES + 1)]:
+        return not_determined("a UNION has the wrong rows")
+    where = f"in answers of up to {rows:,} rows, generated, stored and grouped"
+    disordered = "it does not keep the order of the branches of a UNION" if numbers != sorted(numbers) else ""
+    united = disordered or await _misplaced(prober, rows, is_sorted=False)
+    if not united:
+        return Claim("united", f"the branches of a UNION keep their order, and it was last {where}")
+    by_sorting = await _misplaced(prober, rows, is_sorted=True)
+    return (
+        Claim("none", f"{united}; sorted, {by_sorting}")
+        if by_sorting
+        else Claim("sorted", f"{united}; sorted, it was last {where}")
+    )
+
+
+async def _misplaced(prober: Prober, rows: int, *, is_sorted: bool) -> str:
+    """Return how the sentinel was misplaced in an answer; empty if it was last in all."""
+    asked: list[tuple[str, int, Mapping[str, int]]] = [("check/rows", rows, {})] * _SENTINEL_ROUNDS
+    asked += [("check/rows_of_triples", rows, {}), ("schema/totals", rows, {"scan": _SENTINEL_SCAN})]
+    for name, most, parameters in asked:
+        place = await prober.sentinel(name, most, is_sorted=is_sorted, **parameters)
+        if place is not Place.LAST:
+            return "it was missing" if place is Place.MISSING else "it was not last"
+    return ""
 
 
 @_claim

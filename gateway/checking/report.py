@@ -50,6 +50,7 @@ class Claims:
         post: Whether it accepts queries by POST.
         get: Whether it accepts queries by GET.
         row_cap: Rows of one answer at most.
+        sentinel: How it can be asked for a last row that proves the end of an answer.
         format: The format that answers are asked for in.
         time_limit: The time-out of the server.
         deadline: How it receives the time limit of a query.
@@ -66,6 +67,7 @@ class Claims:
     post: Claim
     get: Claim
     row_cap: Claim
+    sentinel: Claim
     format: Claim
     time_limit: Claim
     deadline: Claim

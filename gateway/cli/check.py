@@ -32,6 +32,7 @@ _TITLES: Mapping[str, str] = {
     "post": "POST",
     "get": "GET",
     "row_cap": "Row cap",
+    "sentinel": "Sentinel",
     "format": "Format",
     "time_limit": "Time-out",
     "deadline": "Time left",

@@ -182,9 +182,7 @@ class SparqlClient:
             answer = await self.flow.run(call, send, partial(self._probe, call))
         rows, place = without_sentinel(answer, text.variables) if asked.sentinel != "none" else (answer, None)
         if place is Place.ELSEWHERE:
-            _log.warning(
-                "the endpoint does not write the row last that proves the end: it is not asked for it any more"
-            )
+            _log.info("the endpoint does not write the row last that proves the end: it is not asked for it any more")
             self._sentinel = "none"
             return await self._rows(name, call, parameters, at_most)
         call.spend_rows(len(rows))

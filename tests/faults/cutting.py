@@ -97,12 +97,16 @@ def _without_a_variable(answer: Answer) -> Answer | None:
 
 
 def _unbound(answer: Answer) -> Answer | None:
-    """Take away the first variable of the last row, which every query of the gateway binds."""
+    """Take away the first variable of the last row that binds it; every row does, but for the sentinel."""
     if not answer.rows:
         return None
-    *whole, last = answer.rows
     first = (answer.results or {})["head"]["vars"][0]
-    return answer.with_rows([*whole, {name: term for name, term in last.items() if name != first}])
+    rows = answer.rows
+    binding = [at for at, row in enumerate(rows) if first in row]
+    if not binding:
+        return None
+    rows[binding[-1]] = {name: term for name, term in rows[binding[-1]].items() if name != first}
+    return answer.with_rows(rows)
 
 
 def _errors_for_rows(answer: Answer) -> Answer | None:
