@@ -24,12 +24,13 @@ from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
+from tests.servers.rdf4j import running_rdf4j
 from tests.servers.virtuoso import running_virtuoso
 from tests.shared_data import shared_data
 from tests.wall_clock import fixed_wall_clock
 
-ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph"]
-COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph")
+ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph", "rdf4j"]
+COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph", "rdf4j")
 BEHIND_HTTP: Final = [pytest.param(name, marks=pytest.mark.server) for name in COLUMNS if name != "in-process"]
 """Parameters of `engine` for a test that needs a server."""
 
@@ -174,7 +175,7 @@ def column(
 
 def files_for(name: ColumnName, workdir: Path) -> Files:
     """Return the files of every graph as an engine can load them; what is made of them goes to a folder."""
-    make = {"virtuoso": asserted_files, "blazegraph": blazegraph_files}.get(name, graph_files)
+    make = {"virtuoso": asserted_files, "blazegraph": blazegraph_files, "rdf4j": asserted_files}.get(name, graph_files)
     return make(workdir)
 
 
@@ -183,7 +184,7 @@ def column_of(name: ColumnName, files: Files, start: Callable[[Files], Mapping[s
 
     An Oxigraph serves one graph, so one is started for each graph when that is first asked for.
     """
-    annotated = name not in {"virtuoso", "blazegraph"}
+    annotated = name not in {"virtuoso", "blazegraph", "rdf4j"}
     if name == "in-process":
         return Column(name, files, annotated)
     if name == "oxigraph":
@@ -200,6 +201,9 @@ def started(name: ColumnName, files: Files, workdir: Path, *, text_index: bool =
     elif name == "blazegraph":
         with running_blazegraph(files, workdir=workdir) as blazegraph:
             yield {graph: Asked(blazegraph.endpoint(graph)) for graph in files}
+    elif name == "rdf4j":
+        with running_rdf4j(files, workdir=workdir) as rdf4j:
+            yield {graph: Asked(rdf4j.endpoint(graph)) for graph in files}
     elif name == "virtuoso":
         named = {_named(graph): paths for graph, paths in files.items()}
         with running_virtuoso(named, workdir=workdir, text_index=text_index) as virtuoso:

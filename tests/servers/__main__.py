@@ -10,13 +10,13 @@ from pathlib import Path
 from tests.servers.fuseki import running_fuseki
 from tests.servers.java import find_java
 from tests.servers.loaded import LoadError
-from tests.servers.maven import BLAZEGRAPH, FUSEKI, ChecksumMismatchError, runnable_jar
+from tests.servers.maven import BLAZEGRAPH, FUSEKI, JETTY, RDF4J, ChecksumMismatchError, runnable_jar
 from tests.servers.oxigraph import find_oxigraph
 from tests.servers.process import ServerStartError
 from tests.servers.unavailable import ServerUnavailable
 from tests.servers.virtuoso import find_virtuoso
 
-_JARS = (*FUSEKI.values(), BLAZEGRAPH)
+_JARS = (*FUSEKI.values(), BLAZEGRAPH, RDF4J, JETTY)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,18 +21,19 @@ _FETCH_TIMEOUT_S: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release that the tests know: its coordinates, the jar's sha256, the Java it needs."""
+    """A release that the tests know: its coordinates, the jar's sha256, the Java it needs, and how it is packed."""
 
     group: str
     artifact: str
     version: str
     sha256: str
     java: int
+    packaging: str = "jar"
 
     @property
     def file_name(self) -> str:
         """The jar's name, in Maven's repository as here."""
-        return f"{self.artifact}-{self.version}.jar"
+        return f"{self.artifact}-{self.version}.{self.packaging}"
 
 
 def _fuseki(version: str, sha256: str, java: int) -> Release:
@@ -53,6 +54,25 @@ BLAZEGRAPH: Final = Release(
     "8f38b1dae5ad92b0c786b92d1f260a18a4ca64151b62c8d5017dd59b743e131e",
     17,
 )
+
+RDF4J: Final = Release(
+    "org.eclipse.rdf4j",
+    "rdf4j-http-server",
+    "4.1.3",
+    "7cee02ac474451a09d8e012af9807aaa71e6e44c6380dc7f1a7e892fc8f629b3",
+    17,
+    "war",
+)
+"""The last release of the server that Maven Central has; later ones come in an archive of the project's."""
+
+JETTY: Final = Release(
+    "org.eclipse.jetty",
+    "jetty-runner",
+    "9.4.58.v20250814",
+    "b692f66bb7a53bfa739b7eb466dc2bf75bddd5bfa0e7d425cd2a0434233987c2",
+    17,
+)
+"""Runs a web application without a container that is installed."""
 
 
 class ChecksumMismatchError(Exception):
@@ -124,7 +144,7 @@ def _copy(maven: str, plugin: str, release: Release, folder: Path, repository: P
         maven,
         *("-q", "-B", "-U", "--strict-checksums", plugin),
         f"-Dmaven.repo.local={repository}",
-        f"-Dartifact={release.group}:{release.artifact}:{release.version}:jar",
+        f"-Dartifact={release.group}:{release.artifact}:{release.version}:{release.packaging}",
         f"-DoutputDirectory={folder}",
     ]
     try:

@@ -56,7 +56,7 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
     # A time-out ends the rows without a sign, unless the repository is set otherwise.
     "graphdb": EngineTraits("GraphDB", cuts_silently=True),
     "stardog": EngineTraits("Stardog"),
-    "rdf4j": EngineTraits("RDF4J", sentinel="united"),
+    "rdf4j": EngineTraits("RDF4J", cuts_silently=True, sentinel="united"),
     "unknown": EngineTraits("an engine that is not recognised"),
 }
 
