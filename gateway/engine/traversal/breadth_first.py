@@ -54,6 +54,11 @@ class Exploration:
         return set(chain.from_iterable(neighbourhood.edges for neighbourhood in self.known.values()))
 
     @property
+    def edges_read(self) -> int:
+        """How many edges the answers about the expanded nodes have, those between two of them twice."""
+        return sum(len(neighbourhood.edges) for neighbourhood in self.known.values())
+
+    @property
     def neighbours(self) -> Mapping[Iri, set[Iri]]:
         """The neighbours of the expanded nodes, over the edges of both ends: no path leads through another node.
 

@@ -12,6 +12,9 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Neighbourhood, other_end
 
+_FEW = 2_000
+"""Edges that are looked at in a millisecond or two."""
+
 _AT_ONCE = 10
 """Nodes, which may have as many edges as are read, between two looks at the clock."""
 
@@ -40,7 +43,9 @@ class PathReader:
             await self._read({node for frontier in frontiers for node in frontier})
             for place, distance in enumerate(distances):
                 found = steps[place]
-                found |= await in_thread(self._call, partial(self._steps, frontiers[place], distance))
+                edges = sum(len(self._known[node].edges) for node in frontiers[place] if node in self._known)
+                steps_on = partial(self._steps, frontiers[place], distance)
+                found |= await in_thread(self._call, steps_on, unless=edges <= _FEW)
                 ends = {found[node].node for node in frontiers[place] if node in found}
                 frontiers[place] = sorted(end for end in ends if distance[end] and end not in found)
         read: dict[Iri, tuple[Path, ...]] = {}

@@ -48,6 +48,9 @@ _EXPLAINED = 500
 _EXPLAINED_BY_READING = 100
 """The same, where the edges that the paths follow have to be read."""
 
+_FEW = 2_000
+"""Nodes and edges that are put in order in some milliseconds."""
+
 _SHOWN = 5
 """Missing seeds that an error names."""
 
@@ -149,7 +152,8 @@ class TopologyBuilder:
         nodes = list(ordered[0])
         if via or (via is None and found.known):
             explained = nodes if via else nodes[:_EXPLAINED]
-            paths = await in_thread(call, lambda end: paths_to_seeds(explained, found, end))
+            is_small = found.edges_read * len(seeds) <= _FEW
+            paths = await in_thread(call, lambda end: paths_to_seeds(explained, found, end), unless=is_small)
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
@@ -247,7 +251,12 @@ class TopologyBuilder:
         among: Sequence[Neighbourhood] | None = None,
     ) -> _Ordered:
         """Return nodes and edges in order."""
-        return await in_thread(call, lambda end: in_order(seeds, distance, found, self._prefixes, end, among))
+        edges = found.edges_read + sum(len(neighbourhood.edges) for neighbourhood in among or ())
+        return await in_thread(
+            call,
+            lambda end: in_order(seeds, distance, found, self._prefixes, end, among),
+            unless=len(distance) + edges <= _FEW,
+        )
 
     def _topology(
         self,

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp, WrongFormat
+from gateway.sparql.results import tsv
 from gateway.sparql.results.table import Table
 from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm
 from gateway.sparql.results.tsv import decode_tsv
@@ -398,3 +399,24 @@ def test_a_column_that_is_bound_in_some_rows_has_nothing_in_the_others() -> None
     assert rows_of(rows, SPO) == rows_of(
         table({"s": IriTerm("urn:a")}, {"p": IriTerm("urn:p"), "o": BlankTerm("b")}), SPO
     )
+
+
+_PARTS = ["<a>", "<b:c>", "<", ">", "\t", "\n", '"x"', '""', '"http://e/x"', '"nodeID://b1"', "_:b", "5", " ", "x"]
+_LINES = ["<a>\t<b>\t<c>\n", "<a>\t<b>\t\n", '"http://e/a"\t"http://e/p"\t"http://e/b"\n', "\t\t\n"]
+
+
+@given(st.lists(st.sampled_from([*_PARTS, *_LINES]), max_size=12), st.sampled_from([body(), quoted()]))
+@settings(max_examples=examples(500), deadline=None)
+def test_lines_of_iris_are_read_as_any_lines_are(parts: list[str], header: bytes) -> None:
+    answer = header + "".join(parts).encode() + b"\n"
+    with pytest.MonkeyPatch.context() as patch:
+        fast = found_in(answer)
+        patch.setattr(tsv, "_iris_in", lambda *_: None)
+        assert found_in(answer) == fast
+
+
+def found_in(answer: bytes) -> list[Row] | type[EndpointFault]:
+    try:
+        return rows_of(decode_tsv(answer, SPO, iris=SPO), SPO)
+    except EndpointFault as fault:
+        return type(fault)
