@@ -54,6 +54,7 @@ from gateway.telemetry.record import Record
 from gateway.terms.coined_prefixes import CoinedPrefixes
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
+from gateway.transport.files.graph_files import graph_files, refuse_stdin
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
 from gateway.transport.files.stored_graph import folder_of, open_stored
@@ -323,11 +324,12 @@ def _loaded(
     paths = _paths(source)
     if store is None or not paths:
         return load_files(paths, progress, limits)
+    refuse_stdin(paths)
     return open_stored(paths, Path(store), progress, limits)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
-    return [Path(files)] if isinstance(files, str | Path) else [Path(entry) for entry in files]
+    return graph_files([files] if isinstance(files, str | Path) else files)
 
 
 def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:

@@ -47,8 +47,8 @@ class CommonOptions:
             "--graph",
             "-g",
             metavar="FILE",
-            help="RDF file to load, plain or .gz; several files become one graph. Without --graph and --endpoint: the "
-            "profile's endpoint, else the demo graph.",
+            help="RDF file to load, plain or packed, a folder, a pattern, or - for standard input; several become one "
+            "graph. Without --graph and --endpoint: the profile's endpoint, else the demo graph.",
         ),
     ] = None
     endpoint: Annotated[

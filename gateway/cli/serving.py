@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 from collections.abc import Awaitable
-from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.settings.contact import contact_for
 from gateway.settings.urls import url_problem
+from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
 
@@ -41,7 +41,7 @@ def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
         with run.listen(*address) as free:
             address = (address[0], free.getsockname()[1])
     stop = _Stop()
-    opener, graph = _opener(options)
+    opener, graph = _opener(options, is_stdio=address is None)
     if address is None:
         print_note(f"Serving {graph} over stdio, to the program that started this one. Press Ctrl-C to stop.")
         server = run.serve_stdio(opener, stop.event)
@@ -99,7 +99,7 @@ class _Stop:
             self._loop.call_soon_threadsafe(self.event.set)
 
 
-def _opener(options: CommonOptions) -> tuple[GatewayOpener, str]:
+def _opener(options: CommonOptions, *, is_stdio: bool) -> tuple[GatewayOpener, str]:
     """Return the opener of the selected graph, and the name of the graph.
 
     Raises:
@@ -107,7 +107,13 @@ def _opener(options: CommonOptions) -> tuple[GatewayOpener, str]:
     """
     source = GraphSource(options)
     if options.graph:
-        check_files([Path(path) for path in options.graph])
+        paths = graph_files(options.graph)
+        if is_stdio and any(map(is_stdin, paths)):
+            raise ConfigurationError(
+                "Standard input is where the client of a server sends its messages, so no graph can come from there.",
+                next_step="Write the graph to a file, or serve over --http.",
+            )
+        check_files(paths)
     elif source.url:
         if problem := url_problem(source.url):
             raise ConfigurationError(f"The endpoint is wrong: {problem}.")

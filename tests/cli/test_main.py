@@ -186,7 +186,7 @@ def test_the_version_is_printed(run: Run) -> None:
         (["search", "\udcff"], ["not text"]),
         (["schema", "--profile", "wikidata-locl"], ["no profile 'wikidata-locl'", "Did you mean 'wikidata-local'?"]),
         (["schema", "--graph", "nothing.ttl"], ["nothing.ttl", "No such file"]),
-        (["schema", "--graph", "a.csv"], ["'.csv'", ".ttl"]),
+        (["schema", "--graph", __file__], ["its suffix names no RDF format", ".ttl"]),
         (["schema", "--graph", "a.ttl", "--endpoint", "http://localhost/"], ["Both a graph and an endpoint"]),
         (["schema", "--endpoint", "localhost"], ["The endpoint is wrong", "not a URL", "http://"]),
         (["schema", "--prefix", "ex"], ["--prefix 'ex'", "NAME=IRI"]),

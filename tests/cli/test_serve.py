@@ -90,8 +90,9 @@ def test_a_port_in_use_is_reported_before_a_graph_is_loaded(run: Run, served: Ca
     ("arguments", "said"),
     [
         (["-g", "not-even-there.ttl"], "not-even-there.ttl: No such file"),
-        (["-g", FIXTURES / "README.md"], "the suffix '.md' names no RDF format"),
-        (["-g", FIXTURES], "names no RDF format"),
+        (["-g", FIXTURES / "README.md"], "README.md: its suffix names no RDF format, and its first bytes show none"),
+        (["-g", FIXTURES.parent / "config"], "no file there has the suffix of an RDF format"),
+        (["-g", "-"], "no graph can come from there"),
         (["-e", "ftp://127.0.0.1/sparql"], "The endpoint is wrong"),
         (["-g", FIXTURES / "films.ttl", "-e", "http://127.0.0.1:1/sparql"], "Give one of them"),
         (["-p", "no-such-profile"], "no-such-profile"),

@@ -13,14 +13,14 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.settings.limits import FileSettings
+from gateway.transport.files import recognition
 from gateway.transport.files.fingerprint import Fingerprint
-from gateway.transport.files.parser import SUFFIXES
+from gateway.transport.files.graph_files import is_stdin, opened
 from gateway.transport.files.parser_process import ParserProcess, Progress
 from gateway.transport.files.parser_streams import Request, Result
 
@@ -64,13 +64,21 @@ def check_files(paths: Sequence[Path]) -> None:
     """Find at once what is wrong with files before any of them is read.
 
     Raises:
-        ConfigurationError: A file cannot be opened, or its suffix names no RDF format.
+        ConfigurationError: A file cannot be opened.
     """
     for path in paths:
-        format_of(path)
         # A pipe is opened once, by who reads it.
-        if not path.is_fifo():
-            _opened(path).close()
+        if is_stdin(path) or path.is_fifo():
+            continue
+        with opened(path) as file:
+            if not recognition.format_by_name(path.name):
+                _check_start(path, file.read(recognition.START))
+
+
+def _check_start(path: Path, start: bytes) -> None:
+    """Refuse a file whose suffix names no format if its first bytes show none; packed ones are unpacked elsewhere."""
+    if not (recognition.packing_of(start) or recognition.format_of(start, "")):
+        raise ConfigurationError(f"{path}: {recognition.UNKNOWN}.", valid=recognition.known())
 
 
 def load_files(
@@ -79,7 +87,8 @@ def load_files(
     """Load files into one graph in memory.
 
     Args:
-        paths: Turtle, N-Triples, TriG, N-Quads, JSON-LD or RDF/XML by their suffix, plain or ``.gz``.
+        paths: Turtle, N-Triples, TriG, N-Quads, N3, JSON-LD or RDF/XML by their suffix or first bytes, plain or packed
+            (``.gz``, ``.bz2``, ``.xz``, ``.zip``).
         progress: Called after every megabyte that was read; what it raises ends the load.
         limits: What parsing one of them may take; the usual limits where not given.
 
@@ -121,35 +130,18 @@ def short_hash(digest: hashlib._Hash) -> str:
 
 
 def _load_into(engine: pyoxigraph.Store, path: Path, progress: Progress | None, limits: FileSettings) -> Result:
-    suffix, zipped = format_of(path)
-    request = Request(suffix, zipped, path.resolve().as_uri(), **limits.model_dump())
+    by_name = recognition.format_by_name(path.name), recognition.packing_by_name(path.name)
+    request = Request(*by_name, path.resolve().as_uri(), **limits.model_dump())
     with (
-        _opened(path) as file,
+        opened(path) as file,
         ParserProcess(path, file, request, progress) as process,
         io.BufferedReader(process, _CHUNK) as triples,
     ):
         # The parser has checked what it wrote.
         engine.bulk_load(triples, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
         result = process.result
+    if result.note:
+        _log.warning("%s: %s", path, result.note)
     if result.is_empty:
         _log.warning("%s: the graph has no triples", path)
     return result
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror or error}.") from error
-
-
-def format_of(path: Path) -> tuple[str, bool]:
-    """Return the suffix of a file's format, and whether it is a gzip file."""
-    zipped = path.suffix.lower() == ".gz"
-    suffix = (Path(path.stem).suffix if zipped else path.suffix).lower()
-    if suffix not in SUFFIXES:
-        raise ConfigurationError(
-            f"{path}: the suffix {suffix!r} names no RDF format.",
-            valid=f"A graph file ends in {', '.join(SUFFIXES)}, each also with .gz.",
-        )
-    return suffix, zipped

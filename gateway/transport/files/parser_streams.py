@@ -14,6 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
+from gateway.transport.files.recognition import START
+
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -43,16 +45,16 @@ class Request(NamedTuple):
     """What to parse, and what that may take.
 
     Attributes:
-        suffix: The suffix of the file's format, without that of gzip.
-        zipped: Whether it is a gzip file.
+        format: The format that the file's name means; empty where it means none.
+        packing: The packing that the file's name means; empty where it means none.
         base_iri: What relative IRIs are resolved against.
         memory_megabytes: Memory of this process.
         cpu_seconds: Processor time for each 100 MB, unpacked.
         growth: How many times larger than the file its content and its triples may be.
     """
 
-    suffix: str
-    zipped: bool
+    format: str
+    packing: str
     base_iri: str
     memory_megabytes: int
     cpu_seconds: int
@@ -69,6 +71,7 @@ class Result(NamedTuple):
         opened_ns: When it was opened, in nanoseconds since the epoch.
         sha256: The hash of what was read, in hexadecimal.
         is_empty: Whether it has no triples.
+        note: What the file is, where its name says otherwise; or empty.
     """
 
     prefixes: dict[str, str]
@@ -77,6 +80,7 @@ class Result(NamedTuple):
     opened_ns: int
     sha256: str
     is_empty: bool
+    note: str = ""
 
 
 class RefusedError(Exception):
@@ -86,9 +90,19 @@ class RefusedError(Exception):
         super().__init__(wrong)
         self.content = {"wrong": wrong, "place": place, "valid": valid, "next_step": next_step}
 
+    def inside(self, member: str) -> RefusedError:
+        """Return the refusal of an archive because of a file in it."""
+        content = self.content
+        wrong = f"{member!r} in it{content['place']}: {content['wrong']}"
+        return RefusedError(wrong, valid=content["valid"], next_step=content["next_step"])
+
 
 class FileReader(io.RawIOBase):
-    """The bytes of the file: hashes them and reports how far it is."""
+    """The bytes of the file: hashes them and reports how far it is.
+
+    Attributes:
+        unpacked: Bytes of content that were unpacked from it, all files of an archive together.
+    """
 
     def __init__(self, file: io.FileIO, size: int, request: Request, send: Send) -> None:
         super().__init__()
@@ -99,6 +113,7 @@ class FileReader(io.RawIOBase):
         self._read = 0
         self._reported = 0
         self._growth = request.growth
+        self.unpacked = 0
 
     @property
     def sha256(self) -> str:
@@ -114,6 +129,9 @@ class FileReader(io.RawIOBase):
         """Read some of the file, and report every megabyte of it."""
         view = memoryview(buffer).cast("B")
         size = self._file.readinto(view) or 0
+        # The first bytes show what the file is; a pipe may bring them one by one.
+        while self._read == 0 and 0 < size < min(START, len(view)) and (more := self._file.readinto(view[size:]) or 0):
+            size += more
         self._hash.update(view[:size])
         self._read += size
         if self._read - self._reported >= MEGABYTE:
@@ -140,11 +158,15 @@ class ContentReader(io.RawIOBase):
         """Read some of the content; refuse the file where there is more than is allowed."""
         view = memoryview(buffer).cast("B")
         size = self._stream.readinto(view)
-        units = self._read // _CPU_UNIT
+        while self._read == 0 and 0 < size < min(START, len(view)) and (more := self._stream.readinto(view[size:])):
+            size += more
         self._read += size
-        if self._read // _CPU_UNIT > units:
-            grant_cpu((self._read // _CPU_UNIT + 1) * self._request.cpu_seconds)
-        if self._read > self._reader.allowed:
+        reader = self._reader
+        units = reader.unpacked // _CPU_UNIT
+        reader.unpacked += size
+        if reader.unpacked // _CPU_UNIT > units:
+            grant_cpu((reader.unpacked // _CPU_UNIT + 1) * self._request.cpu_seconds)
+        if reader.unpacked > reader.allowed:
             raise _too_much("it unpacks", self._request.growth)
         return size
 
