@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.columns import ColumnName
-from tests.faults.catalogue import CATALOGUE, DETECTABLE
+from tests.faults.catalogue import CATALOGUE, TOLD
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import Plan, at
 from tests.soak.questions import Expected, Question
@@ -49,7 +49,7 @@ class Deck:
             seed: What the first order is drawn from, the same for all slots.
             share: Where to begin, from 0 to 1.
         """
-        order = random.Random(seed).sample(DETECTABLE, len(DETECTABLE))  # noqa: S311 - a seeded run, not a secret
+        order = random.Random(seed).sample(TOLD, len(TOLD))  # noqa: S311 - a seeded run, not a secret
         self._dice = random.Random(f"{seed} {share}")  # noqa: S311 - the same
         self._left = deque(order)
         self._left.rotate(-round(share * len(order)))
@@ -57,7 +57,7 @@ class Deck:
     def deal(self, count: int) -> list[InjectedFault]:
         """Take so many faults."""
         while len(self._left) < count:
-            self._left.extend(self._dice.sample(DETECTABLE, len(DETECTABLE)))
+            self._left.extend(self._dice.sample(TOLD, len(TOLD)))
         return [self._left.popleft() for _ in range(count)]
 
     def take_back(self, plan: Plan) -> None:

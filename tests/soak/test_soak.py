@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.columns import BEHIND_HTTP, Column
-from tests.faults.catalogue import CATALOGUE, DETECTABLE
+from tests.faults.catalogue import CATALOGUE, TOLD
 from tests.soak.leaks import held, left_over
 from tests.soak.questions import Question
 from tests.soak.report import Report
@@ -54,8 +54,8 @@ def test_no_answer_through_the_fault_proxy_is_wrong_and_complete_and_nothing_lea
 
 
 def test_the_slots_of_an_engine_together_inject_each_fault_equally_often() -> None:
-    dealt = Counter(fault.name for slot in range(8) for fault in Deck("1", slot / 8).deal(2 * len(DETECTABLE) // 8))
-    assert dealt.keys() == {fault.name for fault in DETECTABLE}
+    dealt = Counter(fault.name for slot in range(8) for fault in Deck("1", slot / 8).deal(2 * len(TOLD) // 8))
+    assert dealt.keys() == {fault.name for fault in TOLD}
     assert set(dealt.values()) <= {1, 2, 3}
 
 

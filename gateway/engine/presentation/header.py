@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery
@@ -92,12 +93,14 @@ class HeaderBuilder:
         return lists if steering.is_listed else lists[0] or None
 
     def _gap(self, gap: Gap) -> PageGap:
-        ids = [self._prefixes.shorten(iri) for iri in sorted(gap.ids, key=self._prefixes.declared_form)]
-        detail = gap.detail
+        # A gap may concern as many nodes as there are, and is looked at for each page.
+        first = nsmallest(_GAP_IDS, gap.ids, key=self._prefixes.declared_form)
+        ids, detail = [self._prefixes.shorten(iri) for iri in first], gap.detail
         if gap.degrees:
-            degrees = {self._prefixes.shorten(iri): degree for iri, degree in gap.degrees.items()}
-            detail = messages.with_degrees(detail, [(name, degrees[name]) for name in ids[:_GAP_IDS]])
-        return PageGap(gap.cause, len(ids), ids[:_GAP_IDS], detail)
+            detail = messages.with_degrees(
+                detail, [(name, gap.degrees[iri]) for name, iri in zip(ids, first, strict=True)]
+            )
+        return PageGap(gap.cause, len(gap.ids), ids, detail)
 
 
 def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
