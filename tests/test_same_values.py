@@ -73,6 +73,8 @@ DIFFERENT: Mapping[ColumnName, Mapping[tuple[str, str], Json]] = {
     "fuseki": {**CANONICAL_IN_OXIGRAPH, **LOST_IN_TDB2},
     "virtuoso": KEPT_BY_VIRTUOSO,
     "blazegraph": KEPT_BY_BLAZEGRAPH,
+    # Literals stay as they are written.
+    "rdf4j": CANONICAL_IN_OXIGRAPH,
 }
 # What an engine cannot even be given is in `tests/graphs.py`: annotations (Virtuoso, Blazegraph), and for Blazegraph
 # two forms of one text.

@@ -44,6 +44,9 @@ _FEATURES: tuple[tuple[EngineName, str], ...] = (
     ("stardog", "tag:stardog:api:"),
     ("graphdb", "http://www.ontotext.com/"),
 )
+_MISSING_QUERY = "Missing parameter: query"
+"""What RDF4J answers to a request without a query (docs/notes/rdf4j.md, "HTTP"). GraphDB, built on it, names itself."""
+
 _BLAZEGRAPH_BUILD = re.compile(rf'id="?buildVersion"?>{_VERSION}<')
 
 _SECONDS = 3.0
@@ -96,6 +99,13 @@ def recognise(responses: Iterable[ProbeResponse]) -> Recognised:
 
 def _signs(response: ProbeResponse) -> Iterator[Recognised]:
     """Yield what a response shows of engines."""
+    named = [*_names(response)]
+    yield from named
+    if not named and response.status == HTTPStatus.BAD_REQUEST and response.text.strip() == _MISSING_QUERY:
+        yield Recognised("rdf4j", evidence="what it answers to a request without a query")
+
+
+def _names(response: ProbeResponse) -> Iterator[Recognised]:
     if "fuseki-request-id" in response.headers:
         yield Recognised("fuseki", evidence="the header Fuseki-Request-Id")
     for engine, pattern in _SERVERS:
