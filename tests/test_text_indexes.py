@@ -138,8 +138,8 @@ async def skeletons(gateway: Gateway) -> dict[str, str]:
 
 
 def texts(sent: SentQuery) -> list[str]:
-    """Return the texts that a query carries."""
-    return LITERAL.findall(sent.sparql)
+    """Return the texts that a query carries, without that of the sentinel."""
+    return LITERAL.findall(sent.sparql.replace('BIND("end" AS ?end)', ""))
 
 
 async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, str]) -> SearchResult | None:

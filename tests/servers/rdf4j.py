@@ -88,7 +88,7 @@ def _repository(port: int, name: str) -> str:
 def _served(folder: Path, *, port: int, log: Path) -> Iterator[Running]:
     """Run the server on the repositories of a folder."""
     java = find_java(RDF4J.java)
-    command = [
+    command: list[str | Path] = [
         *(java.path, "-Xmx2g", *SHORT_RUN),
         # Its reader of memory stores looks into a class of Java's own.
         *("--add-opens=java.base/java.lang=ALL-UNNAMED", f"-Dorg.eclipse.rdf4j.appdata.basedir={folder}"),
