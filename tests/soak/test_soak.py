@@ -18,7 +18,7 @@ from tests.soak.schedule import FAULTS_A_CALL, Call, Deck, due_at, plan_as_json,
 from tests.soak.slot import Outcome
 from tests.soak.verdict import Verdict
 
-CALLS = 500
+CALLS = 625
 QUESTION = Question("random", "bfs_query", ("https://example.org/x/a",), 2)
 CALL = Call(0, "oxigraph", tight=False, question=QUESTION, expected=frozenset(), due=())
 
