@@ -45,7 +45,10 @@ _FEATURES: tuple[tuple[EngineName, str], ...] = (
     ("graphdb", "http://www.ontotext.com/"),
 )
 _MISSING_QUERY = "Missing parameter: query"
-"""What RDF4J answers to a request without a query (docs/notes/rdf4j.md, "HTTP"). GraphDB, built on it, names itself."""
+"""What RDF4J answers to a request without a query (docs/notes/rdf4j.md, "HTTP").
+
+GraphDB, built on it, names itself in the header Server, which a proxy may take away; it does not run in Jetty.
+"""
 
 _BLAZEGRAPH_BUILD = re.compile(rf'id="?buildVersion"?>{_VERSION}<')
 
@@ -101,8 +104,9 @@ def _signs(response: ProbeResponse) -> Iterator[Recognised]:
     """Yield what a response shows of engines."""
     named = [*_names(response)]
     yield from named
-    if not named and response.status == HTTPStatus.BAD_REQUEST and response.text.strip() == _MISSING_QUERY:
-        yield Recognised("rdf4j", evidence="what it answers to a request without a query")
+    is_missing = response.status == HTTPStatus.BAD_REQUEST and response.text.strip() == _MISSING_QUERY
+    if not named and is_missing and response.headers.get("server", "").startswith("Jetty"):
+        yield Recognised("rdf4j", evidence="what it answers, in Jetty, to a request without a query")
 
 
 def _names(response: ProbeResponse) -> Iterator[Recognised]:

@@ -31,7 +31,8 @@ def seen(text: str = "", status: int = 200, **headers: str) -> ProbeResponse:
         (seen(server="GraphDB-Free/9.11.2 RDF4J/3.7.7"), "graphdb", "9.11.2"),
         (seen("Missing parameter: query", 400, server="GraphDB/10.8.4"), "graphdb", "10.8.4"),
         (seen("Missing parameter: query\n", 400, server="Jetty(9.4.58.v20250814)"), "rdf4j", ""),
-        (seen("Missing parameter: query"), "unknown", ""),
+        (seen("Missing parameter: query", 200, server="Jetty(9.4.58.v20250814)"), "unknown", ""),
+        (seen("Missing parameter: query", 400), "unknown", ""),
         (seen(server="Stardog/7.6.0"), "stardog", "7.6.0"),
     ],
 )
