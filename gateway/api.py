@@ -180,18 +180,17 @@ def _loaded_graph(
     keep_schema: bool,
 ) -> _Graph:
     profile = profile_in_process(profile)
-    graph = _loaded(source, progress, store, profile.files)
+    files = None if source is None or _is_rdflib(source) else _paths(source)
+    graph = _loaded(source if files is None else files, progress, store, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
-    lasting = graph.lasting or (_lasting_folder(source) if keep_schema else None)
+    lasting = graph.lasting or (_lasting_folder(files) if keep_schema and files is not None else None)
     return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes, lasting=lasting)
 
 
-def _lasting_folder(source: Source | None) -> Path | None:
+def _lasting_folder(files: Sequence[Path]) -> Path | None:
     """Return a folder for graph files that are not stored; None where there can be none."""
-    if source is None or _is_rdflib(source):
-        return None
-    folder = folder_of(_paths(source), default_store())
+    folder = folder_of(files, default_store())
     try:
         check_private(default_store(), folder)
     except ConfigurationError as error:

@@ -274,10 +274,12 @@ def intersect(
     SEED is an ID, as `search` prints it; give at least two. The answer has the nodes within reach of every seed, and
     all edges among them.
     """
-    given = {"seeds": seeds, "k": hops, "via": via, **arguments}
+    given = {"seeds": seeds, "k": hops, **arguments}
     if export_format is None and out is None:
-        return _call(options, IntersectSubgraphs.tool, given)
-    return _export(options, IntersectSubgraphs.tool, given, export_format, out)
+        return _call(options, IntersectSubgraphs.tool, {**given, "via": via})
+    if via:
+        raise ConfigurationError("--via shows paths, which no format of --format and --out holds.")
+    return _export(options, IntersectSubgraphs.tool, {**given, "via": False}, export_format, out)
 
 
 @_command("serve --graph medical.ttl", "serve --http --port 8001")

@@ -284,7 +284,7 @@ def several_of_this_name(no_id: InputError, listed: str, count: int) -> InputErr
     wrong = no_id.wrong.removesuffix(".")
     if count == 1:
         return InputError(
-            f"{wrong}, and not every name could be compared, so others may have this one.",
+            f"{wrong}, and not every name could be compared or listed, so others may have this one.",
             valid=f"Found: {listed}.",
             next_step="Send the ID of what you mean.",
         )

@@ -22,9 +22,6 @@ MOST_NODES = 150
 """Nodes in a picture; names of more overlap on any sheet."""
 
 _MOST_EDGES = 1_000
-_MOST_TYPES = 9
-"""Types with a colour of their own; the others share the last."""
-
 _NAME_CHARACTERS = 40
 _LINE_CHARACTERS = 18
 _LABELLED_EDGES = 40
@@ -80,7 +77,8 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
             x, y = (places[start] + places[end]) / 2
             label = ", ".join(_short(subgraph, predicate) for predicate in predicates)
             _text(axes, x, y, label, color="#3a6b35", fontsize=6.5)
-    colours = _colours(subgraph)
+    types = Counter(node.type for node in subgraph.nodes)
+    colours = _colours(types)
     for row in node_rows(subgraph):
         x, y = places[row["id"]]
         is_seed = row["id"] in subgraph.seeds
@@ -94,9 +92,9 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
             zorder=3,
         )
         _text(axes, x, y, _wrapped(row["name"] or row["id"]), fontsize=8, va="bottom", offset=7, bold=is_seed)
-    for type_id, colour in [*colours.items(), ("other types", _OTHER_COLOUR)]:
-        if type_id in colours or len(_types(subgraph)) > len(colours):
-            axes.scatter([], [], color=colour, label=_literal(_short(subgraph, type_id)))
+    others = [("other types", _OTHER_COLOUR)] if len(types) > len(colours) else []
+    for type_id, colour in [*colours.items(), *others]:
+        axes.scatter([], [], color=colour, label=_literal(_short(subgraph, type_id)))
     if subgraph.nodes:
         legend = axes.legend(loc="lower left", fontsize=8, frameon=False)
         for text in legend.get_texts():
@@ -108,6 +106,7 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
 
 _PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#76b7b2", "#edc948", "#ff9da7", "#9c755f")
 _OTHER_COLOUR = "#bab0ac"
+"""The colours of the most frequent types, and that of all others."""
 
 
 def _arrows(subgraph: Subgraph) -> dict[tuple[str, str], list[str]]:
@@ -178,11 +177,7 @@ def _wrapped(name: str) -> str:
     return "\n".join(textwrap.wrap(visible(cut(name, _NAME_CHARACTERS)), _LINE_CHARACTERS, max_lines=3))
 
 
-def _types(subgraph: Subgraph) -> Counter[str]:
-    return Counter(row["type"] for row in node_rows(subgraph))
-
-
-def _colours(subgraph: Subgraph) -> dict[str, str]:
+def _colours(types: Counter[str]) -> dict[str, str]:
     """Return a colour for each of the most frequent types."""
-    frequent = sorted(_types(subgraph).items(), key=lambda entry: (-entry[1], entry[0]))
-    return {name_id: colour for (name_id, _), colour in zip(frequent[:_MOST_TYPES], _PALETTE, strict=False)}
+    frequent = sorted(types.items(), key=lambda entry: (-entry[1], entry[0]))
+    return {name_id: colour for (name_id, _), colour in zip(frequent, _PALETTE, strict=False)}

@@ -75,10 +75,6 @@ class Subgraph:
     prefixes: Mapping[str, str]
     labels: Mapping[str, str]
 
-    def label(self, term: str) -> str:
-        """Return the name of a type or predicate; its ID where it has none."""
-        return self.labels.get(term, term)
-
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.
 

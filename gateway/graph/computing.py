@@ -23,6 +23,9 @@ _THREADS: Final = 2
 """Computations of all calls that run at once. One interpreter runs one at a time: more would only make the event loop
 wait longer for its turn. A second lets short ones pass a long one."""
 
+FEW: Final = 2_000
+"""Nodes and edges of a traversal that are looked at in a millisecond or two: too little work for a thread."""
+
 _SLICE_SECONDS: Final = 0.01
 """CPU time after which others get a turn on the event loop."""
 

@@ -106,3 +106,11 @@ def test_the_command_line_refuses_what_is_no_export(run: Run, options: list[str]
     ran = run("bfs", SEED, *options)
     assert (ran.status, ran.out) == (2, "")
     assert error in ran.err
+
+
+def test_the_command_line_exports_an_intersection_but_no_paths(run: Run, tmp_path: Path) -> None:
+    seeds, out = (SEED, "drug:glibenclamide"), ("--out", tmp_path / "x.nt")
+    assert run("intersect", *seeds, *out).err.startswith("Wrote 2 nodes and 1 edge, complete")
+    ran = run("intersect", *seeds, "--via", *out)
+    assert (ran.status, ran.out) == (2, "")
+    assert "--via shows paths" in ran.err

@@ -3,14 +3,14 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from tests.server.test_stopping import INITIALIZE, READY, SECONDS, Listening, listening, request, served
+from tests.server.test_stopping import INITIALIZE, READY, SECONDS, Listening, Served, listening, request, served
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
@@ -158,8 +158,9 @@ async def test_a_client_over_http_that_leaves_ends_all_requests_of_its_call_and_
     assert endpoint.asked == AT_ONCE
 
 
-async def test_a_client_over_stdio_that_closes_its_end_ends_all_requests_of_its_call(profile: Path) -> None:
-    endpoint = Endpoint()
+@asynccontextmanager
+async def called_over_stdio(profile: Path, endpoint: Endpoint) -> AsyncIterator[Served]:
+    """Call over stdio, and wait until as many requests are under way as may be."""
     async with (
         asyncio.timeout(SECONDS),
         fake_endpoint(endpoint) as running,
@@ -168,6 +169,12 @@ async def test_a_client_over_stdio_that_closes_its_end_ends_all_requests_of_its_
         await server.shake_hands()
         await server.send(request(1, "tools/call", CALL))
         await endpoint.is_full.wait()
+        yield server
+
+
+async def test_a_client_over_stdio_that_closes_its_end_ends_all_requests_of_its_call(profile: Path) -> None:
+    endpoint = Endpoint()
+    async with called_over_stdio(profile, endpoint) as server:
         server.stdin.close()
         await endpoint.is_empty.wait()
         assert await server.end() == (0, "")
@@ -176,14 +183,7 @@ async def test_a_client_over_stdio_that_closes_its_end_ends_all_requests_of_its_
 
 async def test_a_client_over_stdio_that_cancels_ends_all_requests_of_its_call(profile: Path) -> None:
     endpoint = Endpoint()
-    async with (
-        asyncio.timeout(SECONDS),
-        fake_endpoint(endpoint) as running,
-        served("-e", running.url, "--profile", str(profile)) as server,
-    ):
-        await server.shake_hands()
-        await server.send(request(1, "tools/call", CALL))
-        await endpoint.is_full.wait()
+    async with called_over_stdio(profile, endpoint) as server:
         await server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
         await endpoint.is_empty.wait()
         await server.send(request(2, "tools/call", {"name": "describe_schema", "arguments": {}}))

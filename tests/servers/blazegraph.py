@@ -4,7 +4,6 @@ How it must be started, and what it answers wrongly: docs/notes/blazegraph.md.
 """
 
 import gzip
-import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.servers.cache import copy_sparsely, fingerprint, kept
+from tests.servers.cache import fingerprint, kept, private_copy
 from tests.servers.java import SHORT_RUN, find_java
 from tests.servers.loaded import LoadError, check_loaded, graph_format
 from tests.servers.loopback import HOST, free_port, send
@@ -89,15 +88,9 @@ def running_blazegraph(
     program = _find_blazegraph()
     loader = BLAZEGRAPH.sha256.encode() + Path(__file__).read_bytes()
     database = kept(f"blazegraph-{fingerprint(loader, graphs)}", lambda folder: _load(program, graphs, folder))
-    folder = workdir / f"blazegraph-{port}"
-    folder.mkdir()
-    try:
-        copy_sparsely(database, folder)
-        log = workdir / f"blazegraph-{port}.log"
-        with _served(program, folder, port=port, log=log, settings=_SERVING) as process:
-            yield BlazegraphServer(port, process)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    folder, log = workdir / f"blazegraph-{port}", workdir / f"blazegraph-{port}.log"
+    with private_copy(database, folder), _served(program, folder, port=port, log=log, settings=_SERVING) as process:
+        yield BlazegraphServer(port, process)
 
 
 def _endpoint(port: int, name: str) -> str:

@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,6 +65,17 @@ def copy_sparsely(source: Path, target: Path) -> None:
         elif path.suffix != ".lock":
             copy.parent.mkdir(parents=True, exist_ok=True)
             _copy_file(path, copy)
+
+
+@contextmanager
+def private_copy(database: Path, folder: Path) -> Iterator[None]:
+    """Keep a copy of a database in a new folder for as long as the block runs: a server writes to its own."""
+    folder.mkdir()
+    try:
+        copy_sparsely(database, folder)
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _copy_file(source: Path, target: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.servers.cache import copy_sparsely, fingerprint, kept
+from tests.servers.cache import fingerprint, kept, private_copy
 from tests.servers.java import SHORT_RUN, find_java
 from tests.servers.loaded import LoadError, check_loaded, graph_format
 from tests.servers.loopback import HOST, free_port, send
@@ -70,14 +70,9 @@ def running_rdf4j(
     port = free_port() if port is None else port
     loader = RDF4J.sha256.encode() + Path(__file__).read_bytes()
     database = kept(f"rdf4j-{fingerprint(loader, graphs)}", lambda folder: _load(graphs, folder))
-    folder = workdir / f"rdf4j-{port}"
-    folder.mkdir()
-    try:
-        copy_sparsely(database, folder)
-        with _served(folder, port=port, log=workdir / f"rdf4j-{port}.log") as process:
-            yield Rdf4jServer(port, process)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    folder, log = workdir / f"rdf4j-{port}", workdir / f"rdf4j-{port}.log"
+    with private_copy(database, folder), _served(folder, port=port, log=log) as process:
+        yield Rdf4jServer(port, process)
 
 
 def _repository(port: int, name: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from tests.servers.cache import copy_sparsely, fingerprint, kept
+from tests.servers.cache import copy_sparsely, fingerprint, kept, private_copy
 from tests.servers.debian import library_folders, unpacked
 from tests.servers.loaded import LoadError, check_loaded, graph_format
 from tests.servers.loopback import HOST, free_port
@@ -112,14 +112,9 @@ def running_virtuoso(
     database = kept(
         f"{kind}-{fingerprint(loader, graphs)}", lambda folder: _load(programs, graphs, folder, empty, after)
     )
-    folder = workdir / f"virtuoso-{port}"
-    folder.mkdir()
-    try:
-        copy_sparsely(database, folder)
-        with _served(programs, folder, port=port, log=workdir / f"virtuoso-{port}.log") as (process, _):
-            yield VirtuosoServer(port, process)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    folder, log = workdir / f"virtuoso-{port}", workdir / f"virtuoso-{port}.log"
+    with private_copy(database, folder), _served(programs, folder, port=port, log=log) as (process, _):
+        yield VirtuosoServer(port, process)
 
 
 @contextmanager

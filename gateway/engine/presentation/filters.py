@@ -19,15 +19,12 @@ from gateway.engine.traversal.steering import UNSTEERED, Steering
 from gateway.engine.traversal.topology import Topology, levels_of
 from gateway.engine.traversal.ways import nodes_on_the_way
 from gateway.graph.call import Call
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
-
-_FEW = 2_000
-"""Nodes and edges that are filtered in a millisecond or two."""
 
 _NO_LABELS: Mapping[Iri, str] = {}
 
@@ -221,7 +218,7 @@ class TopologyFilter:
                 del removed[node]
         nodes, edges, levels = topology.order, topology.edges, topology.levels
         if removed:
-            is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+            is_small = len(topology.nodes) + len(topology.edges) <= FEW
             edges = await in_thread(call, lambda end: topology.edges.without(removed, end), unless=is_small)
             nodes = edges.nodes[: edges.node_count]
             levels = levels_of(topology.nodes[node] for node in nodes)

@@ -22,7 +22,7 @@ from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
 from gateway.engine.traversal.topology import Path
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.settings.profile import Profile
@@ -30,9 +30,6 @@ from gateway.terms.prefixes import PrefixMap
 
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
-
-_FEW = 2_000
-"""Edges that are hashed in a millisecond or two."""
 
 _AT_ONCE = 50
 """Nodes, which may have many edges, between two looks at the clock."""
@@ -84,7 +81,7 @@ class Presenter:
                 window = self._window(filtered, room)
                 if len(window.nodes) < len(filtered.topology.nodes) and not traversal.topology.is_hashed:
                     # Each page of several says what it is a page of.
-                    is_small = len(traversal.topology.edges) <= _FEW
+                    is_small = len(traversal.topology.edges) <= FEW
                     await in_thread(call, lambda _: traversal.topology.content, unless=is_small)
                 self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:

@@ -87,7 +87,7 @@ class IdReader:
             # A text without a word is no name.
             raise no_id from None
         exact = [hit for hit in page.hits if hit.match in _EXACT]
-        if len(exact) == 1 and page.complete and not self._is_part:
+        if len(exact) == 1 and _lists_all_exact(page) and page.complete and not self._is_part:
             return exact[0]
         raise self._unresolved(no_id, page, exact) from no_id
 
@@ -98,6 +98,11 @@ class IdReader:
         if not exact:
             return messages.no_entity_of_this_name(no_id, listed)
         return messages.several_of_this_name(no_id, listed, len(exact))
+
+
+def _lists_all_exact(page: SearchPage) -> bool:
+    """Return whether all entities of a name are listed: they come first, and a page has as many as fit."""
+    return len(page.hits) == page.found or page.hits[-1].match not in _EXACT
 
 
 def _described(hit: PageHit, page: SearchPage) -> str:

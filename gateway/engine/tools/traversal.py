@@ -23,15 +23,12 @@ from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.errors import InputError
 from gateway.graph.call import Call
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, listed_ids
-
-_FEW = 2_000
-"""Nodes and edges that are measured in a millisecond or two."""
 
 _WARNED = 5
 """Seeds, and predicates, that warnings about the other direction name."""
@@ -122,7 +119,7 @@ class Traverser:
         Raises:
             DeadlinePassed: The time was not enough.
         """
-        is_small = len(topology.nodes) + len(topology.edges) <= _FEW
+        is_small = len(topology.nodes) + len(topology.edges) <= FEW
         await in_thread(call, lambda _: topology.size_bytes, unless=is_small)
 
     async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:

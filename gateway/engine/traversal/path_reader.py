@@ -7,13 +7,10 @@ from functools import partial
 
 from gateway.engine.traversal.topology import Path, PathStep
 from gateway.graph.call import Call
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Neighbourhood, other_end
-
-_FEW = 2_000
-"""Edges that are looked at in a millisecond or two."""
 
 _AT_ONCE = 10
 """Nodes, which may have as many edges as are read, between two looks at the clock."""
@@ -45,7 +42,7 @@ class PathReader:
                 found = steps[place]
                 edges = sum(len(self._known[node].edges) for node in frontiers[place] if node in self._known)
                 steps_on = partial(self._steps, frontiers[place], distance)
-                found |= await in_thread(self._call, steps_on, unless=edges <= _FEW)
+                found |= await in_thread(self._call, steps_on, unless=edges <= FEW)
                 ends = {found[node].node for node in frontiers[place] if node in found}
                 frontiers[place] = sorted(end for end in ends if distance[end] and end not in found)
         read: dict[Iri, tuple[Path, ...]] = {}

@@ -24,7 +24,7 @@ from gateway.engine.traversal.topology import (
 from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call, together
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
@@ -36,7 +36,7 @@ _REQUESTS_FOR_FACTS = 0.35
 _TIME_FOR_FACTS = 0.2
 """Share of a call's time that it leaves for them."""
 
-_FEW_SEEDS = 4
+FEW_SEEDS = 4
 """Seeds up to which an intersection asks for each one's set of nodes by itself."""
 
 _COUNTED_OTHER_WAY = 1_000
@@ -47,9 +47,6 @@ _EXPLAINED = 500
 
 _EXPLAINED_BY_READING = 100
 """The same, where the edges that the paths follow have to be read."""
-
-_FEW = 2_000
-"""Nodes and edges that are put in order in some milliseconds."""
 
 _SHOWN = 5
 """Missing seeds that an error names."""
@@ -152,7 +149,7 @@ class TopologyBuilder:
         nodes = list(ordered[0])
         if via or (via is None and found.known):
             explained = nodes if via else nodes[:_EXPLAINED]
-            is_small = found.edges_read * len(seeds) <= _FEW
+            is_small = found.edges_read * len(seeds) <= FEW
             paths = await in_thread(call, lambda end: paths_to_seeds(explained, found, end), unless=is_small)
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
@@ -165,7 +162,7 @@ class TopologyBuilder:
 
         Hubs and split graphs need the edges; one hop brings them at once; many seeds share a frontier better.
         """
-        if not rule.is_off or k == 1 or len(seeds) > _FEW_SEEDS or self._other_graph:
+        if not rule.is_off or k == 1 or len(seeds) > FEW_SEEDS or self._other_graph:
             return None
         with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
             reaches = await self._store.reach(seeds, k, call)
@@ -255,7 +252,7 @@ class TopologyBuilder:
         return await in_thread(
             call,
             lambda end: in_order(seeds, distance, found, self._prefixes, end, among),
-            unless=len(distance) + edges <= _FEW,
+            unless=len(distance) + edges <= FEW,
         )
 
     def _topology(

@@ -105,7 +105,7 @@ class FileParser:
         prefixes: dict[str, str] = {}
         with zipfile.ZipFile(self._file) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-            graphs = [member for member in members if recognition.format_by_name(member.filename)]
+            graphs = [member for member in members if _is_graph(member)]
             if len(members) > _MOST_MEMBERS:
                 raise RefusedError(f"it holds more than {_MOST_MEMBERS:,} files", next_step="Unpack it.")
             if not graphs:
@@ -114,7 +114,7 @@ class FileParser:
                 for name, namespace in self._parse_member(archive, member, reader, output).items():
                     prefixes.setdefault(name, namespace)
         others = len(members) - len(graphs)
-        return prefixes, f"{others:,} files in it are no RDF by their suffix" if others else ""
+        return prefixes, f"{others:,} files in it are hidden, or no RDF by their suffix" if others else ""
 
     def _parse_member(
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, reader: FileReader, output: TripleWriter
@@ -160,6 +160,13 @@ def _unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
             return cast("IO[bytes]", lzma.open(raw))
         case _:
             return raw
+
+
+def _is_graph(member: zipfile.ZipInfo) -> bool:
+    """Return whether a file of an archive is a graph by its suffix, and not hidden or one of macOS's own."""
+    parts = member.filename.split("/")
+    is_hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    return not is_hidden and bool(recognition.format_by_name(member.filename))
 
 
 def _opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:

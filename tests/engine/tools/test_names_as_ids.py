@@ -11,6 +11,7 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hits
 from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
 from tests.engine.small import Watched, engine, over
 from tests.examples import examples
@@ -109,6 +110,16 @@ async def test_a_name_is_not_taken_for_an_id_where_other_entities_may_have_it(en
             await gateway.describe_entity("Ann Ley")
 
 
+@pytest.mark.parametrize("ask", ASKED)
+async def test_a_name_is_not_taken_for_an_id_where_not_all_entities_of_this_name_fit_in_an_answer(ask: Ask) -> None:
+    size = SizeSettings(max_tokens=200, ceiling_tokens=200)
+    async with over(GRAPH, Profile(size=size)) as gateway:
+        found = await gateway.search_entities("Cid")
+        assert (len(found.result), found.found) == (1, 2)
+        with pytest.raises(InputError, match="so others may have this one"):
+            await ask(gateway, "Cid")
+
+
 async def test_a_search_that_did_not_compare_every_name_takes_none_for_an_id(monkeypatch: pytest.MonkeyPatch) -> None:
     async with over(GRAPH) as gateway:
         store = gateway._store  # noqa: SLF001 - a store whose search is not exhaustive
@@ -119,7 +130,7 @@ async def test_a_search_that_did_not_compare_every_name_takes_none_for_an_id(mon
             return Hits(hits.hits, hits.truncated, hits.how, exhaustive=False)
 
         monkeypatch.setattr(store, "search", hurried)
-        with pytest.raises(InputError, match="not every name could be compared"):
+        with pytest.raises(InputError, match="not every name could be compared or listed"):
             await gateway.bfs_query(["Ann Ley"], 1)
 
 

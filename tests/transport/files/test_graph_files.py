@@ -74,11 +74,19 @@ def test_all_graph_files_of_an_archive_are_one_graph(
 ) -> None:
     path = tmp_path / "graphs.zip"
     lines = N_TRIPLES.splitlines(keepends=True)
+    junk: dict[str, str | bytes] = {"__MACOSX/a/._one.nt": b"\x00\x05", ".hidden/x.ttl": "oops"}
     path.write_bytes(
-        zipped({"a/one.nt": "".join(lines[:2]), "two.nt.gz": gzip.compress("".join(lines[2:]).encode()), "read.me": ""})
+        zipped(
+            {
+                "a/one.nt": "".join(lines[:2]),
+                "two.nt.gz": gzip.compress("".join(lines[2:]).encode()),
+                "read.me": "",
+                **junk,
+            }
+        )
     )
     assert triples(path) == right
-    assert "1 files in it are no RDF by their suffix" in caplog.text
+    assert "3 files in it are hidden, or no RDF by their suffix" in caplog.text
 
 
 def test_blank_nodes_of_two_files_of_an_archive_stay_apart(tmp_path: Path) -> None:
