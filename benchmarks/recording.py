@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
-from gateway.transport.base import Transport
+from gateway.transport.base import ProbeResponse, TimeoutPolicy
+from gateway.transport.formats import Format
+from gateway.transport.http import Http
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +23,14 @@ class Request:
     Attributes:
         query: Its text.
         after: How many answers had come when it was asked for: it may depend on those, and on no others.
+        wanted: The format that it was asked for in.
+        graphs: The graphs that it named.
     """
 
     query: str
     after: int
+    wanted: Format = "json"
+    graphs: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -34,42 +42,83 @@ class Recording:
         rows: Rows of all answers.
         bytes: Bytes of all answers, unpacked.
         answers: Answers that came whole.
+        bodies: Each answer with its format, where they are kept.
     """
 
     requests: list[Request] = field(default_factory=list)
     rows: int = 0
     bytes: int = 0
     answers: int = 0
+    bodies: list[tuple[Format, builtins.bytes]] = field(default_factory=list)
 
 
 class RecordingTransport:
-    """Passes queries on, and notes them while it is told to: counting rows means decoding an answer twice."""
+    """Passes everything on to an endpoint, and notes queries while it is told to: counting rows means decoding twice.
 
-    def __init__(self, transport: Transport) -> None:
+    It has all that the gateway looks for in a transport. Without one of these, the engine stays unknown, and what is
+    measured is not what users run.
+    """
+
+    def __init__(self, transport: Http, noting: list[Recording] | None = None) -> None:
         self._transport = transport
-        self._recording: Recording | None = None
+        self._noting = [] if noting is None else noting
 
     @contextmanager
     def recording(self) -> Iterator[Recording]:
         """Note what passes until the block ends."""
-        self._recording = noted = Recording()
+        noted = Recording()
+        self._noting.append(noted)
         try:
             yield noted
         finally:
-            self._recording = None
+            self._noting.remove(noted)
+
+    @property
+    def flow(self) -> FlowControl:
+        """See `Remote.flow`."""
+        return self._transport.flow
+
+    @property
+    def timeout_policy(self) -> TimeoutPolicy:
+        """See `Remote.timeout_policy`."""
+        return self._transport.timeout_policy
+
+    @timeout_policy.setter
+    def timeout_policy(self, policy: TimeoutPolicy) -> None:
+        self._transport.timeout_policy = policy
+
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
+        """Ask for the endpoint itself; see `Remote.look`."""
+        return await self._transport.look(accept, deadline, parameters)
+
+    def over_all_graphs(self) -> RecordingTransport:
+        """Return a transport that names no graphs, and notes to the same recording; see `OverGraphs`."""
+        return RecordingTransport(self._transport.over_all_graphs(), self._noting)
 
     async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
-        noted = self._recording
-        if noted is None:
-            return await self._transport.select(query, deadline, spend)
-        noted.requests.append(Request(query, noted.answers))
-        body = await self._transport.select(query, deadline, spend)
-        noted.answers += 1
-        noted.bytes += len(body)
-        noted.rows += len(json.loads(body)["results"]["bindings"])
+        return await self.select_in("json", query, deadline, spend)
+
+    async def select_in(self, wanted: Format, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Run a query for an answer in a format; see `InFormats.select_in`."""
+        noting = list(self._noting)
+        for noted in noting:
+            noted.requests.append(Request(query, noted.answers, wanted, self._transport.graphs))
+        body = await self._transport.select_in(wanted, query, deadline, spend)
+        for noted in noting:
+            noted.answers += 1
+            noted.bytes += len(body)
+            noted.rows += _rows_in(body, wanted)
+            noted.bodies.append((wanted, body))
         return body
 
     async def close(self) -> None:
         """Close the transport behind."""
         await self._transport.close()
+
+
+def _rows_in(body: bytes, written: Format) -> int:
+    """Count the rows of an answer; each ends a line of TSV, in which a line end within a literal is escaped."""
+    if written == "tsv":
+        return body.count(b"\n") - 1
+    return len(json.loads(body)["results"]["bindings"])

@@ -11,9 +11,11 @@ from typing import Any
 
 import aiohttp
 
+from benchmarks.contenders.base import WrongAnswerError
 from benchmarks.recording import Recording, Request
 from gateway.sparql import template
 from gateway.sparql.template import Parameter, Template
+from gateway.transport.formats import ACCEPT, BELIEVED
 
 _CHUNK = 1 << 16
 _FOLDER = Path(__file__).resolve().parents[1] / "queries"
@@ -58,12 +60,15 @@ class PlainClient:
         self.seen.rows += len(rows)
         return rows
 
-    async def thrown_away(self, text: str) -> None:
-        """Send a query and throw away what comes, byte by byte as it comes."""
-        async with self._session.post(self._url, data=[("query", text)]) as response:
+    async def read(self, request: Request) -> int:
+        """Send a recorded request and read its answer as it comes; return how many bytes that were, unpacked."""
+        form = [("query", request.query), *(("default-graph-uri", graph) for graph in request.graphs)]
+        headers = {"Accept": ACCEPT[request.wanted]}
+        async with self._session.post(self._url, data=form, headers=headers) as response:
             response.raise_for_status()
-            async for _ in response.content.iter_chunked(_CHUNK):
-                pass
+            if response.content_type not in BELIEVED[request.wanted]:
+                raise WrongAnswerError(f"{request.wanted} was asked for, and {response.content_type} came")
+            return sum([len(chunk) async for chunk in response.content.iter_chunked(_CHUNK)])
 
 
 @asynccontextmanager

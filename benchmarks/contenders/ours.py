@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Self
@@ -40,9 +40,18 @@ class Ours:
     _store: GraphStore
 
     @classmethod
-    def at(cls, url: str, profile: str) -> Self:
-        """Open an endpoint under a built-in profile."""
+    def at(cls, url: str, profile: str, graphs: Sequence[str] = ()) -> Self:
+        """Open an endpoint under a built-in profile.
+
+        Args:
+            url: The endpoint.
+            profile: The profile's name.
+            graphs: The named graphs that are asked; the endpoint's own default where none are given.
+        """
         settings = load_profile(profile)
+        if graphs:
+            endpoint = settings.endpoint.model_copy(update={"graphs": tuple(graphs)})
+            settings = settings.model_copy(update={"endpoint": endpoint})
         wire = RecordingTransport(connect(url, settings))
         return cls(settings, wire, store_over(wire, settings))
 

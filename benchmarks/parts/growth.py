@@ -46,7 +46,7 @@ async def measure(sites: Sites, report: Report) -> None:
             client = await stack.enter_async_context(plain_client(url))
             concurrency = ours.profile.endpoint.requests.concurrency
             runs[f"ours {size}"] = partial(_answer, ours, question)
-            runs[f"bare {size}"] = partial(resend, client, seen[size].requests, concurrency, in_steps=True)
+            runs[f"bare {size}"] = partial(resend, client, seen[size], concurrency, in_steps=True)
         answer = questions[SIZES[0]]
         samples = await interleaved(runs, ROUNDS, before=forget, size=Size(answer.nodes, answer.edges))
     for size, question in questions.items():

@@ -131,8 +131,8 @@ async def _traversal(site: Site, *, far: bool) -> Race:
             OURS: at_the_engine,
             PRESENTED: presented,
             PUBLISHED: published,
-            IN_STEPS: partial(resend, clients[IN_STEPS], recorded.requests, concurrency, in_steps=True),
-            ALL_AT_ONCE: partial(resend, clients[ALL_AT_ONCE], recorded.requests, concurrency, in_steps=False),
+            IN_STEPS: partial(resend, clients[IN_STEPS], recorded, concurrency, in_steps=True),
+            ALL_AT_ONCE: partial(resend, clients[ALL_AT_ONCE], recorded, concurrency, in_steps=False),
             BY_HAND: partial(by_hand.one_query, clients[BY_HAND], question),
             ONE_BY_ONE: partial(walk, clients[ONE_BY_ONE], question, types_are_edges=False),
         }

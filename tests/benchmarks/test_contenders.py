@@ -10,11 +10,11 @@ import pytest
 from benchmarks.contenders import by_hand
 from benchmarks.contenders.asking import PlainClient, plain_client
 from benchmarks.contenders.bare import resend
-from benchmarks.contenders.base import Size
+from benchmarks.contenders.base import Size, WrongAnswerError
 from benchmarks.contenders.one_by_one import walk
 from benchmarks.contenders.ours import Ours, size_of
 from benchmarks.questions import WD, WDT, Question
-from benchmarks.recording import Request
+from benchmarks.recording import Recording, Request
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
@@ -84,23 +84,25 @@ class Server(PlainClient):
         self.most = 0
         self._waiting = 0
 
-    async def thrown_away(self, text: str) -> None:
+    async def read(self, request: Request) -> int:
         """Let every other request that can be sent be sent first."""
-        self.asked.append(text)
+        self.asked.append(request.query)
         self._waiting += 1
         self.most = max(self.most, self._waiting)
         for _ in range(20):
             await asyncio.sleep(0)
         self._waiting -= 1
+        return 1
 
 
 REQUESTS = [Request("first", 0), *(Request(f"second {number}", 1) for number in range(6)), Request("last", 7)]
+RECORDED = Recording(REQUESTS, bytes=len(REQUESTS))
 
 
 @pytest.mark.anyio
 async def test_in_steps_no_request_is_sent_before_the_answers_it_waited_for() -> None:
     server = Server()
-    await resend(server, REQUESTS, 4, in_steps=True)
+    await resend(server, RECORDED, 4, in_steps=True)
     assert server.asked[0] == "first"
     assert server.asked[-1] == "last"
     assert len(server.asked) == len(REQUESTS)
@@ -110,6 +112,12 @@ async def test_in_steps_no_request_is_sent_before_the_answers_it_waited_for() ->
 @pytest.mark.anyio
 async def test_at_once_requests_only_wait_for_a_free_place() -> None:
     server = Server()
-    await resend(server, REQUESTS, 4, in_steps=False)
+    await resend(server, RECORDED, 4, in_steps=False)
     assert server.asked == [request.query for request in REQUESTS]
     assert server.most == 4
+
+
+@pytest.mark.anyio
+async def test_a_bare_client_that_reads_other_answers_than_the_gateway_is_told_of() -> None:
+    with pytest.raises(WrongAnswerError):
+        await resend(Server(), Recording(REQUESTS, bytes=1), 4, in_steps=False)
