@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import degrees, growth, memory, requests, schema, speed, start
+from benchmarks.parts import degrees, growth, memory, requests, schema, speed, start, wire
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
@@ -22,6 +22,7 @@ from tests.servers.unavailable import ServerUnavailable
 PARTS: Mapping[str, Callable[[Sites, Report], Awaitable[None]]] = {
     "requests": requests.measure,
     "speed": speed.measure,
+    "wire": wire.measure,
     "degrees": degrees.measure,
     "growth": growth.measure,
     "memory": memory.measure,
