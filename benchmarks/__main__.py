@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import clients, degrees, fairness, growth, memory, requests, schema, speed, start
+from benchmarks.parts import clients, degrees, fairness, growth, memory, requests, schema, speed, start, wire
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
@@ -25,6 +25,7 @@ Part = Callable[[Sites, Report], Awaitable[None]]
 PARTS: Mapping[str, Part] = {
     "requests": requests.measure,
     "speed": speed.measure,
+    "wire": wire.measure,
     "degrees": degrees.measure,
     "growth": growth.measure,
     "memory": memory.measure,
