@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import against, degrees, growth, memory, requests, schema, speed, start, wire
+from benchmarks.parts import against, clients, degrees, fairness, growth, memory, requests, schema, speed, start, wire
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
@@ -31,6 +31,8 @@ PARTS: Mapping[str, Part] = {
     "memory": memory.measure,
     "start": start.measure,
     "schema": schema.measure,
+    "fairness": fairness.measure,
+    "clients": clients.measure,
 }
 
 
@@ -45,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="CHECKOUT",
         help="compare with the gateway of another checkout; only the named parts beside it",
     )
+    parser.add_argument("--minutes", type=float, default=clients.MINUTES, help="how long the part clients calls")
     options = parser.parse_args(arguments)
     wrong = [name for name in options.parts if name not in PARTS]
     if wrong:
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = Report()
     try:
-        asyncio.run(_run(_chosen(options.parts, options.against), report))
+        asyncio.run(_run(_chosen(options), report))
     except ServerUnavailable as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -65,11 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if any(line.verdict == "missed" for line in report.lines) else 0
 
 
-def _chosen(names: Sequence[str], checkout: Path | None) -> Mapping[str, Part]:
-    """Return the parts to run."""
-    if checkout is None:
-        return {name: PARTS[name] for name in names or PARTS}
-    return {**{name: PARTS[name] for name in names}, "against": partial(against.measure, checkout.resolve())}
+def _chosen(options: argparse.Namespace) -> Mapping[str, Part]:
+    """Return the parts to run: those that are named, all where nothing else is asked for."""
+    parts: dict[str, Part] = {**PARTS, "clients": partial(clients.measure, minutes=options.minutes)}
+    if options.against is None:
+        return {name: parts[name] for name in options.parts or parts}
+    chosen = {name: parts[name] for name in options.parts}
+    return {**chosen, "against": partial(against.measure, options.against.resolve())}
 
 
 async def _run(parts: Mapping[str, Part], report: Report) -> None:
