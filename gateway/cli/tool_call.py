@@ -46,15 +46,21 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         # A person gets the rendering of the reference shape's objects.
         shape = gateway.profile.server.shape if options.as_json else "reference"
         async with gateway:
-            # The store needs them complete: the next run then finds names and schema ready.
-            if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
-                await gateway.wait_until_ready(progress)
+            if options.graph:
+                await _wait(gateway, progress)
 
             async def ask() -> ToolAnswer | CompactAnswer:
                 given = {**arguments, "explain": options.explain}
                 return await gateway.call(tool, given, progress, explain=True, shape=shape)
 
             return await (known_schema(gateway, ask, whole=whole) if tool == DescribeSchema.tool else ask())
+
+    async def _wait(gateway: Gateway, progress: Progress) -> None:
+        """Wait for what a store needs complete: the next run then finds names and schema ready."""
+        if tool == SearchEntities.tool or (tool == DescribeSchema.tool and options.store is not None):
+            await gateway.wait_until_ready(progress)
+        elif tool == DescribeSchema.tool and not options.no_cache:
+            await gateway.wait_for_schema()
 
     try:
         with ProgressBar(quiet=options.as_json) as bar:
