@@ -12,6 +12,7 @@ import pytest
 from tests.columns import BEHIND_HTTP, Column, ColumnName
 from tests.examples import register_profiles
 from tests.order import for_workers
+from tests.parsing_here import parse_here
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_column
 
@@ -53,6 +54,13 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parse files in this process, except in tests of the process that does it elsewhere, and of large files."""
+    if not any(request.node.get_closest_marker(name) for name in ("parser_process", "large", "server")):
+        parse_here(monkeypatch)
 
 
 @pytest.fixture

@@ -38,8 +38,10 @@ FIXTURES: Sequence[tuple[str, str]] = (
 )
 """The graphs, and the profiles by which they are read."""
 
-SCHEMAS: Mapping[ShapeName, Mapping[str, Any]] = {
-    shape: {tool.name: tool.output_schema for tool in published(None, shape, explain=False)}
+VALIDATORS: Mapping[ShapeName, Mapping[str, jsonschema.Draft202012Validator]] = {
+    shape: {
+        tool.name: jsonschema.Draft202012Validator(tool.output_schema) for tool in published(None, shape, explain=False)
+    }
     for shape in ("compact", "reference")
 }
 
@@ -63,7 +65,7 @@ async def answers_of(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) 
     for shape in ("compact", "reference"):
         answer = await gateway.call(tool, arguments, shape=shape)
         answers[shape] = json.loads(json.dumps(answer.as_json()))
-        jsonschema.validate(answers[shape], SCHEMAS[shape][tool])
+        VALIDATORS[shape][tool].validate(answers[shape])
     # All other keys are those of the reference shape, of which docs/tools.md has a row each.
     assert answers["compact"].keys() <= KEYS[tool] | {"via", "node_columns", "evidence_columns", "prefixes"}
     return expand(answers["compact"]), answers["reference"]
@@ -85,6 +87,12 @@ def question(dice: random.Random, nodes: Sequence[str], types: Sequence[str]) ->
     if tool == "bfs_query":
         return tool, {**arguments, "max_hops": dice.randint(1, 2)}
     return tool, {**arguments, "k": dice.randint(1, 2), "via": dice.random() < 0.5}
+
+
+def test_the_schemas_by_which_answers_are_judged_are_valid() -> None:
+    for validators in VALIDATORS.values():
+        for validator in validators.values():
+            validator.check_schema(validator.schema)
 
 
 @pytest.mark.parametrize(("name", "profile"), FIXTURES)

@@ -14,6 +14,8 @@ from gateway.settings.limits import FileSettings
 from gateway.transport.files.loading import load_files
 from gateway.transport.files.stored_graph import open_stored
 
+pytestmark = pytest.mark.parser_process
+
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 LITTLE = FileSettings(memory_megabytes=128)
 

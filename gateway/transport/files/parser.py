@@ -193,6 +193,32 @@ def _limit(request: Request) -> None:
     grant_cpu(request.cpu_seconds)
 
 
+def answer(file: io.FileIO, request: Request, send: Send) -> None:
+    """Parse a file, and send what came of it: triples and a result, or a refusal.
+
+    Args:
+        file: From its start.
+        request: How to parse it.
+        send: Takes each frame.
+
+    Raises:
+        BrokenPipeError: Nobody waits for the triples any more.
+    """
+    try:
+        result = FileParser(file, request, send).parse()
+    except RefusedError as error:
+        send(REFUSAL, json.dumps(error.content).encode())
+    except MemoryError as error:
+        reached = "Reached the buffer maximal size" in str(error)
+        send(REFUSAL, json.dumps({"wrong": "a term in it is longer than 16 MiB"} if reached else {}).encode())
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        send(REFUSAL, json.dumps({"wrong": error.strerror or str(error)}).encode())
+    else:
+        send(RESULT, json.dumps(result._asdict()).encode())
+
+
 def main() -> None:
     """Parse standard input as the first argument says."""
     # Ctrl-C reaches all processes of a terminal; the one that asked ends this one.
@@ -207,16 +233,6 @@ def main() -> None:
         output.flush()
 
     try:
-        result = FileParser(io.FileIO(sys.stdin.fileno(), closefd=False), request, send).parse()
-    except RefusedError as error:
-        send(REFUSAL, json.dumps(error.content).encode())
-    except MemoryError as error:
-        reached = "Reached the buffer maximal size" in str(error)
-        send(REFUSAL, json.dumps({"wrong": "a term in it is longer than 16 MiB"} if reached else {}).encode())
+        answer(io.FileIO(sys.stdin.fileno(), closefd=False), request, send)
     except BrokenPipeError:
-        # Nobody waits for the triples any more.
         os._exit(1)
-    except OSError as error:
-        send(REFUSAL, json.dumps({"wrong": error.strerror or str(error)}).encode())
-    else:
-        send(RESULT, json.dumps(result._asdict()).encode())

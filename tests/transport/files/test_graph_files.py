@@ -110,10 +110,10 @@ def test_an_archive_without_graphs_or_that_is_cut_is_refused(tmp_path: Path) -> 
     assert "the zip file is cut or damaged" in refusal_here(path)
 
 
+@pytest.mark.parser_process
 def test_the_files_of_an_archive_together_may_unpack_to_as_much_as_one_file_may(tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"
     path.write_bytes(zipped({f"{number}.nt": (b"#" + b" " * 1023 + b"\n") * (4 << 10) for number in range(40)}))
-    # In a process of its own, which is granted processor time for what it unpacks.
     with pytest.raises(ConfigurationError, match="it unpacks to more than"):
         load_files([path])
 

@@ -130,6 +130,7 @@ def open_in(folder: Path) -> list[str]:
 # Formats
 
 
+@pytest.mark.parser_process
 @pytest.mark.parametrize("packed", ["", ".gz", ".GZ"])
 @pytest.mark.parametrize("suffix", DOCUMENTS)
 def test_every_format_gives_the_same_triples(write: Write, suffix: str, packed: str) -> None:

@@ -1,0 +1,48 @@
+"""Parsing files in the process of a test: it takes forty milliseconds of processor time to start one for each file."""
+
+import io
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import IO
+
+import pytest
+
+from gateway.transport.files import parser, parser_process, parser_streams
+from gateway.transport.files.parser_streams import HEADER, Request
+
+
+class ParserHere:
+    """Stands where the process of a parser stands, and sends the same frames, by the same code.
+
+    What it lacks is what the process is there for: limits, and an end that leaves the caller alone.
+    """
+
+    def __init__(
+        self, command: Sequence[str], *, stdin: io.FileIO, stdout: int, stderr: IO[bytes], env: Mapping[str, str]
+    ) -> None:
+        del stdout, stderr, env
+        frames = io.BytesIO()
+
+        def send(kind: bytes, content: bytes) -> None:
+            frames.write(HEADER.pack(kind, len(content)))
+            frames.write(content)
+
+        parser.answer(io.FileIO(stdin.fileno(), closefd=False), Request(**json.loads(command[-1])), send)
+        frames.seek(0)
+        self.stdout = frames
+
+    def wait(self) -> int:
+        """Return how it ended."""
+        return 0
+
+    def kill(self) -> None:
+        """Do nothing: it has ended."""
+
+
+def parse_here(patch: pytest.MonkeyPatch) -> None:
+    """Let files be parsed in this process from now on."""
+    patch.setattr(parser_process, "subprocess", SimpleNamespace(Popen=ParserHere, PIPE=subprocess.PIPE))
+    # A limit of processor time would end the process of the tests.
+    patch.setattr(parser_streams, "grant_cpu", lambda _seconds: None)
