@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -71,8 +72,19 @@ class GraphSource:
             return None
         return FileCache(Path(options.cache) if options.cache is not None else default_store() / _PARSED)
 
-    def open(self, on_file_read: OnFileRead, on_record: OnRecord | None = None) -> Gateway:
-        """Return the gateway of the graph."""
+    @property
+    def stores_files(self) -> bool:
+        """Whether the graph is in files that are stored once they are parsed."""
+        from gateway.transport.files.cached_graph import is_worth_storing  # noqa: PLC0415 - a server answers before
+        from gateway.transport.files.graph_files import graph_files  # noqa: PLC0415
+
+        place = self.parsed_files
+        if not self._options.graph or place is None:
+            return False
+        return isinstance(place, Path) or is_worth_storing(graph_files(self._options.graph), place)
+
+    def open(self, on_file_read: OnFileRead, on_record: OnRecord | None = None, *, needs: str = "") -> Gateway:
+        """Return the gateway of the graph; `needs` is that of `FileCache`."""
         # A server answers before this is imported.
         from gateway.api import open_gateway  # noqa: PLC0415
         from gateway.engine.gateway import drop_record  # noqa: PLC0415
@@ -84,7 +96,7 @@ class GraphSource:
             profile=self.profile,
             prefixes=self._prefixes,
             store=self._options.store,
-            cache=None if place is None or isinstance(place, Path) else place,
+            cache=None if place is None or isinstance(place, Path) else replace(place, needs=needs),
             keep_schema=True,
             progress=on_file_read,
             on_record=on_record or drop_record,

@@ -44,11 +44,14 @@ class FileCache:
         folder: The folder; it need not exist.
         max_bytes: Room for all stores. One that is in use is never removed, so it may be exceeded for a while.
         large: Bytes of unpacked files from which a graph is stored.
+        needs: A pattern of file names among what was made of a graph. A graph without such a file will be read in
+            full, so it is parsed into memory once more: there that takes a fifth of the time. Empty for none.
     """
 
     folder: Path
     max_bytes: int = 4 << 30
     large: int = LARGE
+    needs: str = ""
 
 
 def open_cached(
@@ -67,7 +70,7 @@ def open_cached(
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
     """
-    if not _is_worth_storing(paths, cache):
+    if not is_worth_storing(paths, cache):
         return load_files(paths, progress, limits)
     try:
         graph = open_stored(paths, cache.folder, progress, limits, is_cache=True)
@@ -75,6 +78,9 @@ def open_cached(
         _log.info("the graph is not cached: %s", error)
         return load_files(paths, progress, limits)
     remove_oldest(cache)
+    if graph.is_on_disk and cache.needs and graph.place and not any(graph.place.glob(f"*/{cache.needs}")):
+        memory = load_files(paths, progress, limits)
+        graph = replace(graph, engine=memory.engine, is_on_disk=False) if memory.version == graph.version else memory
     # What outlives a change of the files is no part of the cache, which may be emptied at any time.
     return replace(graph, lasting=None)
 
@@ -91,8 +97,8 @@ def remove_oldest(cache: FileCache) -> None:
             _log.info("%s is removed from the cache", store.path)
 
 
-def _is_worth_storing(paths: Sequence[Path], cache: FileCache) -> bool:
-    """Return whether parsing takes long, and the store has room."""
+def is_worth_storing(paths: Sequence[Path], cache: FileCache) -> bool:
+    """Return whether parsing the files takes long, and the cache can be used and has room for the store."""
     size = 0
     for path in paths:
         if is_stdin(path) or not path.is_file():

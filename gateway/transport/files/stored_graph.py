@@ -25,7 +25,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, TypeVar
@@ -106,7 +106,8 @@ def open_stored(
         directory: Where stores are.
         progress: Receives each step of the parsing, here or in another process; what it raises ends the load.
         limits: As `load_files` takes them.
-        is_cache: Whether nobody asked for the store, so what is damaged is replaced in silence.
+        is_cache: Whether nobody asked for the store: what is damaged is replaced in silence, and a graph that is
+            parsed here is in memory too, where it is queried.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
@@ -118,7 +119,7 @@ def open_stored(
         check_private(directory, folder, folder / GRAPH)
     except ConfigurationError as error:
         raise NotStoredError(error.wrong, valid=error.valid, next_step=error.next_step) from error
-    stores = _Stores(paths, folder / GRAPH, limits or FileSettings(), logging.DEBUG if is_cache else logging.WARNING)
+    stores = _Stores(paths, folder / GRAPH, limits or FileSettings(), is_cache=is_cache)
     try:
         return stores.current() or stores.made(progress)
     except (OSError, RuntimeError) as error:
@@ -149,9 +150,9 @@ class _Lease:
 class _Stores:
     """The folder of the stores of one list of files."""
 
-    def __init__(self, paths: Sequence[Path], folder: Path, limits: FileSettings, complaint_level: int) -> None:
+    def __init__(self, paths: Sequence[Path], folder: Path, limits: FileSettings, *, is_cache: bool) -> None:
         self._paths = paths
-        self._complaint_level = complaint_level
+        self._is_cache = is_cache
         self._limits = limits
         self._folder = folder
         self._complained = False
@@ -173,12 +174,14 @@ class _Stores:
             self._wait_for(lock, progress)
             if (graph := self.current()) is not None:
                 return graph
-            store = self._make(progress)
+            memory = pyoxigraph.Store() if self._is_cache else None
+            store = self._make(progress, memory)
             graph = self._opened(store)
             self._remove_others(store.name)
         if graph is None:
             raise OSError("what was written there is not what is read there")
-        return graph
+        # In memory, a schema is read in a fifth of the time.
+        return graph if memory is None else replace(graph, engine=memory, is_on_disk=False)
 
     def _fingerprints(self) -> list[Fingerprint]:
         """Return what the files are now; those are read that are new, or whose size or times have changed."""
@@ -228,7 +231,15 @@ class _Stores:
             self._complain(error)
             return None
         prefixes = [(path.name, declared) for path, declared in zip(self._paths, manifest.prefixes, strict=True)]
-        return LoadedGraph(engine, prefixes, manifest.version, lease, store / "derived", self._folder)
+        return LoadedGraph(
+            engine,
+            prefixes,
+            manifest.version,
+            is_on_disk=True,
+            lease=lease,
+            place=store / "derived",
+            lasting=self._folder,
+        )
 
     def _wait_for(self, lock: IO[bytes], progress: Progress | None) -> None:
         """Wait until no other process parses."""
@@ -250,7 +261,7 @@ class _Stores:
             path, read, size = self._paths[0], 0, self._paths[0].stat().st_size
         progress(path, read, size)
 
-    def _make(self, progress: Progress | None) -> Path:
+    def _make(self, progress: Progress | None, memory: pyoxigraph.Store | None) -> Path:
         """Parse the files into a new store, and name it when it is whole."""
         nonce = secrets.token_hex(_DIGITS // 2)
         new = self._folder / f"{UNFINISHED}{nonce}"
@@ -263,7 +274,7 @@ class _Stores:
 
         try:
             new.mkdir()
-            key = self._fill(new, note)
+            key = self._fill(new, note, memory)
             store = self._folder / f"{STORE}{key}-{nonce}"
             lock_of(store).touch()
             return new.rename(store)
@@ -273,10 +284,10 @@ class _Stores:
         finally:
             noted.unlink(missing_ok=True)
 
-    def _fill(self, new: Path, progress: Progress) -> str:
-        """Parse the files into a folder; return the key of what was read."""
+    def _fill(self, new: Path, progress: Progress, memory: pyoxigraph.Store | None) -> str:
+        """Parse the files into a folder, and into a given store in memory; return the key of what was read."""
         # Oxigraph closes a store when no name holds it, so this frame must not keep one.
-        content = fill(engine := pyoxigraph.Store(str(new / "engine")), self._paths, progress, self._limits)
+        content = fill(engine := pyoxigraph.Store(str(new / "engine")), self._paths, progress, self._limits, memory)
         engine.flush()
         del engine
         parts = {path.name: _settled(path) for path in (new / "engine").iterdir()}
@@ -299,9 +310,8 @@ class _Stores:
 
     def _complain(self, reason: object) -> None:
         if not self._complained:
-            _log.log(
-                self._complaint_level, "what is stored in %s is damaged and is made anew: %s", self._folder, reason
-            )
+            level = logging.DEBUG if self._is_cache else logging.WARNING
+            _log.log(level, "what is stored in %s is damaged and is made anew: %s", self._folder, reason)
         self._complained = True
 
     def _remove_others(self, current: str) -> None:
