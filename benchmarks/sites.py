@@ -23,10 +23,13 @@ from tests.servers.loopback import HOST, free_port
 from tests.servers.oxigraph import OxigraphLoadError, find_oxigraph, running_oxigraph
 from tests.servers.process import running
 from tests.servers.unavailable import ServerUnavailable
+from tests.servers.virtuoso import running_virtuoso
 from tests.shared_data import shared_data_or_none
 
-EngineName = Literal["oxigraph", "fuseki"]
+EngineName = Literal["oxigraph", "fuseki", "virtuoso"]
 ENGINES: Final[tuple[EngineName, ...]] = ("oxigraph", "fuseki")
+"""Those that every part asks."""
+
 FAR: Final = 0.05
 """Seconds that a far endpoint is away."""
 
@@ -42,12 +45,14 @@ class Site:
         graph: The graph's name; for a generated one the number of its triples.
         near: The URL of the query endpoint.
         far: The same endpoint, every request a fixed time later.
+        named: The named graphs that are asked; none where it is the endpoint's default graph.
     """
 
     engine: EngineName
     graph: str
     near: str
     far: str
+    named: tuple[str, ...] = ()
 
 
 class Sites:
@@ -80,7 +85,8 @@ class Sites:
             url = self._started(engine, graph)
             port = urlsplit(url).port or 0
             far = self._servers.enter_context(delayed(port, FAR))
-            site = Site(engine, graph, url, url.replace(f":{port}/", f":{far}/"))
+            named = (_named(graph),) if engine == "virtuoso" else ()
+            site = Site(engine, graph, url, url.replace(f":{port}/", f":{far}/"), named)
             self._known[engine, graph] = site
         return site
 
@@ -92,11 +98,19 @@ class Sites:
                 server = running_fuseki(files, workdir=self._folder, java_options=())
                 self._fuseki = self._servers.enter_context(server)
             return self._fuseki.endpoint(graph)
+        if engine == "virtuoso":
+            named = {_named(graph): [graph_file(graph)]}
+            return self._servers.enter_context(running_virtuoso(named, workdir=self._folder)).endpoint
         if graph.isdigit():
             return self._servers.enter_context(_generated(int(graph), self._folder))
         place = self._folder / graph
         place.mkdir()
         return self._servers.enter_context(running_oxigraph([graph_file(graph)], workdir=place)).endpoint
+
+
+def _named(graph: str) -> str:
+    """Return the IRI of a graph at an engine whose default graph has triples of its own."""
+    return f"urn:graph:{graph}"
 
 
 def graph_file(graph: str) -> Path:

@@ -238,7 +238,7 @@ class _EndpointCheck:
         if self._endpoint.lateral is True and claims.lateral.value is False:
             yield "The profile says that the engine supports LATERAL, but it does not."
         traits = TRAITS[recognised.engine]
-        if traits.cuts_silently and self._endpoint.trusted:
+        if traits.cuts_silently and traits.sentinel == "none" and self._endpoint.trusted:
             yield f"A time-out of {traits.name} cuts answers without a sign, unless it is configured otherwise."
         if self._is_elsewhere(claims):
             yield "The queried graph is empty; the triples are in named graphs."

@@ -161,13 +161,24 @@ def settings_for(url: str, engine: EngineName, claims: Claims, graphs: Graphs) -
         endpoint.append(f"lateral = {'true' if claims.lateral.value else 'false'}")
     if graphs != "default":
         endpoint.append(f"graphs = {_text(graphs)}")
-    if TRAITS[engine].cuts_silently:
+    if suggested := _sentinel(engine, claims.sentinel):
+        endpoint.append(suggested)
+    if TRAITS[engine].cuts_silently and TRAITS[engine].sentinel == "none":
         endpoint.append("trusted = false  # its time-out cuts answers without a sign")
     requests = ['method = "get"'] if claims.post.value is False and claims.get.value else []
     rows = _query_rows(engine, claims.row_cap)
     limits = [f"query_rows = {rows}"] if rows is not None else []
     tables = {"endpoint": endpoint, "endpoint.requests": requests, "limits": limits}
     return "\n".join("\n".join([f"[{name}]", *lines, ""]) for name, lines in tables.items() if lines)
+
+
+def _sentinel(engine: EngineName, found: Claim) -> str:
+    """Return the setting of the sentinel where nothing else would show a cut; empty if it is known, or was not last."""
+    traits = TRAITS[engine]
+    may_cut = traits.sentinel == "none" and (traits.cuts_silently or engine == "unknown")
+    if not may_cut or found.value in {None, "none"}:
+        return ""
+    return f"sentinel = {_text(str(found.value))}  # {visible(found.why)}"
 
 
 def _query_rows(engine: EngineName, cap: Claim) -> int | None:

@@ -14,7 +14,7 @@ from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from tests.checking.pretender import EX, TRIPLES, Page, Pretender
+from tests.checking.pretender import EX, TRIPLES, Page, Pretender, Twist
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, fake_endpoint
 
@@ -99,6 +99,44 @@ async def test_graphdb_is_not_trusted_because_its_time_out_cuts_without_a_sign()
     assert report.claims.deadline.value == "none is sent"
     assert any("without a sign" in warning for warning in report.warnings)
     assert snippet(report).endpoint.trusted is False
+    assert snippet(report).endpoint.sentinel == claim_of_sentinel(report)
+
+
+def claim_of_sentinel(report: Report) -> str:
+    """Return how the check found the sentinel to be last, which it did."""
+    claim = report.claims.sentinel
+    assert claim.value in {"united", "sorted"}
+    assert f'sentinel = "{claim.value}"  # {claim.why}' in report.settings
+    return str(claim.value)
+
+
+async def test_the_sentinel_is_suggested_to_a_nameless_endpoint_with_the_evidence() -> None:
+    assert snippet(report := await checked(Pretender())).endpoint.sentinel == claim_of_sentinel(report)
+    assert "it was last in answers of up to" in report.settings
+
+
+@pytest.mark.parametrize("engine", ["Oxigraph/0.5.13", "Virtuoso/07.20.3240"])
+async def test_no_sentinel_is_suggested_to_an_engine_that_has_one_by_itself(engine: str) -> None:
+    assert "sentinel" not in (await checked(Pretender({"Server": engine}))).settings
+
+
+def _first_is_sentinel(query: str, answer: dict[str, Any]) -> None:
+    """Write the sentinel before the other rows."""
+    del query
+    answer["results"]["bindings"].sort(key=lambda row: "end" not in row)
+
+
+def _without_the_sentinel(query: str, answer: dict[str, Any]) -> None:
+    """Cut it off each answer."""
+    del query
+    answer["results"]["bindings"] = [row for row in answer["results"]["bindings"] if "end" not in row]
+
+
+@pytest.mark.parametrize("twist", [_first_is_sentinel, _without_the_sentinel])
+async def test_no_sentinel_is_suggested_to_a_nameless_endpoint_where_it_was_not_last(twist: Twist) -> None:
+    report = await checked(Pretender(twist={"bfsql-gateway": twist}))
+    assert report.claims.sentinel.value == "none"
+    assert "sentinel" not in report.settings
 
 
 @pytest.mark.parametrize(
@@ -109,6 +147,9 @@ async def test_rdf4j_is_recognised_by_its_protocol_unless_it_may_be_graphdb(rest
     report = await checked(Pretender(pages=pages), path="/repositories/one")
     assert report.claims.engine.value == engine
     assert "RDF4J's protocol" in report.claims.engine.why
+    # The sentinel shows what RDF4J itself cuts.
+    assert snippet(report).endpoint.trusted
+    assert ("sentinel" in report.settings) is (engine is None)
 
 
 async def test_a_row_cap_is_found_without_an_announcement() -> None:
