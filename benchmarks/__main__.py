@@ -1,4 +1,4 @@
-"""`python -m benchmarks [PART ...] [--json FILE]`: all parts, or those that are named."""
+"""`python -m benchmarks [PART ...] [--against CHECKOUT] [--json FILE]`: all parts, or those that are named."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import degrees, growth, memory, requests, schema, speed, start, wire
+from benchmarks.parts import against, clients, degrees, fairness, growth, memory, requests, schema, speed, start, wire
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
 
-PARTS: Mapping[str, Callable[[Sites, Report], Awaitable[None]]] = {
+Part = Callable[[Sites, Report], Awaitable[None]]
+
+PARTS: Mapping[str, Part] = {
     "requests": requests.measure,
     "speed": speed.measure,
     "wire": wire.measure,
@@ -28,6 +31,8 @@ PARTS: Mapping[str, Callable[[Sites, Report], Awaitable[None]]] = {
     "memory": memory.measure,
     "start": start.measure,
     "schema": schema.measure,
+    "fairness": fairness.measure,
+    "clients": clients.measure,
 }
 
 
@@ -36,6 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the gateway costs.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all where none is named")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too; - is standard output")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="compare with the gateway of another checkout; only the named parts beside it",
+    )
+    parser.add_argument("--minutes", type=float, default=clients.MINUTES, help="how long the part clients calls")
     options = parser.parse_args(arguments)
     wrong = [name for name in options.parts if name not in PARTS]
     if wrong:
@@ -44,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = Report()
     try:
-        asyncio.run(_run(options.parts or list(PARTS), report))
+        asyncio.run(_run(_chosen(options), report))
     except ServerUnavailable as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -56,11 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if any(line.verdict == "missed" for line in report.lines) else 0
 
 
-async def _run(parts: Sequence[str], report: Report) -> None:
+def _chosen(options: argparse.Namespace) -> Mapping[str, Part]:
+    """Return the parts to run: those that are named, all where nothing else is asked for."""
+    parts: dict[str, Part] = {**PARTS, "clients": partial(clients.measure, minutes=options.minutes)}
+    if options.against is None:
+        return {name: parts[name] for name in options.parts or parts}
+    chosen = {name: parts[name] for name in options.parts}
+    return {**chosen, "against": partial(against.measure, options.against.resolve())}
+
+
+async def _run(parts: Mapping[str, Part], report: Report) -> None:
     with Sites() as sites:
-        for name in parts:
+        for name, measure in parts.items():
             began = time.monotonic()
-            await PARTS[name](sites, report)
+            await measure(sites, report)
             # A run takes about one core and a half; more than two means that others were at work.
             sys.stderr.write(f"{name}: {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}\n")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gateway.engine.arguments import MAX_HITS
 from gateway.errors import DeadlinePassed, InputError
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
@@ -331,6 +332,12 @@ NOTHING_NEAR_OF_TYPES = (
 )
 NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
+
+
+def listed_in_part(shown: int, found: int) -> str:
+    """Say how to see the rest of a list of all entities of some types."""
+    more = f"a larger limit shows more, and {MAX_HITS} at most; " if shown < MAX_HITS else ""
+    return f"{shown} of {found:,} are listed: {more}a query narrows the list."
 
 
 def nameless_nodes(found: NamelessNodes | None) -> str:

@@ -11,7 +11,7 @@ from gateway.terms.iri import local_name
 from gateway.terms.words import cut
 
 EXAMPLES = 3
-"""Neighbours that a row shows, at most."""
+"""Neighbours that a row shows of those that are read, unless they are all that there are."""
 
 _LONGEST_NAME = 60
 """Characters of a name that are shown."""
@@ -59,10 +59,7 @@ class EdgeSurvey:
     def name(self, names: Mapping[str, str]) -> None:
         """Add names, and leave as many neighbours as a row shows: those with a name first."""
         self.names = names
-        self.rows = [
-            replace(row, neighbours=tuple(sorted(row.neighbours, key=lambda node: node not in names)[:EXAMPLES]))
-            for row in self.rows
-        ]
+        self.rows = [replace(row, neighbours=_shown(row, names)) for row in self.rows]
 
     @property
     def mentioned(self) -> Iterator[str]:
@@ -86,3 +83,9 @@ class EdgeSurvey:
         name = self.names.get(id_, "")
         says_more = compact(name) != compact(local_name(id_.strip("<>")))
         return f"{id_} {cut(name, _LONGEST_NAME)}" if name and says_more else id_
+
+
+def _shown(row: SurveyRow, names: Mapping[str, str]) -> tuple[str, ...]:
+    # All that there are save the call that would ask for the others (docs/decisions/0031).
+    most = None if len(row.neighbours) == row.count else EXAMPLES
+    return tuple(sorted(row.neighbours, key=lambda node: node not in names)[:most])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from gateway.engine.presentation.edge_survey import EXAMPLES
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Schema, Value
@@ -61,7 +60,7 @@ def of_edge_counts(counts: Iterable[EdgeCounts], *, with_neighbours: bool) -> It
     for row in chain.from_iterable(one.counts for one in counts):
         yield row.predicate
         if with_neighbours:
-            yield from row.neighbours[:EXAMPLES]
+            yield from row.neighbours
 
 
 def _of_value(value: Value) -> Iterator[Iri]:

@@ -120,7 +120,11 @@ class EntitySearcher:
         page = SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
-            next_steps="" if fitting else _next_steps(terms, hits, listed, advice, of_types=bool(arguments.node_types)),
+            next_steps=(
+                _for_the_rest(terms, len(listed), len(fitting))
+                if fitting
+                else _next_steps(terms, hits, listed, advice, of_types=bool(arguments.node_types))
+            ),
             complete=all_read and all(fact.mark.whole for fact in facts.values()),
             how=_how(hits, shown),
             found=len(fitting),
@@ -260,6 +264,11 @@ def _how(hits: Hits, shown: Sequence[RankedHit]) -> str:
     """Return how it was searched; in short if an exact name was found in the usual way."""
     is_short = any(one.is_exact for one in shown) and not hits.warnings and hits.fault is None
     return messages.OTHERS_MAY_HAVE_THIS_NAME if is_short else hits.how
+
+
+def _for_the_rest(terms: SearchTerms, shown: int, found: int) -> str:
+    """Return how to get the rest of a list of entities; of names that fit, only the best are wanted."""
+    return "" if terms.text or shown == found else messages.listed_in_part(shown, found)
 
 
 def _next_steps(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:

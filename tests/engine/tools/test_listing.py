@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import SearchResult
+from gateway.engine.arguments import MAX_HITS
 from gateway.errors import InputError
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
@@ -70,6 +71,8 @@ async def test_every_entity_is_counted_and_as_many_are_shown_as_were_asked_for(c
     assert [hit.id for hit in answer.result] == [f"x:n{number:03}" for number in range(min(count, limit))]
     assert (answer.found or len(answer.result)) == count
     assert answer.complete
+    assert (f"{limit} of {count} are listed" in (answer.next_steps or "")) == (count > limit)
+    assert ("a larger limit" in (answer.next_steps or "")) == (count > limit and limit < MAX_HITS)
 
 
 async def test_a_list_that_was_cut_is_not_complete() -> None:

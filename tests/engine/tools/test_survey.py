@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from gateway.engine.presentation.edge_survey import EXAMPLES
 from gateway.engine.tools.survey import EDGES_READ, FEW_ROWS, ROWS, WITH_EXAMPLES
 from gateway.errors import EndpointFault, Fault
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
+from gateway.graph.edge_counts import NEIGHBOURS
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
@@ -63,9 +65,13 @@ async def test_triples_with_blank_nodes_are_counted_beside_the_edges() -> None:
     assert answer["blank_node_edges"] == 2
 
 
-async def test_three_neighbours_are_shown_those_with_names_first() -> None:
-    answer = await described("x:a x:p x:b, x:c, x:d, x:e, x:f . x:d rdfs:label 'Delta' . x:f rdfs:label 'Foxtrot' .")
-    assert answer["edges"] == {"x:p": [5, "x:d Delta", "x:f Foxtrot", "x:b"]}
+@pytest.mark.parametrize("count", [NEIGHBOURS, NEIGHBOURS + 1])
+async def test_a_few_neighbours_are_all_shown_and_of_more_three_those_with_names_first(count: int) -> None:
+    others = [f"x:n{number}" for number in range(count)]
+    turtle = f"x:a x:p {', '.join(others)} . x:n3 rdfs:label 'Delta' . x:n5 rdfs:label 'Foxtrot' ."
+    unnamed = [other for other in others if other not in {"x:n3", "x:n5"}]
+    shown = ["x:n3 Delta", "x:n5 Foxtrot", *unnamed][: count if count == NEIGHBOURS else EXAMPLES]
+    assert (await described(turtle))["edges"] == {"x:p": [count, *shown]}
 
 
 async def test_a_name_that_says_no_more_than_the_id_is_left_out() -> None:
