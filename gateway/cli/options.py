@@ -80,6 +80,20 @@ class CommonOptions:
             "cache directory, for endpoints only.",
         ),
     ] = None
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            "--cache",
+            callback=not_empty,
+            metavar="DIR",
+            help="Folder where large files are stored once they are parsed, 4 GB at most, unless --store is given. "
+            "Default: the user's cache directory.",
+        ),
+    ] = None
+    no_cache: Annotated[
+        bool,
+        typer.Option("--no-cache", help="Parse large files into memory each time."),
+    ] = False
     file_limits: Annotated[
         list[str] | None,
         typer.Option(
