@@ -54,6 +54,7 @@ from gateway.telemetry.record import Record
 from gateway.terms.coined_prefixes import CoinedPrefixes
 from gateway.terms.prefixes import PrefixMap, is_prefix, merge
 from gateway.transport.base import Transport
+from gateway.transport.files.cached_graph import FileCache, open_cached
 from gateway.transport.files.graph_files import graph_files, refuse_stdin
 from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.files.parser_process import Progress
@@ -86,6 +87,7 @@ def open_gateway(
     profile: str | Profile | None = None,
     prefixes: Mapping[str, str] | None = None,
     store: str | Path | None = None,
+    cache: FileCache | None = None,
     keep_schema: bool = False,
     contact: str | None = None,
     progress: Progress | None = None,
@@ -106,6 +108,8 @@ def open_gateway(
             for them, for any number of graphs. Files that have changed are parsed again. Without it, files are parsed
             into memory each time. For an endpoint: the folder of its label index and of the prefixes coined for it; by
             default the user's cache directory, and then the prefixes are stored only with `keep_schema`.
+        cache: Where large files are stored once they are parsed, if there is no store; see
+            `gateway.transport.files.cached_graph`. Without it, they are parsed into memory each time.
         keep_schema: Whether to store the schema of an endpoint there, for the next run, and the prefixes coined for an
             endpoint or for files that are not stored.
         contact: Your e-mail address or URL, for the endpoint; overrides that of the profile.
@@ -130,7 +134,8 @@ def open_gateway(
     if url:
         graph = _endpoint_graph(url, settings, store, clock, wall_clock, keep_schema=keep_schema)
     else:
-        graph = _loaded_graph(source, settings, store, progress, wall_clock, keep_schema=keep_schema)
+        place = Path(store) if store is not None else cache
+        graph = _loaded_graph(source, settings, place, progress, wall_clock, keep_schema=keep_schema)
     sources = [("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes]
     known = _prefix_map(sources, graph.lasting, coins=graph.profile.size.coined_prefixes)
     return Gateway(
@@ -173,7 +178,7 @@ def _endpoint_graph(
 def _loaded_graph(
     source: Source | None,
     profile: Profile,
-    store: str | Path | None,
+    place: Path | FileCache | None,
     progress: Progress | None,
     wall_clock: Clock,
     *,
@@ -181,7 +186,7 @@ def _loaded_graph(
 ) -> _Graph:
     profile = profile_in_process(profile)
     files = None if source is None or _is_rdflib(source) else _paths(source)
-    graph = _loaded(source if files is None else files, progress, store, profile.files)
+    graph = _loaded(source if files is None else files, progress, place, profile.files)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     lasting = graph.lasting or (_lasting_folder(files) if keep_schema and files is not None else None)
@@ -266,14 +271,20 @@ def _stored_index(url: str, profile: Profile, store: str | Path | None) -> Store
 
 
 def load(
-    source: Source | None, profile: Profile, progress: Progress | None = None, store: str | Path | None = None
+    source: Source | None, profile: Profile, progress: Progress | None = None, place: Path | FileCache | None = None
 ) -> tuple[InProcess, Sequence[tuple[str, Mapping[str, str]]]]:
     """Load a graph into this process; return a transport to it, and the prefixes that its files declare.
+
+    Args:
+        source: As `open_gateway` takes it.
+        profile: The profile.
+        progress: Called while files load.
+        place: Where parsed files are stored: a folder, or a cache for large ones; None for nowhere.
 
     Raises:
         ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
     """
-    graph = _loaded(source, progress, store, profile.files)
+    graph = _loaded(source, progress, place, profile.files)
     return _in_process(graph, profile), graph.prefixes
 
 
@@ -312,7 +323,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
 
 
 def _loaded(
-    source: Source | None, progress: Progress | None, store: str | Path | None, limits: FileSettings
+    source: Source | None, progress: Progress | None, place: Path | FileCache | None, limits: FileSettings
 ) -> LoadedGraph:
     if _is_rdflib(source):
         from gateway.transport.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
@@ -321,10 +332,12 @@ def _loaded(
     if source is None:
         return load_files([resources.demo_graph()], progress, limits)
     paths = _paths(source)
-    if store is None or not paths:
+    if place is None or not paths:
         return load_files(paths, progress, limits)
+    if isinstance(place, FileCache):
+        return open_cached(paths, place, progress, limits)
     refuse_stdin(paths)
-    return open_stored(paths, Path(store), progress, limits)
+    return open_stored(paths, place, progress, limits)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:

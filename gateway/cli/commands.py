@@ -307,7 +307,10 @@ def serve(
     ] = None,
     options: Annotated[
         CommonOptions,
-        common("graph", "endpoint", "contact", "store", "file_limits", "profile", "prefix", "shape", "verbose"),
+        common(
+            *("graph", "endpoint", "contact", "store", "cache", "no_cache", "file_limits", "profile", "prefix"),
+            *("shape", "verbose"),
+        ),
     ],
 ) -> Request:
     """Serve the graph to a language model, over MCP.
@@ -339,7 +342,8 @@ def check(
     options: Annotated[
         CommonOptions,
         common(
-            *("graph", "endpoint", "contact", "store", "file_limits", "profile", "as_json", "verbose"),
+            *("graph", "endpoint", "contact", "store", "cache", "no_cache", "file_limits", "profile"),
+            *("as_json", "verbose"),
             as_json="Print the report as one JSON object, on one line.",
         ),
     ],

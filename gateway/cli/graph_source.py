@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError, quoted
+from gateway.settings.graph_identity import default_store
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.profile import ShapeName, with_shape
@@ -19,6 +21,10 @@ from gateway.settings.profile import ShapeName, with_shape
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
     from gateway.server.gateway_opener import OnFileRead
+    from gateway.transport.files.cached_graph import FileCache
+
+_PARSED = "files"
+"""The folder of the cache of parsed files, in the user's cache directory."""
 
 _NUMBER = re.compile(r"[0-9]{1,12}")
 """The value of a file limit; no machine has more."""
@@ -54,18 +60,43 @@ class GraphSource:
         # Only the host: the rest of a URL may be confidential.
         return f"the endpoint on {urlsplit(self.url).hostname or ''}" if self.url else "the demo graph"
 
-    def open(self, on_file_read: OnFileRead, on_record: OnRecord | None = None) -> Gateway:
-        """Return the gateway of the graph."""
+    @property
+    def parsed_files(self) -> Path | FileCache | None:
+        """Where parsed files are stored: a folder, a cache for large ones, or nowhere."""
+        from gateway.transport.files.cached_graph import FileCache  # noqa: PLC0415 - a server answers before
+
+        options = self._options
+        if options.store is not None:
+            return Path(options.store)
+        if options.no_cache:
+            return None
+        return FileCache(Path(options.cache) if options.cache is not None else default_store() / _PARSED)
+
+    @property
+    def stores_files(self) -> bool:
+        """Whether the graph is in files that are stored once they are parsed."""
+        from gateway.transport.files.cached_graph import is_worth_storing  # noqa: PLC0415 - a server answers before
+        from gateway.transport.files.graph_files import graph_files  # noqa: PLC0415
+
+        place = self.parsed_files
+        if not self._options.graph or place is None:
+            return False
+        return isinstance(place, Path) or is_worth_storing(graph_files(self._options.graph), place)
+
+    def open(self, on_file_read: OnFileRead, on_record: OnRecord | None = None, *, needs: str = "") -> Gateway:
+        """Return the gateway of the graph; `needs` is that of `FileCache`."""
         # A server answers before this is imported.
         from gateway.api import open_gateway  # noqa: PLC0415
         from gateway.engine.gateway import drop_record  # noqa: PLC0415
 
+        place = self.parsed_files
         return open_gateway(
             self._options.graph,
             endpoint=self._options.endpoint,
             profile=self.profile,
             prefixes=self._prefixes,
             store=self._options.store,
+            cache=None if place is None or isinstance(place, Path) else replace(place, needs=needs),
             keep_schema=True,
             progress=on_file_read,
             on_record=on_record or drop_record,

@@ -32,6 +32,9 @@ from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.telemetry.record import Record
 
+_NEEDS: Mapping[str, str] = {SearchEntities.tool: "labels-*.sqlite", DescribeSchema.tool: "schema.json"}
+"""What a call waits for that reads a graph in full; see `FileCache`."""
+
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer | CompactAnswer)
 
 
@@ -41,25 +44,27 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     If `whole`, `describe_schema` waits until the schema is read in full.
     """
     records: list[Record] = []
+    wants_schema = tool == DescribeSchema.tool
+    source = GraphSource(options)
 
     async def answer_of(gateway: Gateway, progress: Progress) -> ToolAnswer | CompactAnswer:
         # A person gets the rendering of the reference shape's objects.
         shape = gateway.profile.server.shape if options.as_json else "reference"
         async with gateway:
             # The store needs them complete: the next run then finds names and schema ready.
-            if tool in {DescribeSchema.tool, SearchEntities.tool} and options.graph and options.store is not None:
+            if options.graph and (tool == SearchEntities.tool or (wants_schema and options.store is not None)):
                 await gateway.wait_until_ready(progress)
 
             async def ask() -> ToolAnswer | CompactAnswer:
                 given = {**arguments, "explain": options.explain}
                 return await gateway.call(tool, given, progress, explain=True, shape=shape)
 
-            return await (known_schema(gateway, ask, whole=whole) if tool == DescribeSchema.tool else ask())
+            return await (known_schema(gateway, ask, whole=whole or source.stores_files) if wants_schema else ask())
 
     try:
         with ProgressBar(quiet=options.as_json) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
-            gateway = GraphSource(options).open(bar.show_load, records.append)
+            gateway = source.open(bar.show_load, records.append, needs=_NEEDS.get(tool, ""))
             answer = asyncio.run(answer_of(gateway, bar.show_call))
         if options.as_json:
             print_json(json_text(answer.as_json()))

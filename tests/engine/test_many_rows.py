@@ -1,13 +1,22 @@
 """More edges than one query may return: packed by degree, read in pages, asked from the other end."""
 
+import asyncio
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from gateway.errors import EdgesCapped
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.values import Edge
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from tests.engine.small import ROOM, Watched, engine, ids, over
+from gateway.sparql.sparql_store import SparqlStore
+from gateway.transport.inprocess import InProcess
+from tests.engine.small import ROOM, Watched, X, engine, ids, over
 
 pytestmark = pytest.mark.anyio
 
@@ -114,3 +123,48 @@ async def test_a_cap_above_the_rows_of_one_query_is_put_on_pages(cap: int, shown
         answer = await gateway.bfs_query(["x:a"], 1, max_edges_per_node=cap, topology_only=True)
     assert (answer.edge_count, answer.complete) == (shown, complete)
     assert [gap.cause for gap in answer.incomplete or ()] == ([] if complete else ["edges_capped"])
+
+
+@pytest.mark.parametrize(("cap", "pages"), [(10, 2), (19, 2), (20, 3), (59, 6), (60, 7)])
+async def test_of_a_node_above_a_cap_no_page_is_read_that_its_shown_edges_do_not_need(cap: int, pages: int) -> None:
+    queries = Queries()
+    graph = " ".join(f"x:a x:p x:b{number:02} ." for number in range(61))
+    async with over(Watched(engine(graph), queries), rows_at_most(10)) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, max_edges_per_node=cap, topology_only=True)
+    assert (answer.edge_count, answer.complete) == (cap, False)
+    assert len(queries.with_text(r"ORDER BY STR")) == pages
+    # Their number is asked for only where they are to be all.
+    assert not queries.with_text(r"SELECT \?kind")
+
+
+@given(
+    outgoing=st.integers(0, 40),
+    incoming=st.integers(0, 15),
+    loops=st.integers(0, 1),
+    blank=st.integers(0, 25),
+    rows=st.integers(10, 20),
+    most=st.integers(1, 60),
+)
+def test_some_edges_of_a_node_are_as_many_as_asked_for_or_all_however_few_rows_a_query_returns(
+    outgoing: int, incoming: int, loops: int, blank: int, rows: int, most: int
+) -> None:
+    graph = " ".join(
+        [
+            *(f"x:a x:p x:b{number} ." for number in range(outgoing)),
+            *(f"x:c{number} x:p x:a ." for number in range(incoming)),
+            *(["x:a x:p x:a ."] * loops),
+            *(["x:a x:p [] ."] * blank),
+        ]
+    )
+    store = SparqlStore(InProcess(engine(graph), max_bytes=1 << 24), rows_at_most(rows))
+    call = Call(Deadline.after(60), 1_000, 100_000, 100_000)
+    found = asyncio.run(store.edges([f"{X}a"], call, per_id=most))[f"{X}a"]
+    ends = [("a", f"b{number}") for number in range(outgoing)] + [(f"c{number}", "a") for number in range(incoming)]
+    ends += [("a", "a")] * loops
+    there = {Edge(f"{X}{subject}", f"{X}p", f"{X}{target}") for subject, target in ends}
+    assert len(found.edges) == len(set(found.edges)) == min(most, len(there))
+    assert set(found.edges) <= there
+    if len(there) <= most:
+        assert (found.mark.whole, found.blank_edges) == (True, blank)
+    else:
+        assert isinstance(found.mark.fault, EdgesCapped)

@@ -53,20 +53,17 @@ class EdgeReader:
         """Return the edges of each node, outgoing and incoming; see `GraphStore.edges`."""
         given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
         capped: dict[Iri, Neighbourhood] = {}
-        if per_id is not None and per_id >= self._client.query_rows:
-            # One query cannot bring one more than the cap, which would show that there is more.
-            whole = await self.around(ids, call, selection)
-            return {
-                node: answer if len(answer.edges) <= per_id else _cut(answer.edges, 0, per_id, answer.mark)
-                for node, answer in whole.items()
-            }
         if per_id is not None:
+            # Of a node that has more, a part is shown: nothing may be begun with all of its edges.
+            on_answers = None
+        # Above, one query cannot bring one edge more than the cap, which would show that there is more.
+        if per_id is not None and per_id < self._client.query_rows:
             capped = await self._capped(ids, per_id, selection, given, call)
             if not (ids := [node for node, answer in capped.items() if _is_unclear(answer)]):
                 return capped
             capped |= await self._capped(ids, per_id, selection, given, call, blank_nodes=False)
             # Those that have no more edges are asked for again: their blank nodes were not counted.
-            ids, on_answers = [node for node in ids if capped[node].mark.whole], None
+            ids = [node for node in ids if capped[node].mark.whole]
         query = self._query(
             "edges",
             self._batch,
@@ -77,8 +74,12 @@ class EdgeReader:
         )
         answers = await query.run(ids, call, on_answers)
         for node, answer in answers.items():
+            found = answer
             if _has_more(answer):
-                answers[node] = await self._paged(node, answer, selection, given, call)
+                found = await self._paged(node, answer, selection, given, call, most=per_id)
+            if per_id is not None and len(found.edges) > per_id:
+                found = _cut(found.edges, 0, per_id, found.mark)
+            answers[node] = found
         return capped | answers
 
     async def _capped(
@@ -107,12 +108,24 @@ class EdgeReader:
         return await query.run(ids, call)
 
     async def _paged(
-        self, node: Iri, cut: Neighbourhood, selection: EdgeSelection, given: Mapping[str, Parameter], call: Call
+        self,
+        node: Iri,
+        cut: Neighbourhood,
+        selection: EdgeSelection,
+        given: Mapping[str, Parameter],
+        call: Call,
+        *,
+        most: int | None,
     ) -> Neighbourhood:
-        """Return all edges of a node that has more than one query may return; what came before, if a page fails."""
+        """Return all edges of a node that has more than one query may return, or some if these are more than `most`.
+
+        What came before a page that failed is returned too.
+        """
         edges: dict[Edge, None] = {}
         try:
-            await self._read_pages(node, edges, given, call)
+            await self._read_pages(node, edges, given, call, most=most)
+            if most is not None and len(edges) > most:
+                return Neighbourhood(tuple(edges))
             answer = await self._client.rows("edge_counts", call, {"node": [node], **given})
             counts = {kind.value: count for kind, count in read(answer.whole(), literal("kind"), integer("count"))}
             # An engine whose order is not its comparison would skip edges between two pages; the sum shows it.
@@ -131,15 +144,17 @@ class EdgeReader:
         known = tuple(dict.fromkeys([*cut.edges, *edges]))
         return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known)))
 
-    async def _read_pages(self, node: Iri, edges: dict[Edge, None], given: Mapping[str, Parameter], call: Call) -> None:
-        """Read the edges of a node page by page, in the order of the query."""
+    async def _read_pages(
+        self, node: Iri, edges: dict[Edge, None], given: Mapping[str, Parameter], call: Call, *, most: int | None
+    ) -> None:
+        """Read the edges of a node page by page, in the order of the query, until there are more than `most`."""
         after: list[Edge] = []
         while True:
             rows, more = (await self._client.rows("edges_page", call, {"node": [node], "after": after, **given})).part()
             before = len(edges)
             page = list(edge(rows))
             edges.update(dict.fromkeys(page))
-            if not more:
+            if not more or (most is not None and len(edges) > most):
                 return
             if len(edges) == before:
                 raise EndpointFault("A page of a node with many edges brought none that was not known.")

@@ -1,8 +1,6 @@
 """Reads RDF files into an Oxigraph store, graph names folded away.
 
-Each file is parsed in a process of its own (`parser_process`), which sends N-Triples. They go into the store through
-the one loader that lets go of the GIL while it sorts and writes: `bulk_extend` holds it for seconds, and a server that
-loads has to answer meanwhile.
+Each file is parsed in a process of its own (`parser_process`), which sends N-Triples.
 """
 
 from __future__ import annotations
@@ -19,15 +17,13 @@ import pyoxigraph
 from gateway.errors import ConfigurationError
 from gateway.settings.limits import FileSettings
 from gateway.transport.files import recognition
+from gateway.transport.files.bulk_load import CHUNK, bulk_load
 from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.graph_files import is_stdin, opened
 from gateway.transport.files.parser_process import ParserProcess, Progress
 from gateway.transport.files.parser_streams import Request, Result
 
 _log = logging.getLogger(__name__)
-
-_CHUNK = 1 << 18
-"""Bytes read from the parser at once."""
 
 
 @dataclass(slots=True)
@@ -38,6 +34,7 @@ class LoadedGraph:
         engine: The store that answers queries.
         prefixes: What each source declares, in the order given: the source's name and its prefixes.
         version: A hash of the content that was loaded.
+        is_on_disk: Whether the engine reads from a disk.
         lease: What keeps a store on disk from being removed, as long as it is held.
         place: A folder for what is made of this very graph, removed with its store; None where there is no such store.
         lasting: A folder for what outlives a change of the files; None where there is no store.
@@ -46,6 +43,7 @@ class LoadedGraph:
     engine: pyoxigraph.Store
     prefixes: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     version: str = ""
+    is_on_disk: bool = False
     lease: object = None
     place: Path | None = None
     lasting: Path | None = None
@@ -106,8 +104,9 @@ def fill(
     paths: Sequence[Path],
     progress: Progress | None = None,
     limits: FileSettings | None = None,
+    copy: pyoxigraph.Store | None = None,
 ) -> Content:
-    """Load files into an empty store; see `load_files`.
+    """Load files into an empty store, and at the same time into a copy of it; see `load_files`.
 
     Raises:
         ConfigurationError: A file cannot be read, or is no graph.
@@ -116,7 +115,7 @@ def fill(
     content = Content([], "", [])
     digest = hashlib.sha256()
     for path in paths:
-        result = _load_into(engine, path, progress, limits or FileSettings())
+        result = _load_into(engine, path, progress, limits or FileSettings(), copy)
         content.prefixes.append((path.name, result.prefixes))
         content.sources.append(Fingerprint.of(result.size, result.times, result.sha256, result.opened_ns))
         digest.update(bytes.fromhex(result.sha256))
@@ -129,16 +128,21 @@ def short_hash(digest: hashlib._Hash) -> str:
     return digest.hexdigest()[:16]
 
 
-def _load_into(engine: pyoxigraph.Store, path: Path, progress: Progress | None, limits: FileSettings) -> Result:
+def _load_into(
+    engine: pyoxigraph.Store,
+    path: Path,
+    progress: Progress | None,
+    limits: FileSettings,
+    copy: pyoxigraph.Store | None,
+) -> Result:
     by_name = recognition.format_by_name(path.name), recognition.packing_by_name(path.name)
     request = Request(*by_name, path.resolve().as_uri(), **limits.model_dump())
     with (
         opened(path) as file,
         ParserProcess(path, file, request, progress) as process,
-        io.BufferedReader(process, _CHUNK) as triples,
+        io.BufferedReader(process, CHUNK) as triples,
     ):
-        # The parser has checked what it wrote.
-        engine.bulk_load(triples, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+        bulk_load(triples, engine, copy)
         result = process.result
     if result.note:
         _log.warning("%s: %s", path, result.note)
