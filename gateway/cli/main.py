@@ -16,6 +16,7 @@ from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, line, print_error, write
+from gateway.cli.own_words import own_words
 from gateway.errors import ConfigurationError, GatewayError, InputError
 
 _log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             flush()
             log.write_held()
         except GatewayError as error:
-            print_error(" ".join([str(error), *getattr(error, "__notes__", ())]))
+            print_error(" ".join([own_words(str(error)), *getattr(error, "__notes__", ())]))
         except _UsageError as error:
             print_error(_usage(error))
         except BrokenPipeError:

@@ -246,11 +246,17 @@ def optional_arguments(
             continue
         kind = _unconstrained(field.annotation)
         metavar, text = texts.get(name, (_METAVARS.get(kind), field.description))
-        option = (name.removesuffix("s") if kind == list[str] else name).replace("_", "-")
+        option = option_name(model, name)
         shown = field.default is not None and kind is not bool
         info = typer.Option(f"--{option}", metavar=metavar, help=text, show_default=shown)
         parameters.append(_parameter(name, kind if kind is bool else kind | None, info, field.default))
     return OptionGroup(parameters, dict)
+
+
+def option_name(model: type[Arguments], argument: str) -> str:
+    """Return the option of an argument, without hyphens before it: that of a list is in the singular."""
+    is_list = _unconstrained(model.model_fields[argument].annotation) == list[str]
+    return (argument.removesuffix("s") if is_list else argument).replace("_", "-")
 
 
 def _unconstrained(annotation: Any) -> Any:
