@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from mcp import Client
@@ -38,6 +38,11 @@ class Ours:
     profile: Profile
     wire: RecordingTransport
     _store: GraphStore
+    _prefixes: PrefixMap = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the prefixes, which remember short forms of IRIs as long as the gateway is open."""
+        self._prefixes = PrefixMap(self.profile.prefixes)
 
     @classmethod
     def at(cls, url: str, profile: str, graphs: Sequence[str] = ()) -> Self:
@@ -69,7 +74,7 @@ class Ours:
         profile = self.profile
         if names is not None:
             profile = profile.model_copy(update={"names": profile.names.model_copy(update={"on_stubs": names})})
-        topology_builder = TopologyBuilder(self._store, PrefixMap(profile.prefixes), profile)
+        topology_builder = TopologyBuilder(self._store, self._prefixes, profile)
         rule = HubRule.of(profile.hubs, None, None)
         limits = profile.limits
         call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
@@ -79,7 +84,7 @@ class Ours:
 
     def gateway(self) -> Gateway:
         """Return a gateway that has answered nothing yet; what its store remembers is shared."""
-        return Gateway(self._store, self.profile, PrefixMap(self.profile.prefixes))
+        return Gateway(self._store, self.profile, self._prefixes)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -46,6 +46,26 @@ class _Bounded(LRUCache[Hashable, _Entry]):
         return super().popitem()
 
 
+class Sizes:
+    """The bytes of answers that are stored together, each counted once: thousands of nodes share the same facts.
+
+    Args:
+        at_most: Counting stops above it.
+    """
+
+    def __init__(self, at_most: int) -> None:
+        self._at_most = at_most
+        # With the answer itself: the number of one that is gone may be that of another.
+        self._known: dict[int, tuple[object, int]] = {}
+
+    def of(self, answer: object) -> int:
+        """Return the bytes that an answer takes; see `memory_size`."""
+        known = self._known.get(id(answer))
+        if known is None:
+            known = self._known[id(answer)] = (answer, memory_size(answer, self._at_most))
+        return known[1]
+
+
 class MemoryCache:
     """Answers by key."""
 
@@ -77,9 +97,21 @@ class MemoryCache:
         freshness.used(until, self._clock, self._epoch)
         return answer
 
-    def put(self, key: Key, answer: object, *, more: int = 0) -> None:
-        """Store an answer, unless it is larger than the cache; `more` are bytes of the primitive's parameters."""
-        size = memory_size(answer, self._limit) + memory_size(key[1]) + more + _ENTRY
+    def sizes(self) -> Sizes:
+        """Return sizes for answers that are stored together."""
+        return Sizes(self._limit)
+
+    def put(self, key: Key, answer: object, *, more: int = 0, sizes: Sizes | None = None) -> None:
+        """Store an answer, unless it is larger than the cache.
+
+        Args:
+            key: Its key.
+            answer: The answer.
+            more: Bytes of the primitive's parameters.
+            sizes: The sizes of answers that are stored together with it.
+        """
+        size = memory_size(answer, self._limit) if sizes is None else sizes.of(answer)
+        size += memory_size(key[1]) + more + _ENTRY
         if size <= self._limit:
             self._entries[key] = (answer, size, self._clock() + self._ttl)
 

@@ -364,8 +364,10 @@ class CachedStore(DelegatingStore):
         def cached_by_name(key: Key) -> Answer | None:
             return cast("Answer | None", self._memory.get((name, key), call.freshness))
 
+        sizes = self._memory.sizes()
+
         def store_by_name(key: Key, answer: Answer) -> None:
             if answer.mark.whole and is_storable(answer):
-                self._memory.put((name, key), answer)
+                self._memory.put((name, key), answer, sizes=sizes)
 
         return Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))

@@ -48,7 +48,8 @@ class CommonOptions:
             "-g",
             metavar="FILE",
             help="RDF file to load, plain or packed, a folder, a pattern, or - for standard input; several become one "
-            "graph. Without --graph and --endpoint: the profile's endpoint, else the demo graph.",
+            "graph. Without --graph and --endpoint: $BFSQL_GRAPH or $BFSQL_ENDPOINT, else what bfsql.toml names, else "
+            "the profile's endpoint, else the demo graph.",
         ),
     ] = None
     endpoint: Annotated[
@@ -76,8 +77,8 @@ class CommonOptions:
             "--store",
             callback=not_empty,
             metavar="DIR",
-            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: the user's "
-            "cache directory, for endpoints only.",
+            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: "
+            "$BFSQL_STORE, else, for endpoints, the user's cache directory.",
         ),
     ] = None
     cache: Annotated[
@@ -87,7 +88,7 @@ class CommonOptions:
             callback=not_empty,
             metavar="DIR",
             help="Folder where large files are stored once they are parsed, 4 GB at most, unless --store is given. "
-            "Default: the user's cache directory.",
+            "Default: $BFSQL_CACHE (off: none), else the user's cache directory.",
         ),
     ] = None
     no_cache: Annotated[
@@ -110,7 +111,7 @@ class CommonOptions:
             "-p",
             metavar="NAME|FILE",
             help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
-            "wikidata-local, dbpedia, uniprot, or a TOML file.",
+            "wikidata-local, dbpedia, uniprot, or a TOML file. Default: $BFSQL_PROFILE, else that of bfsql.toml.",
         ),
     ] = None
     prefix: Annotated[
@@ -138,6 +139,24 @@ class CommonOptions:
         bool,
         typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),
     ] = False
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user",
+            callback=not_empty,
+            metavar="NAME",
+            help="User name for the endpoint. Requires --password-file; overrides the profile's credentials.",
+        ),
+    ] = None
+    password_file: Annotated[
+        str | None,
+        typer.Option(
+            "--password-file",
+            callback=not_empty,
+            metavar="FILE",
+            help="File with the password, on one line.",
+        ),
+    ] = None
     verbose: Annotated[
         int,
         typer.Option(
@@ -147,6 +166,22 @@ class CommonOptions:
             help="Log to standard error: -v for information, -vv for debugging.",
         ),
     ] = 0
+    places: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Where options are from that were not given, by name: a variable, or the project file."""
+    project: str = ""
+    """The project file in use; empty if there is none."""
+    project_prefixes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Namespaces by prefix, of the project file."""
+
+    def is_of_project(self, name: str) -> bool:
+        """Return whether an option is that of the project file."""
+        return bool(self.project) and self.places.get(name) == self.project
+
+    def at_endpoint(self, url: str) -> CommonOptions:
+        """Return these options with an endpoint in place of the graph of another place than the command line."""
+        graph = None if "graph" in self.places else self.graph
+        places = {name: place for name, place in self.places.items() if name not in {"graph", "endpoint"}}
+        return dataclasses.replace(self, endpoint=url, graph=graph, places=places)
 
 
 Result = TypeVar("Result")
@@ -178,12 +213,21 @@ def common(*names: str, **texts: str) -> OptionGroup:
     hints = get_type_hints(CommonOptions, include_extras=True)
     defaults = {field.name: field.default for field in dataclasses.fields(CommonOptions)}
     parameters = []
-    for name in names or defaults:
+    taken = names or tuple(name for name, hint in hints.items() if get_origin(hint) is Annotated)
+    for name in taken:
         kind, info = get_args(hints[name])
         info = copy(info)
         info.help, info.show_default = texts.get(name, info.help), False
         parameters.append(_parameter(name, kind, info, defaults[name]))
-    return OptionGroup(parameters, CommonOptions)
+
+    def combined(**given: Any) -> CommonOptions:
+        if not {"graph", "endpoint"} & set(taken):
+            return CommonOptions(**given)
+        from gateway.cli.defaults import with_defaults  # noqa: PLC0415 - `--help` is quick without it
+
+        return with_defaults(CommonOptions(**given), frozenset(taken))
+
+    return OptionGroup(parameters, combined)
 
 
 def optional_arguments(
@@ -202,11 +246,17 @@ def optional_arguments(
             continue
         kind = _unconstrained(field.annotation)
         metavar, text = texts.get(name, (_METAVARS.get(kind), field.description))
-        option = (name.removesuffix("s") if kind == list[str] else name).replace("_", "-")
+        option = option_name(model, name)
         shown = field.default is not None and kind is not bool
         info = typer.Option(f"--{option}", metavar=metavar, help=text, show_default=shown)
         parameters.append(_parameter(name, kind if kind is bool else kind | None, info, field.default))
     return OptionGroup(parameters, dict)
+
+
+def option_name(model: type[Arguments], argument: str) -> str:
+    """Return the option of an argument, without hyphens before it: that of a list is in the singular."""
+    is_list = _unconstrained(model.model_fields[argument].annotation) == list[str]
+    return (argument.removesuffix("s") if is_list else argument).replace("_", "-")
 
 
 def _unconstrained(annotation: Any) -> Any:

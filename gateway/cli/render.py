@@ -11,6 +11,7 @@ from rich.text import Text
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
 from gateway.cli.output import clean, counted, line
+from gateway.cli.own_words import own_words
 from gateway.cli.screen import Screen
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
 from gateway.escaping import printable
@@ -51,7 +52,7 @@ def schema(answer: SchemaResult) -> RenderableType:
                 if "enumerated" not in answer.basis.methods
                 else []
             ),
-            Text.assemble(("Next steps suggested to a model: ", STRONG), line(answer.next_steps)),
+            Text.assemble(("Next steps: ", STRONG), line(own_words(answer.next_steps))),
         ],
     )
 
@@ -84,7 +85,7 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     if searched is not None and not searched.exhaustive:
         notes.append(warned("Not every name was compared: matches may be missing."))
     if answer.next_steps:
-        notes.append(Text(line(answer.next_steps)))
+        notes.append(Text(line(own_words(answer.next_steps))))
     written = prefixes(answer.prefixes)
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{how}")
@@ -186,7 +187,7 @@ def _lines(value: Any) -> list[str]:
 
 def warned(text: str) -> Text:
     """Return a warning."""
-    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (line(text), WARNING))
+    return Text.assemble(("! ", f"{STRONG} {WARNING}"), (line(own_words(text)), WARNING))
 
 
 def degraded(steps: Mapping[str, int] | None) -> list[RenderableType]:

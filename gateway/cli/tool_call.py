@@ -25,15 +25,22 @@ from gateway.engine.answers import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.engine.arguments import DescribeSchema, SearchEntities
+from gateway.engine.arguments import BfsQuery, DescribeSchema, IntersectSubgraphs, SearchEntities
 from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.escaping import json_text
 from gateway.graph.call import Progress
+from gateway.settings.profile import Profile
 from gateway.telemetry.record import Record
 
 _NEEDS: Mapping[str, str] = {SearchEntities.tool: "labels-*.sqlite", DescribeSchema.tool: "schema.json"}
 """What a call waits for that reads a graph in full; see `FileCache`."""
+
+_MAX_TOKENS = 4_000_000
+"""Size of an answer for a person, who reads no tokens: some 16 MB, which bounds memory."""
+
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = {tool: {"limit": 500} for tool in (BfsQuery.tool, IntersectSubgraphs.tool)}
+"""Arguments for a person who does not give them: nodes on a page."""
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer | CompactAnswer)
 
@@ -46,6 +53,8 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     records: list[Record] = []
     wants_schema = tool == DescribeSchema.tool
     source = GraphSource(options)
+    if not options.as_json:
+        source.profile, arguments = for_a_person(source.profile), {**_DEFAULTS.get(tool, {}), **_given(arguments)}
 
     async def answer_of(gateway: Gateway, progress: Progress) -> ToolAnswer | CompactAnswer:
         # A person gets the rendering of the reference shape's objects.
@@ -74,6 +83,17 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         if options.explain and not options.as_json:
             for record in records:
                 print_explained(Screen(), record)
+
+
+def for_a_person(profile: Profile) -> Profile:
+    """Return a profile by which every node has its name, and an answer may be as large as a screen scrolls."""
+    size = profile.size.model_copy(update={"max_tokens": _MAX_TOKENS, "ceiling_tokens": _MAX_TOKENS})
+    names = profile.names.model_copy(update={"on_stubs": True})
+    return profile.model_copy(update={"size": size, "names": names})
+
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 async def known_schema(gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]], *, whole: bool) -> AnyAnswer:

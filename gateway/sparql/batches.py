@@ -20,7 +20,7 @@ from gateway.sparql.results.columns import UnexpectedRows
 from gateway.sparql.results.rows import EndedEarly, Overflow
 from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import is_iri, is_plain_iri
+from gateway.terms.iri import are_ordinary, is_iri, is_plain_iri
 
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Answer = TypeVar("Answer", bound=Marked)
@@ -106,7 +106,8 @@ class _Run(Generic[Key, Answer]):
         self, keys: Sequence[Key], on_answers: Callable[[Mapping[Key, Answer]], None] | None
     ) -> dict[Key, Answer]:
         """Ask about distinct keys."""
-        legal = [key for key in keys if _is_legal(key)]
+        are_legal = are_ordinary(chain.from_iterable(map(_iris, keys)))
+        legal = keys if are_legal else [key for key in keys if _is_legal(key)]
         answers = await self._rewritten(legal)
         waiting = deque(key for key in legal if key not in answers)
         at_once = self.query.client.flow.at_once

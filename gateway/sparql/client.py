@@ -41,7 +41,7 @@ from gateway.sparql.row_cap import RowCap
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.iri import composed, may_be_rewritten
+from gateway.terms.iri import are_ordinary, composed, may_be_rewritten
 from gateway.transport.base import InFormats, OverGraphs, Remote, Transport
 from gateway.transport.formats import Format
 
@@ -301,7 +301,8 @@ class SparqlClient:
 
         Only IRIs that some engine may rewrite are asked about, each once.
         """
-        doubtful = list(filter(may_be_rewritten, dict.fromkeys(iris)))
+        distinct = dict.fromkeys(iris)
+        doubtful = [] if are_ordinary(distinct) else list(filter(may_be_rewritten, distinct))
         known = self._is_unchanged.known
         is_unchanged = {iri: known[iri] for iri in doubtful if iri in known}
         new = [iri for iri in doubtful if iri not in is_unchanged]

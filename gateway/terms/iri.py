@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import islice
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
 """What a query can contain: no character of it ends `<...>`."""
@@ -26,6 +27,17 @@ _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:[/?#]|$)")
 
 _ORDINARY = re.compile(r"https?://[^/A-Z]+(?:/|$)")
 """The beginning of almost all IRIs; engines rewrite none of these, unless a segment starts with a dot."""
+
+_ORDINARY_LINES = re.compile(r"(?:https?://[^/A-Z\n]++(?:/.*+)?\n)*+")
+"""Texts that begin like `_ORDINARY`, one a line; what was matched is not looked at again."""
+
+_WITH_HOST = re.compile(r"https?://[^/A-Z]+/")
+
+_LEGAL = bytes(sorted({*range(0x21, 0x7F)} - {*b'<>"{}|^`\\'}))
+"""The ASCII characters of an IRI."""
+
+_AT_ONCE = 5_000
+"""IRIs that one expression looks at, during which no other thread runs: a millisecond."""
 
 _HIERARCHICAL = frozenset({"http", "https", "ftp", "ws", "wss"})
 """Schemes whose IRIs have an authority."""
@@ -58,7 +70,32 @@ def is_sendable(text: str) -> bool:
 def not_sendable(texts: Iterable[str]) -> frozenset[str]:
     """Return the texts that are not sendable."""
     is_legal = _IRI.fullmatch
-    return frozenset(text for text in set(texts) if len(text) > MAX_IRI or is_legal(text) is None)
+    distinct = set(texts)
+    if max(map(len, distinct), default=0) <= MAX_IRI and are_ordinary(distinct):
+        return frozenset()
+    return frozenset(text for text in distinct if len(text) > MAX_IRI or is_legal(text) is None)
+
+
+def are_ordinary(texts: Iterable[str]) -> bool:
+    """Return whether all texts are legal IRIs which no engine reads as others, and are written as almost all IRIs are.
+
+    It takes a tenth of the time of asking `is_iri` and `may_be_rewritten` about each. Where it is false, each may still
+    be both.
+    """
+    iterator = iter(texts)
+    while some := list(islice(iterator, _AT_ONCE)):
+        lines = "\n".join([*some, ""])
+        # What remains shows other characters, and a line end within a text, which would read as two.
+        if not lines.isascii() or lines.encode().translate(None, _LEGAL) != b"\n" * len(some):
+            return False
+        if "/." in lines:
+            return False
+        # Mostly all have the host of the first, and counting takes a tenth of the time of matching.
+        start = _WITH_HOST.match(some[0])
+        is_alike = start is not None and lines.count(f"\n{start[0]}") + 1 == len(some)
+        if not is_alike and _ORDINARY_LINES.fullmatch(lines) is None:
+            return False
+    return True
 
 
 def is_plain_iri(text: str) -> bool:

@@ -105,6 +105,33 @@ def test_every_seed_has_its_tree(run: Run, films: Path) -> None:
     assert "person:Steve_McQueen_1930  Steve McQueen  [Person]" in out
 
 
+def star(folder: Path, count: int) -> Path:
+    """Write a graph of a node with so many neighbours, each with a name and more text than a model is sent."""
+    path = folder / "star.ttl"
+    text = "long " * 40
+    path.write_text(
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix x: <http://x.org/> .\n"
+        + "".join(f"x:a x:p x:n{n} . x:n{n} rdfs:label 'Node {n}' ; rdfs:comment '{text}' .\n" for n in range(count))
+    )
+    return path
+
+
+def test_each_node_has_its_name_however_much_is_known_of_all(run: Run, tmp_path: Path) -> None:
+    out = run("bfs", "x:a", "-g", star(tmp_path, 400)).out
+    assert sum(f"x:n{number}  Node {number}  " in out for number in range(400)) == 400
+    assert "Omitted" not in out
+    shortened = run("bfs", "x:a", "-g", star(tmp_path, 400), "--max-tokens", 1_000).out
+    assert "more nodes" in shortened
+
+
+def test_a_page_has_five_hundred_nodes_unless_a_limit_is_given(run: Run, tmp_path: Path) -> None:
+    graph = star(tmp_path, 600)
+    assert "nodes 1 to 500," in run("bfs", "x:a", "-g", graph).out
+    assert "nodes 1 to 501," in run("bfs", "x:a", "-g", graph, "--limit", 501).out
+    # JSON is what a model gets, and so is its size.
+    assert len(run("bfs", "x:a", "-g", graph, "--json").out) < 32_100
+
+
 def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
     first = run("bfs", "drug:warfarin", "--limit", "6").out
     assert "This page: nodes 1 to 6, and the 5 edges among them." in first
@@ -113,7 +140,7 @@ def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
     assert onward[:2] == ["--offset", "6"]
     second = run("bfs", "drug:warfarin", "--limit", "6", *onward).out
     assert "This page: nodes 7 to 12, and the 6 edges among them and to nodes of earlier pages." in second
-    assert lines(second)[3] == "drug:warfarin  [on an earlier page]"
+    assert lines(second)[3] == "drug:warfarin  warfarin  [on an earlier page]"
     assert second.count("── ") == 6
     assert "has changed" not in second
 

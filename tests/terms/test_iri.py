@@ -3,7 +3,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.terms.iri import is_iri, is_plain_iri, local_name, may_be_rewritten
+from gateway.terms.iri import (
+    MAX_IRI,
+    are_ordinary,
+    is_iri,
+    is_plain_iri,
+    is_sendable,
+    local_name,
+    may_be_rewritten,
+    not_sendable,
+)
 from tests.examples import examples
 
 ANY_CHARACTER = st.characters(exclude_categories=())
@@ -133,3 +142,50 @@ def test_a_local_name_is_never_empty_and_always_a_part_of_the_iri(iri: str) -> N
     name = local_name(iri)
     assert name
     assert name in iri
+
+
+NEARLY_IRIS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["", "http:", "http://", "https://", "HTTP://", "https:///", "urn:"]),
+        st.sampled_from(["", "a", "example.org", "Example.org", "a.b:80", "u@h"]),
+        st.sampled_from(["", "/", "/.", "/./", "/.a", "/a/B", "?Q", "#F/."]),
+        st.text(st.sampled_from('aZ0/.\n<>"{}|^`\\ %#?[]@$~\x7f\u00e9\u212b'), max_size=3) | ANY_TEXT,
+    ),
+)
+
+
+@given(st.lists(NEARLY_IRIS, max_size=4))
+@settings(deadline=None, max_examples=examples(1_000))
+def test_texts_that_are_ordinary_are_each_an_iri_that_no_engine_rewrites(texts: list[str]) -> None:
+    if are_ordinary(texts):
+        assert all(is_iri(text) and not may_be_rewritten(text) for text in texts)
+
+
+@given(st.lists(NEARLY_IRIS, max_size=4), st.booleans())
+@settings(deadline=None, max_examples=examples(300))
+def test_what_is_not_sendable_is_judged_alike_alone_and_among_others(texts: list[str], is_long: bool) -> None:
+    texts = [*texts, f"http://a/{'b' * MAX_IRI}"] if is_long else texts
+    assert not_sendable(texts) == {text for text in texts if not is_sendable(text)}
+
+
+def test_one_odd_text_is_found_among_thousands() -> None:
+    many = [f"http://www.wikidata.org/entity/Q{number}" for number in range(12_000)]
+    assert are_ordinary(many)
+    for odd in ("http://a/b\nhttp://c/d", "http://a/b\n", "", "Q1", "http://a/ b", "http://a/../b", "http://a/\u00e9"):
+        assert not are_ordinary([*many, odd])
+        assert not are_ordinary([odd, *many])
+    for alike in (["http://a", "http://aB/c"], ["http://a/", "http://A/"], ["http://a/", "http://"]):
+        assert not are_ordinary(alike)
+
+
+def test_everyday_iris_are_ordinary() -> None:
+    everyday = [
+        "http://a",
+        "https://a/",
+        "http://purl.obolibrary.org/obo/GO_1",
+        "https://a/b?c=D&e=[1]#f",
+        "http://a:1/%20",
+    ]
+    assert are_ordinary(everyday)
+    assert are_ordinary([])
