@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.cli.log import lower_level
@@ -308,8 +309,8 @@ def serve(
     options: Annotated[
         CommonOptions,
         common(
-            *("graph", "endpoint", "contact", "store", "cache", "no_cache", "file_limits", "profile", "prefix"),
-            *("shape", "verbose"),
+            *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *("profile", "prefix", "shape", "verbose"),
         ),
     ],
 ) -> Request:
@@ -342,8 +343,8 @@ def check(
     options: Annotated[
         CommonOptions,
         common(
-            *("graph", "endpoint", "contact", "store", "cache", "no_cache", "file_limits", "profile"),
-            *("as_json", "verbose"),
+            *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *("profile", "as_json", "verbose"),
             as_json="Print the report as one JSON object, on one line.",
         ),
     ],
@@ -354,9 +355,9 @@ def check(
     the profile's endpoint, a file or the demo graph is checked. A few dozen harmless queries are sent, to this endpoint
     only. The exit status is 0, 1 if the two clients get different answers, or 2 for an error.
     """
-    if url is not None and options.endpoint is not None:
+    if url is not None and options.endpoint is not None and "endpoint" not in options.places:
         raise ConfigurationError("The endpoint was given twice.", valid="Give only the URL.")
-    checked = replace(options, endpoint=url or options.endpoint)
+    checked = options if url is None else options.at_endpoint(url)
 
     def run() -> int:
         from gateway.cli.check import check as check_graph  # noqa: PLC0415 - see `Request.run`
@@ -366,7 +367,9 @@ def check(
     return Request(checked, run)
 
 
-_IndexOptions = Annotated[CommonOptions, common("endpoint", "contact", "profile", "store", "verbose")]
+_IndexOptions = Annotated[
+    CommonOptions, common("endpoint", "contact", "user", "password_file", "profile", "store", "verbose")
+]
 
 
 @_command("index -e http://127.0.0.1:3030/ds/sparql", "index -p films.toml")
@@ -411,3 +414,18 @@ def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> Request:
         run_session()
 
     return Request(options, run)
+
+
+@_command("completion bash > ~/.local/share/bash-completion/completions/bfsql-gateway")
+def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True)]) -> Request:
+    """Print the script that completes command lines in a shell.
+
+    SHELL is bash, zsh or fish. docs/cli.md says where each shell looks for the script.
+    """
+
+    def run() -> int:
+        from gateway.cli.completion import print_script  # noqa: PLC0415 - see `Request.run`
+
+        return print_script(get_command(app), shell)
+
+    return Request(CommonOptions(), run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,15 +14,18 @@ from pydantic import ValidationError
 
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError, quoted
+from gateway.settings.endpoint import AccessSettings
 from gateway.settings.graph_identity import default_store
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
-from gateway.settings.profile import ShapeName, with_shape
+from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
     from gateway.server.gateway_opener import OnFileRead
     from gateway.transport.files.cached_graph import FileCache
+
+_log = logging.getLogger(__name__)
 
 _PARSED = "files"
 """The folder of the cache of parsed files, in the user's cache directory."""
@@ -45,12 +49,16 @@ class GraphSource:
         if options.graph and options.endpoint:
             raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
         name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
-        profile = with_contact(load_profile(name), options.contact)
+        loaded = load_profile(name)
+        profile = _with_login(with_contact(loaded, options.contact), options.user, options.password_file)
         files = with_file_limits(profile.files, options.file_limits)
         self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         self._options = options
-        self._prefixes = _prefixes(options.prefix or ())
+        self._prefixes = {**options.project_prefixes, **_prefixes(options.prefix or ())}
+        if (options.user or options.password_file) and not self.url:
+            raise ConfigurationError("--user and --password-file are for an endpoint, and none was given.")
+        self._refuse_secrets_for_a_project(loaded)
 
     @property
     def name(self) -> str:
@@ -59,6 +67,29 @@ class GraphSource:
             return ", ".join(Path(path).name for path in self._options.graph)
         # Only the host: the rest of a URL may be confidential.
         return f"the endpoint on {urlsplit(self.url).hostname or ''}" if self.url else "the demo graph"
+
+    def _refuse_secrets_for_a_project(self, loaded: Profile) -> None:
+        """Keep what belongs to the user from an endpoint or a profile that a project file chose.
+
+        Raises:
+            ConfigurationError: Credentials would be sent, or the certificates or the proxy of a profile be used.
+        """
+        chooses_profile = self._options.is_of_project("profile")
+        chooses_url = self._options.is_of_project("endpoint") or (chooses_profile and not self._options.endpoint)
+        if not self.url or not (chooses_profile or chooses_url):
+            return
+        usual = AccessSettings()
+        if (chooses_profile and loaded.endpoint.access != usual) or (
+            chooses_url and self.profile.endpoint.access != usual
+        ):
+            raise ConfigurationError(
+                f"{self._options.project} says which {'endpoint' if chooses_url else 'profile'} is used. It may be "
+                "anybody's, so no credentials, headers, certificates or proxy are used with it.",
+                next_step="Give --endpoint and --profile yourself, or set $BFSQL_ENDPOINT and $BFSQL_PROFILE.",
+            )
+        _log.info("%s says which endpoint or profile is used", self._options.project)
+        endpoint = self.profile.endpoint.model_copy(update={"environment_contact": False})
+        self.profile = self.profile.model_copy(update={"endpoint": endpoint})
 
     @property
     def parsed_files(self) -> Path | FileCache | None:
@@ -101,6 +132,23 @@ class GraphSource:
             progress=on_file_read,
             on_record=on_record or drop_record,
         )
+
+
+def _with_login(profile: Profile, user: str | None, password_file: str | None) -> Profile:
+    """Return a profile with other credentials; the same one if none are given.
+
+    Raises:
+        ConfigurationError: One of the two is missing, or there is no such file.
+    """
+    if user is None and password_file is None:
+        return profile
+    if user is None or password_file is None:
+        raise ConfigurationError("--user and --password-file must be given together.")
+    if not Path(password_file).is_file():
+        raise ConfigurationError(f"--password-file {quoted(password_file)}: there is no such file.")
+    login = {"user": user, "password": f"file:{password_file}", "token": ""}
+    access = profile.endpoint.access.model_copy(update=login)
+    return profile.model_copy(update={"endpoint": profile.endpoint.model_copy(update={"access": access})})
 
 
 def _prefixes(given: Sequence[str]) -> Mapping[str, str]:

@@ -12,14 +12,17 @@ import typer
 from typer.main import get_command
 
 from gateway import PROGRAM
+from gateway.cli import completion
 from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, print_error
+from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, line, print_error, write
 from gateway.cli.own_words import own_words
 from gateway.errors import ConfigurationError, GatewayError, InputError
 
 _log = logging.getLogger(__name__)
+
+_HELP = frozenset({"-h", "--help"})
 
 _UsageError: Any = typer.BadParameter.__base__
 """The class of Click, whose place in typer changes from version to version."""
@@ -40,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             flush()
             log.write_held()
         except GatewayError as error:
-            print_error(own_words(str(error)))
+            print_error(" ".join([own_words(str(error)), *getattr(error, "__notes__", ())]))
         except _UsageError as error:
             print_error(_usage(error))
         except BrokenPipeError:
@@ -59,25 +62,49 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], log: StderrLog) -> int:
-    for argument in arguments:
-        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
-            raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
+    _refuse_bytes(arguments)
+    if completion.is_asked():
+        completion.register_shells()
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, Request):
+        if not _HELP.isdisjoint(arguments):
+            _show_defaults()
         return int(request or 0)
     if request.is_server:
         log.write_held()
     lower_level(request.options.verbose)
     try:
         return request.run() or 0
-    except (InputError, ConfigurationError):
+    except InputError:
         raise
     except GatewayError as error:
-        place = _configured_endpoint(request.options)
-        if not place:
-            raise
-        raise GatewayError(str(error), valid=f"The configured URL is {place}") from error
+        for name, place in request.options.places.items():
+            error.add_note(f"--{name} is from {place}.")
+        url = "" if isinstance(error, ConfigurationError) else _configured_endpoint(request.options)
+        if url:
+            error.add_note(f"The configured URL is {url}")
+        raise
+
+
+def _refuse_bytes(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+            raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
+
+
+def _show_defaults() -> None:
+    """Print below a help what the environment and the project file select."""
+    from gateway.cli.defaults import shown_defaults  # noqa: PLC0415 - `--help` is quick without it
+
+    try:
+        lines = shown_defaults()
+    except ConfigurationError as error:
+        lines = [f"none, because of an error: {error}"]
+    if lines:
+        write(
+            sys.stdout, "\n".join(["\nNot given, these options are now:", *(f"  {line(text)}" for text in lines), ""])
+        )
 
 
 def _configured_endpoint(options: CommonOptions) -> str:

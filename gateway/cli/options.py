@@ -37,6 +37,17 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
+def _profiles(incomplete: str) -> list[str]:
+    """Return the built-in profiles whose names begin so, for completion."""
+    from gateway.settings.load import built_in  # noqa: PLC0415 - `--help` is quick without it
+
+    return [name for name in built_in() if name.startswith(incomplete)]
+
+
+def _shapes(incomplete: str) -> list[str]:
+    return [name for name in get_args(ShapeName) if name.startswith(incomplete)]
+
+
 @dataclass(frozen=True, slots=True)
 class CommonOptions:
     """The options that several commands take, as given; those that a command does not take have their defaults."""
@@ -48,7 +59,8 @@ class CommonOptions:
             "-g",
             metavar="FILE",
             help="RDF file to load, plain or packed, a folder, a pattern, or - for standard input; several become one "
-            "graph. Without --graph and --endpoint: the profile's endpoint, else the demo graph.",
+            "graph. Without --graph and --endpoint: $BFSQL_GRAPH or $BFSQL_ENDPOINT, else what bfsql.toml names, else "
+            "the profile's endpoint, else the demo graph.",
         ),
     ] = None
     endpoint: Annotated[
@@ -76,8 +88,8 @@ class CommonOptions:
             "--store",
             callback=not_empty,
             metavar="DIR",
-            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: the user's "
-            "cache directory, for endpoints only.",
+            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: "
+            "$BFSQL_STORE, else, for endpoints, the user's cache directory.",
         ),
     ] = None
     cache: Annotated[
@@ -87,7 +99,7 @@ class CommonOptions:
             callback=not_empty,
             metavar="DIR",
             help="Folder where large files are stored once they are parsed, 4 GB at most, unless --store is given. "
-            "Default: the user's cache directory.",
+            "Default: $BFSQL_CACHE (off: none), else the user's cache directory.",
         ),
     ] = None
     no_cache: Annotated[
@@ -109,8 +121,9 @@ class CommonOptions:
             "--profile",
             "-p",
             metavar="NAME|FILE",
+            autocompletion=_profiles,
             help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
-            "wikidata-local, dbpedia, uniprot, or a TOML file.",
+            "wikidata-local, dbpedia, uniprot, or a TOML file. Default: $BFSQL_PROFILE, else that of bfsql.toml.",
         ),
     ] = None
     prefix: Annotated[
@@ -127,6 +140,7 @@ class CommonOptions:
             "--shape",
             callback=_shape_name,
             metavar="NAME",
+            autocompletion=_shapes,
             help="How answers in JSON are written: compact, or reference (lists of objects). Default: the profile's.",
         ),
     ] = None
@@ -146,6 +160,24 @@ class CommonOptions:
         bool,
         typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),
     ] = False
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user",
+            callback=not_empty,
+            metavar="NAME",
+            help="User name for the endpoint. Requires --password-file; overrides the profile's credentials.",
+        ),
+    ] = None
+    password_file: Annotated[
+        str | None,
+        typer.Option(
+            "--password-file",
+            callback=not_empty,
+            metavar="FILE",
+            help="File with the password, on one line.",
+        ),
+    ] = None
     verbose: Annotated[
         int,
         typer.Option(
@@ -155,6 +187,22 @@ class CommonOptions:
             help="Log to standard error: -v for information, -vv for debugging.",
         ),
     ] = 0
+    places: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Where options are from that were not given, by name: a variable, or the project file."""
+    project: str = ""
+    """The project file in use; empty if there is none."""
+    project_prefixes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Namespaces by prefix, of the project file."""
+
+    def is_of_project(self, name: str) -> bool:
+        """Return whether an option is that of the project file."""
+        return bool(self.project) and self.places.get(name) == self.project
+
+    def at_endpoint(self, url: str) -> CommonOptions:
+        """Return these options with an endpoint in place of the graph of another place than the command line."""
+        graph = None if "graph" in self.places else self.graph
+        places = {name: place for name, place in self.places.items() if name not in {"graph", "endpoint"}}
+        return dataclasses.replace(self, endpoint=url, graph=graph, places=places)
 
 
 Result = TypeVar("Result")
@@ -186,12 +234,21 @@ def common(*names: str, **texts: str) -> OptionGroup:
     hints = get_type_hints(CommonOptions, include_extras=True)
     defaults = {field.name: field.default for field in dataclasses.fields(CommonOptions)}
     parameters = []
-    for name in names or defaults:
+    taken = names or tuple(name for name, hint in hints.items() if get_origin(hint) is Annotated)
+    for name in taken:
         kind, info = get_args(hints[name])
         info = copy(info)
         info.help, info.show_default = texts.get(name, info.help), False
         parameters.append(_parameter(name, kind, info, defaults[name]))
-    return OptionGroup(parameters, CommonOptions)
+
+    def combined(**given: Any) -> CommonOptions:
+        if not {"graph", "endpoint"} & set(taken):
+            return CommonOptions(**given)
+        from gateway.cli.defaults import with_defaults  # noqa: PLC0415 - `--help` is quick without it
+
+        return with_defaults(CommonOptions(**given), frozenset(taken))
+
+    return OptionGroup(parameters, combined)
 
 
 def optional_arguments(

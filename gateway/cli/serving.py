@@ -117,6 +117,7 @@ def _opener(options: CommonOptions, *, is_stdio: bool) -> tuple[GatewayOpener, s
     elif source.url:
         if problem := url_problem(source.url):
             raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+        endpoint = source.profile.endpoint
         for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
-            contact_for(host or "", source.profile.endpoint.contact)
+            contact_for(host or "", endpoint.contact, from_environment=endpoint.environment_contact)
     return GatewayOpener(source.profile, source.open), source.name

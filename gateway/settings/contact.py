@@ -31,13 +31,18 @@ def is_contact(text: str) -> bool:
     return len(text) <= _LONGEST and _CONTACT.fullmatch(text) is not None
 
 
-def contact_for(host: str, given: str) -> str:
+def contact_for(host: str, given: str, *, from_environment: bool = True) -> str:
     """Return the contact to send to a host: the given one, else that of `BFSQL_CONTACT`; empty if there is none.
+
+    Args:
+        host: The host.
+        given: The contact of a profile or an option; none where empty.
+        from_environment: Whether others than Wikimedia may get that of `BFSQL_CONTACT`.
 
     Raises:
         ConfigurationError: The host is one of Wikimedia's, and there is no contact; or the variable holds no contact.
     """
-    variable = os.environ.get(VARIABLE, "").strip()
+    variable = os.environ.get(VARIABLE, "").strip() if from_environment or is_of_wikimedia(host) else ""
     contact = given or (checked_contact(variable, VARIABLE) if variable else "")
     if not contact and is_of_wikimedia(host):
         raise ConfigurationError(

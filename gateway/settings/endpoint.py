@@ -262,6 +262,10 @@ class EndpointSettings(Section):
             " it; if empty, the environment variable `BFSQL_CONTACT` is used."
         ),
     )
+    environment_contact: bool = Field(
+        default=True,
+        description="Whether others than Wikimedia's servers may get the contact of `BFSQL_CONTACT`.",
+    )
     requests: RequestSettings = RequestSettings()
     timeout: TimeoutSettings = TimeoutSettings()
     quota: QuotaSettings = QuotaSettings()

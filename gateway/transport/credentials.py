@@ -123,7 +123,7 @@ def access_without_credentials(url: str, settings: EndpointSettings, setting: st
     if problem := url_problem(url):
         raise ConfigurationError(f"{setting} is wrong: {problem}.")
     parts = urlsplit(url)
-    contact = contact_for(parts.hostname or "", settings.contact)
+    contact = contact_for(parts.hostname or "", settings.contact, from_environment=settings.environment_contact)
     proxy, proxy_headers = _proxy(settings.access)
     return Access(
         headers={"User-Agent": user_agent(contact), **_for_proxy(parts.scheme, proxy_headers)},

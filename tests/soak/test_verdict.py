@@ -7,6 +7,7 @@ import pytest
 from rdflib import URIRef
 
 from gateway.engine.answers import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult
+from gateway.engine.messages import NAME_KEYS_UNKNOWN
 from gateway.errors import EndpointFault, GatewayError, InputError
 from tests.oracle import OracleGraph
 from tests.soak.questions import Question
@@ -183,6 +184,22 @@ def test_values_are_compared_with_those_of_an_answer_without_faults(
 ) -> None:
     clean = several((A,), (NOWHERE,), metadata={"name": "Ann"})
     assert verdict(SEVERAL, several((A,), (NOWHERE,), metadata=metadata), clean) is deserved
+
+
+@pytest.mark.parametrize(
+    ("further", "deserved"),
+    [
+        ({"x:title": "Ann", "x:age": 7, "complete": False, "warnings": [NAME_KEYS_UNKNOWN]}, Verdict.MARKED),
+        ({"x:age": 7, "complete": False, "warnings": [NAME_KEYS_UNKNOWN]}, Verdict.MARKED),
+        ({"x:title": "Bob", "x:age": 7, "complete": False, "warnings": [NAME_KEYS_UNKNOWN]}, Verdict.UNTRUE),
+        ({"x:title": "Ann", "x:age": 7, "complete": False}, Verdict.UNTRUE),
+        ({"x:title": "Ann", "x:age": 7}, Verdict.WRONG),
+    ],
+)
+def test_a_name_may_stand_under_another_key_only_where_that_is_said(further: dict[str, Any], deserved: Verdict) -> None:
+    described = {"id": A, "iri": A, "entity_type": "x:T", "complete": True}
+    clean = Entity.model_validate({**described, "name": "Ann", "x:age": 7})
+    assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Whether an answer is right, and whether it says so when it is not whole."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
+from itertools import chain
 from typing import TypeVar
 
+from gateway.engine import messages
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -23,6 +25,10 @@ T = TypeVar("T")
 
 _ABOUT_EDGES = frozenset({"edges", "edge_rows_total", "blank_node_edges", "edges_failed", "complete", "warnings"})
 """What hangs on whether the edges of an entity could be counted."""
+
+
+_ABOUT_FAILURES = ("edges_failed", messages.NAME_KEYS_UNKNOWN)
+"""Warnings that tell what could not be read."""
 
 
 class Verdict(StrEnum):
@@ -156,7 +162,12 @@ def _of_description(question: Question, answer: Entity | EntitiesResult, existin
 def _of_values(answer: Answer, clean: Answer) -> list[str]:
     """Compare the metadata of what both tell; what failed is told as that, and has none."""
     came, right = _records(answer), _records(clean)
-    different = [key for key in came.keys() & right.keys() if came[key] != right[key]]
+    shared = came.keys() & right.keys()
+    if messages.NAME_KEYS_UNKNOWN in (getattr(answer, "warnings", None) or ()):
+        # It says that a name may stand under another key, so it is compared without the keys.
+        different = [key for key in shared if not _said_in(came[key]) <= _said_in(right[key])]
+    else:
+        different = [key for key in shared if came[key] != right[key]]
     return [
         *([f"other values: {sorted(different)[:3]}"] if different else []),
         *_of_labels(answer, clean),
@@ -206,7 +217,7 @@ def _records(answer: Answer) -> dict[str, object]:
             # Which of several types is shown hangs on whether the schema could be read in time.
             apart = {"entity_type", "labels", "degraded", *_ABOUT_EDGES}
             said = {key: value for key, value in answer.as_json().items() if key not in apart}
-            said["warnings"] = [text for text in answer.warnings or () if not text.startswith("edges_failed")]
+            said["warnings"] = [text for text in answer.warnings or () if not text.startswith(_ABOUT_FAILURES)]
             return {answer.iri: said}
         case EntitiesResult():
             return {node.iri: node.metadata for node in answer.result}
@@ -226,6 +237,18 @@ def _records(answer: Answer) -> dict[str, object]:
             return {**nodes, **edges}
         case _:
             return {}
+
+
+def _said_in(value: object) -> frozenset[str]:
+    """Return all texts and numbers in a record, whatever they stand under."""
+    match value:
+        case dict():
+            parts: Iterable[object] = value.values()
+        case list():
+            parts = value
+        case _:
+            return frozenset([str(value)])
+    return frozenset(chain.from_iterable(map(_said_in, parts)))
 
 
 def _edges(answer: BfsResult | IntersectionResult) -> set[tuple[str, str, str]]:

@@ -18,7 +18,7 @@ from gateway.engine.presentation.page import Header, PageEdge, PageNode, Subgrap
 from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
-from gateway.engine.schema.view import LONGEST_LABEL, SchemaView
+from gateway.engine.schema.view import LONGEST_LABEL, SchemaView, names_in_doubt
 from gateway.engine.traversal.topology import Path
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
@@ -106,6 +106,8 @@ class Presenter:
             warnings.append(messages.missing_seeds(hint))
         if types := {*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)):
             warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
+        if not arguments.topology_only and names_in_doubt(known, self._profile):
+            warnings.append(messages.NAME_KEYS_UNKNOWN)
         return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], shape, call)
 
     def _window(self, filtered: _Filtered, room: int) -> Window:

@@ -119,9 +119,14 @@ async def test_a_name_is_in_doubt_where_the_graph_could_not_be_asked_which_predi
         book = await gateway.describe_entity("x:book3")
         books = await gateway.describe_entities(["x:book3"])
         found = await gateway.search_entities("voice")
+        around = await gateway.bfs_query(["x:book3"], 1)
+        common = await gateway.intersect_subgraphs(["x:book3", "x:author3"], 1)
+        bare = await gateway.bfs_query(["x:book3"], 1, topology_only=True)
     assert schema.names is None
     assert (book.complete, books.complete, found.complete) == (False, False, False)
-    for warnings in (book.warnings, books.warnings, found.warnings):
+    # What a traversal is complete about are nodes and edges.
+    assert (around.complete, bare.complete, bare.warnings) == (True, True, None)
+    for warnings in (book.warnings, books.warnings, found.warnings, around.warnings, common.warnings):
         assert any("Which predicates carry names here could not be found out" in text for text in warnings or ())
 
 
