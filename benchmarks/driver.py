@@ -18,16 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import gateway
-from gateway.api import connect, open_gateway
+from gateway.api import connect, open_gateway, store_over
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch
 from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
 
 _PROFILE = "wikidata-local"
 _LIMITS = LimitSettings(deadline_seconds=120, requests=1_000, query_rows=9_000)
@@ -55,15 +57,19 @@ class Driver:
             endpoint = profile.endpoint.model_copy(update={"graphs": tuple(graphs)})
             profile = profile.model_copy(update={"endpoint": endpoint})
         searching: Profile = profile.model_copy(update={"limits": _LIMITS})
+        self._profile = profile
+        self._prefixes = PrefixMap(profile.prefixes)
         self._gateway: Gateway = open_gateway(endpoint=url, profile=profile)
+        self._cached = store_over(connect(url, profile), profile)
         self._store = SparqlStore(connect(url, searching), searching)
 
     async def answer(self, question: Mapping[str, Any]) -> Figures:
         """Answer a question from cold caches, and say how long it took."""
         self._gateway.forget()
+        self._cached.forget()
         gc.collect()
         ask: Callable[[Mapping[str, Any]], Awaitable[Figures]]
-        ask = {"answer": self._whole_answer, "edges": self._edges}[question["kind"]]
+        ask = {"answer": self._whole_answer, "topology": self._topology, "edges": self._edges}[question["kind"]]
         cpu, began = time.process_time(), time.perf_counter()
         figures = await ask(question)
         return {"seconds": time.perf_counter() - began, "cpu_seconds": time.process_time() - cpu, **figures}
@@ -77,6 +83,15 @@ class Driver:
             "edges": found["edge_count"],
             "complete": bool(found.get("complete", not found.get("incomplete"))),
         }
+
+    async def _topology(self, question: Mapping[str, Any]) -> Figures:
+        """Answer at the engine: before filters, pages and presentation."""
+        limits = self._profile.limits
+        call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
+        builder = TopologyBuilder(self._cached, self._prefixes, self._profile)
+        rule = HubRule.of(self._profile.hubs, None, None)
+        found = await builder.neighbourhood(question["seeds"], question["hops"], rule, call)
+        return {"nodes": len(found.nodes), "edges": len(found.edges), "complete": found.complete}
 
     async def _edges(self, question: Mapping[str, Any]) -> Figures:
         """Search for edges alone, as a tool call does before it asks for types."""
@@ -92,6 +107,7 @@ class Driver:
     async def close(self) -> None:
         """Close the connections."""
         await self._gateway.close()
+        await self._cached.close()
         await self._store.close()
 
 

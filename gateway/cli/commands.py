@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.cli.log import lower_level
@@ -413,3 +414,18 @@ def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> Request:
         run_session()
 
     return Request(options, run)
+
+
+@_command("completion bash > ~/.local/share/bash-completion/completions/bfsql-gateway")
+def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True)]) -> Request:
+    """Print the script that completes command lines in a shell.
+
+    SHELL is bash, zsh or fish. docs/cli.md says where each shell looks for the script.
+    """
+
+    def run() -> int:
+        from gateway.cli.completion import print_script  # noqa: PLC0415 - see `Request.run`
+
+        return print_script(get_command(app), shell)
+
+    return Request(CommonOptions(), run)

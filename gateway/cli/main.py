@@ -12,6 +12,7 @@ import typer
 from typer.main import get_command
 
 from gateway import PROGRAM
+from gateway.cli import completion
 from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
 from gateway.cli.options import CommonOptions
@@ -61,9 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], log: StderrLog) -> int:
-    for argument in arguments:
-        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
-            raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
+    _refuse_bytes(arguments)
+    if completion.is_asked():
+        completion.register_shells()
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, Request):
@@ -84,6 +85,12 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if url:
             error.add_note(f"The configured URL is {url}")
         raise
+
+
+def _refuse_bytes(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+            raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
 
 
 def _show_defaults() -> None:

@@ -37,6 +37,17 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
+def _profiles(incomplete: str) -> list[str]:
+    """Return the built-in profiles whose names begin so, for completion."""
+    from gateway.settings.load import built_in  # noqa: PLC0415 - `--help` is quick without it
+
+    return [name for name in built_in() if name.startswith(incomplete)]
+
+
+def _shapes(incomplete: str) -> list[str]:
+    return [name for name in get_args(ShapeName) if name.startswith(incomplete)]
+
+
 @dataclass(frozen=True, slots=True)
 class CommonOptions:
     """The options that several commands take, as given; those that a command does not take have their defaults."""
@@ -110,6 +121,7 @@ class CommonOptions:
             "--profile",
             "-p",
             metavar="NAME|FILE",
+            autocompletion=_profiles,
             help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
             "wikidata-local, dbpedia, uniprot, or a TOML file. Default: $BFSQL_PROFILE, else that of bfsql.toml.",
         ),
@@ -128,6 +140,7 @@ class CommonOptions:
             "--shape",
             callback=_shape_name,
             metavar="NAME",
+            autocompletion=_shapes,
             help="How answers in JSON are written: compact, or reference (lists of objects). Default: the profile's.",
         ),
     ] = None
@@ -135,6 +148,14 @@ class CommonOptions:
         bool,
         typer.Option("--json", help="Print the JSON that a model gets, on one line."),
     ] = False
+    as_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--text/--tsv",
+            help="Print for reading, or lines of tab-separated columns. Default: for reading at a terminal, columns "
+            "in a pipe or a file.",
+        ),
+    ] = None
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),
