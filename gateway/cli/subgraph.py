@@ -38,7 +38,7 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
         for distance, count in enumerate(answer.levels)
     ]
     return sections(
-        _head(answer, offset, f"{counted(answer.max_hops, 'hop')} around"),
+        _head(answer, offset, _about(answer)),
         [Unwrapped(_tree(root, forest, names)) for root in forest.roots],
         *far,
         names.edges("Further edges" if forest.tree_edges else "Edges", forest.other_edges),
@@ -51,7 +51,7 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
     names = _Names(answer)
     rows = [(clean(node.id), names.types[node.entity_type], names.name(node)) for node in answer.nodes]
     return sections(
-        _head(answer, offset, f"Within {counted(answer.k, 'hop')} of each of"),
+        _head(answer, offset, _about(answer)),
         [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
         _paths(answer, names),
         names.edges("Edges among them", answer.edges),
@@ -101,8 +101,7 @@ class _Names:
         )
 
     def name(self, node: Node) -> str:
-        name = (node.metadata or {}).get("name", node.name)
-        return clean(name) if isinstance(name, str) else ""
+        return clean(name_of(node))
 
     def node(self, node: Node) -> Text:
         name = self.name(node)
@@ -123,6 +122,12 @@ class _Names:
             (clean(edge.object), ID),
             f"  {sure}" if (sure := confidence(edge)) else "",
         )
+
+
+def name_of(node: Node) -> str:
+    """Return the name of a node; empty if it has none."""
+    name = (node.metadata or {}).get("name", node.name)
+    return name if isinstance(name, str) else ""
 
 
 @dataclass(slots=True)
@@ -224,6 +229,17 @@ def confidence(edge: Edge) -> str:
     return f"{denied} {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''}".lstrip()
 
 
+def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
+    """Return what is said of a page of a subgraph beside its nodes and edges."""
+    return sections([*_head(answer, offset, _about(answer)), *_warnings(answer)])
+
+
+def _about(answer: BfsResult | IntersectionResult) -> str:
+    if isinstance(answer, BfsResult):
+        return f"{counted(answer.max_hops, 'hop')} around"
+    return f"Within {counted(answer.k, 'hop')} of each of"
+
+
 def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
     whole = "complete" if answer.complete else "not complete"
     line = Text.assemble(
@@ -260,7 +276,7 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
 
 
 def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) -> list[RenderableType]:
-    """Return totals, warnings, and the offset of the next page."""
+    """Return totals, and what is said below them."""
     types = Counter(node.entity_type for node in answer.nodes)
     predicates = Counter(edge.predicate for edge in answer.edges)
     rows = [
@@ -272,7 +288,12 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
-    parts += prefixes(answer.prefixes)
+    return [*parts, *_warnings(answer)]
+
+
+def _warnings(answer: Subgraph) -> list[RenderableType]:
+    """Return what the coined prefixes stand for, what was left out, and the offset of the next page."""
+    parts: list[RenderableType] = [*prefixes(answer.prefixes)]
     parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
         parts.append(warned(f"Omitted: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
