@@ -37,7 +37,7 @@ test: $(STAMP) ## All tests, real servers included
 cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
 	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py
 
-timeouts: $(STAMP) ## 200 questions to an RDF4J that cuts answers after a second, of which `make test` asks 6; some 15 minutes
+timeouts: $(STAMP) ## 200 questions to an RDF4J that cuts answers after a second, of which `make test` asks 4; some 15 minutes
 	BFSQL_SILENT_TIMEOUTS=200 $(RUN) -m pytest -q -rP tests/test_silent_timeouts.py
 
 soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes

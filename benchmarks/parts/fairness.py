@@ -144,8 +144,8 @@ async def mixed(server: Served, heavy: int, seconds: float) -> Mix:
     met = Mix()
     until = time.monotonic() + seconds
     await asyncio.gather(
-        *(_calling(server, met, until, _light, met.light, seed) for seed in range(_LIGHT)),
-        *(_calling(server, met, until, _heavy, met.heavy, 100 * heavy + seed) for seed in range(heavy)),
+        *(_calling(server, met, until, _light, met.light, f"{heavy} light {one}") for one in range(_LIGHT)),
+        *(_calling(server, met, until, _heavy, met.heavy, f"{heavy} heavy {one}") for one in range(heavy)),
     )
     return met
 
@@ -178,9 +178,9 @@ async def _calling(
     until: float,
     drawn: Callable[[random.Random], tuple[str, dict[str, Any]]],
     latencies: Latencies,
-    seed: int,
+    seed: str,
 ) -> None:
-    draw = random.Random(seed)  # noqa: S311 - the same every time
+    draw = random.Random(seed)  # noqa: S311 - the same every time, and never one that was asked before
     async with _client(server) as client:
         met.errors += await _timed(latencies, client, *drawn(draw))
         while time.monotonic() < until:

@@ -15,7 +15,7 @@ from gateway.checking.report import Claim, Comparison, Report
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import DIFFERENT, clean, line, print_json
+from gateway.cli.output import DIFFERENT, clean, line, print_line
 from gateway.cli.render import WARNING, sections, warned
 from gateway.cli.screen import ProgressBar, Screen
 from gateway.escaping import json_text
@@ -54,7 +54,7 @@ def check(options: CommonOptions) -> int:
     """
     report = _checked(options)
     if options.as_json:
-        print_json(json_text(report.as_json()))
+        print_line(json_text(report.as_json()))
     else:
         Screen().show(rendered(report))
     return 0 if report.agrees else DIFFERENT

@@ -63,7 +63,8 @@ def with_defaults(options: CommonOptions, taken: frozenset[str]) -> CommonOption
         places=places,
         project=str(file.path) if file is not None else "",
     )
-    if file is not None and file.prefixes and "prefix" in taken:
+    # For another graph they could rename what that declares itself.
+    if file is not None and selecting is levels[-1] and "prefix" in taken:
         options = replace(options, project_prefixes=dict(file.prefixes))
     return _with_folders(options, taken)
 

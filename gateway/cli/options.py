@@ -148,6 +148,18 @@ class CommonOptions:
         bool,
         typer.Option("--json", help="Print the JSON that a model gets, on one line."),
     ] = False
+    as_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--text/--tsv",
+            help="Print for reading, or lines of tab-separated columns. Default: for reading at a terminal, columns "
+            "in a pipe or a file.",
+        ),
+    ] = None
+    pager: Annotated[
+        bool,
+        typer.Option("--pager/--no-pager", help="Show what is longer than the terminal with $PAGER, or less."),
+    ] = True
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),

@@ -24,8 +24,8 @@ _END_CHARACTERS = 500
 """Of the end of an error that is shortened."""
 
 
-def print_json(text: str) -> None:
-    """Print one line of JSON as UTF-8, whatever the terminal's encoding."""
+def print_line(text: str) -> None:
+    """Print a line for a program, as UTF-8, whatever the terminal's encoding."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     write(sys.stdout, f"{text}\n")

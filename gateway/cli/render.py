@@ -19,7 +19,10 @@ from gateway.telemetry.record import Record, Sent
 
 WARNING = "yellow"
 
-_OWN_KEYS = frozenset({"id", "entity_type", "iri", "complete", "prefixes", "degraded", "warnings", "explain"})
+ABOUT_THE_ANSWER = frozenset({"complete", "prefixes", "degraded", "warnings", "explain"})
+"""Keys of an entity that say nothing about it."""
+
+_OWN_KEYS = ABOUT_THE_ANSWER | {"id", "entity_type", "iri"}
 _EDGES = frozenset({"edges", "edge_rows_total"})
 _ONE_LINE = 60
 """Characters of a list that is written on one line, at most."""
@@ -45,16 +48,18 @@ def schema(answer: SchemaResult) -> RenderableType:
         [Text(line(answer.graph_description))],
         _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer),
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
-        [
-            *(warned(text) for text in answer.warnings or ()),
-            *(
-                [Text("With --whole, the whole graph is read first.")]
-                if "enumerated" not in answer.basis.methods
-                else []
-            ),
-            Text.assemble(("Next steps: ", STRONG), line(own_words(answer.next_steps))),
-        ],
+        schema_notes(answer),
     )
+
+
+def schema_notes(answer: SchemaResult) -> list[RenderableType]:
+    """Return what is said beside the types and predicates."""
+    is_sample = "enumerated" not in answer.basis.methods
+    return [
+        *(warned(text) for text in answer.warnings or ()),
+        *([Text("With --whole, the whole graph is read first.")] if is_sample else []),
+        Text.assemble(("Next steps: ", STRONG), line(own_words(answer.next_steps))),
+    ]
 
 
 def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: SchemaResult) -> list[RenderableType]:
@@ -77,8 +82,32 @@ def _count(count: int | None) -> str:
 
 def search(answer: SearchResult, query: str) -> RenderableType:
     """Return the hits, the best first."""
+    if not answer.result:
+        nothing = Text(f"Nothing was found for “{clean(query)}”.{_how(answer)}")
+        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], search_notes(answer))
+    found = answer.found or len(answer.result)
+    left = found - len(answer.result)
+    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
+    return sections(
+        [_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{_how(answer)}"), *search_notes(answer)]
+    )
+
+
+def search_summary(answer: SearchResult, query: str) -> RenderableType:
+    """Return how many hits there are, and what is said beside them; guesses, which are no hits, stand here."""
+    found = answer.found or len(answer.result)
+    some = f"{counted(found, 'hit')}." if found == len(answer.result) else f"{len(answer.result)} of {found:,} hits."
+    summary = Text(f"{some if found else f'Nothing was found for “{clean(query)}”.'}{_how(answer)}")
+    return sections([summary, *search_notes(answer)], [_hits(answer.guesses)] if answer.guesses else [])
+
+
+def _how(answer: SearchResult) -> str:
+    return f" Searched: {line(answer.searched.how)}." if answer.searched is not None else ""
+
+
+def search_notes(answer: SearchResult) -> list[RenderableType]:
+    """Return what is said beside the hits."""
     searched = answer.searched
-    how = f" Searched: {line(searched.how)}." if searched is not None else ""
     notes = [warned(text) for text in answer.warnings or ()]
     if searched is not None and searched.truncated:
         notes.append(warned("There are more matches than could be read: add words to the query."))
@@ -86,14 +115,7 @@ def search(answer: SearchResult, query: str) -> RenderableType:
         notes.append(warned("Not every name was compared: matches may be missing."))
     if answer.next_steps:
         notes.append(Text(line(own_words(answer.next_steps))))
-    written = prefixes(answer.prefixes)
-    if not answer.result:
-        nothing = Text(f"Nothing was found for “{clean(query)}”.{how}")
-        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], [*written, *notes])
-    found = answer.found or len(answer.result)
-    left = found - len(answer.result)
-    more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
-    return sections([_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{how}"), *written, *notes])
+    return [*prefixes(answer.prefixes), *notes]
 
 
 def _hits(hits: Sequence[SearchHit]) -> RenderableType:
@@ -112,28 +134,34 @@ def _hits(hits: Sequence[SearchHit]) -> RenderableType:
 def entity(answer: Entity) -> RenderableType:
     """Return one entity."""
     written = answer.as_json()
-    record = _entity(written, _without(written, _OWN_KEYS))
-    return sections(
-        [record], [*prefixes(answer.prefixes), *degraded(answer.degraded), *map(warned, answer.warnings or ())]
+    return sections([_entity(written, _without(written, _OWN_KEYS))], entity_notes(answer))
+
+
+def entity_notes(answer: Entity | EntitiesResult) -> list[RenderableType]:
+    """Return what is said beside the values of entities."""
+    others = (
+        [
+            ("Not in the graph", answer.not_found),
+            ("Failed, try again", answer.failed),
+            ("Did not fit, describe separately", answer.remaining_ids),
+        ]
+        if isinstance(answer, EntitiesResult)
+        else []
     )
+    return [
+        *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
+        *prefixes(answer.prefixes),
+        *degraded(answer.degraded),
+        *map(warned, answer.warnings or ()),
+    ]
 
 
 def entities(answer: EntitiesResult) -> RenderableType:
     """Return several entities, and the IDs that have no entity in the answer."""
-    others = [
-        ("Not in the graph", answer.not_found),
-        ("Failed, try again", answer.failed),
-        ("Did not fit, describe separately", answer.remaining_ids),
-    ]
     written = [node.model_dump(exclude_none=True) for node in answer.result]
     return sections(
         *([_entity(own, {**own.pop("metadata"), **_without(own, _OWN_KEYS)})] for own in written),
-        [
-            *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
-            *prefixes(answer.prefixes),
-            *degraded(answer.degraded),
-            *map(warned, answer.warnings or ()),
-        ],
+        entity_notes(answer),
     )
 
 

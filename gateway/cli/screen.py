@@ -6,7 +6,7 @@ import io
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -20,13 +20,16 @@ _UNLIMITED = 1_000_000
 class Screen:
     """Prints for a person: as wide as the terminal; in a pipe or a file a line has any length."""
 
-    def __init__(self) -> None:
-        if isinstance(sys.stdout, io.TextIOWrapper):
+    def __init__(self, *, on_stderr: bool = False, stream: TextIO | None = None) -> None:
+        """Print on standard output, on standard error, or through a stream that leads to standard output."""
+        terminal = sys.stderr if on_stderr else sys.stdout
+        self._stream = terminal if stream is None else stream
+        if isinstance(self._stream, io.TextIOWrapper):
             # A character that the encoding of the terminal lacks becomes a question mark.
-            sys.stdout.reconfigure(errors="replace")
-        self._is_terminal = sys.stdout is not None and sys.stdout.isatty()
+            self._stream.reconfigure(errors="replace")
+        self._is_terminal = is_terminal(terminal)
         width = None if self._is_terminal else _UNLIMITED
-        self._console = _Stdout(highlight=False, markup=False, emoji=False, width=width)
+        self._console = _Pipe(highlight=False, markup=False, emoji=False, width=width, stderr=on_stderr)
 
     def show(self, content: RenderableType = "") -> None:
         """Print something and a line break."""
@@ -36,10 +39,15 @@ class Screen:
         if not self._is_terminal:
             # Rich pads the last column of a table with blanks.
             text = "\n".join(part.rstrip(" ") for part in text.split("\n"))
-        write(sys.stdout, text)
+        write(self._stream, text)
 
 
-class _Stdout(Console):
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal; one that was closed is none."""
+    return stream is not None and stream.isatty()
+
+
+class _Pipe(Console):
     """A console that raises an error for a closed pipe, which `main` handles; rich would end the process."""
 
     def on_broken_pipe(self) -> None:
@@ -54,7 +62,6 @@ class ProgressBar:
 
     def __init__(self, *, quiet: bool) -> None:
         # Rich would take FORCE_COLOR for a terminal.
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
@@ -63,9 +70,10 @@ class ProgressBar:
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-            disable=quiet or not is_terminal,
+            disable=quiet or not is_terminal(sys.stderr),
         )
         self._tasks: dict[str, TaskID] = {}
+        self._is_stopped = False
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +84,8 @@ class ProgressBar:
         self.stop()
 
     def stop(self) -> None:
-        """Erase the bar."""
+        """Erase the bar, and show it no more."""
+        self._is_stopped = True
         self._bar.stop()
 
     def show_load(self, path: Path, read: int, size: int) -> None:
@@ -88,6 +97,8 @@ class ProgressBar:
         self._show("", line(message), done, total)
 
     def _show(self, task: str, description: str, done: int, total: int) -> None:
+        if self._is_stopped:
+            return
         if task not in self._tasks:
             self._bar.start()
             self._tasks[task] = self._bar.add_task(description, total=total)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
 
-from gateway.cli import render, subgraph
+from gateway.cli import columns, render, subgraph
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_json
+from gateway.cli.output import print_line
+from gateway.cli.pager import paged
 from gateway.cli.render import print_explained
-from gateway.cli.screen import ProgressBar, Screen
+from gateway.cli.screen import ProgressBar, Screen, is_terminal
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -70,19 +72,29 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
             return await (known_schema(gateway, ask, whole=whole or source.stores_files) if wants_schema else ask())
 
+    as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
     try:
         with ProgressBar(quiet=options.as_json) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
             gateway = source.open(bar.show_load, records.append, needs=_NEEDS.get(tool, ""))
             answer = asyncio.run(answer_of(gateway, bar.show_call))
         if options.as_json:
-            print_json(json_text(answer.as_json()))
+            print_line(json_text(answer.as_json()))
+        elif as_text:
+            with paged(wanted=options.pager and not options.explain) as screen:
+                screen.show(rendered(answer, arguments))
         else:
-            Screen().show(rendered(answer, arguments))
+            print_columns(answer, arguments)
     finally:
         if options.explain and not options.as_json:
             for record in records:
-                print_explained(Screen(), record)
+                print_explained(Screen(on_stderr=not as_text), record)
+
+
+def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> None:
+    """Print the rows of an answer on standard output, and what it says beside them on standard error."""
+    print_line("\n".join("\t".join(row) for row in columns.columns(answer)))
+    Screen(on_stderr=True).show(columns.notes(answer, arguments))
 
 
 def for_a_person(profile: Profile) -> Profile:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from gateway.escaping import visible
 from gateway.export.extras import needs
 from gateway.export.rows import edge_rows, node_rows
 from gateway.export.subgraph import Subgraph
+
+_REFERENCE = re.compile(r"&(?=#?\w+;)")
+"""The beginning of a character reference (https://graphviz.org/doc/info/lang.html, "Character encodings")."""
 
 
 def dot(subgraph: Subgraph) -> str:
@@ -41,5 +46,6 @@ def dot(subgraph: Subgraph) -> str:
 
 
 def _label(text: str) -> str:
-    """Return a text as a label: Graphviz reads a backslash in it as the beginning of an escape."""
-    return visible(text).replace("\\\\", "\\").replace("\\", "\\\\")
+    """Return a text as a label: Graphviz reads backslashes and HTML's character references in it."""
+    shown = visible(text).replace("\\\\", "\\").replace("\\", "\\\\")
+    return _REFERENCE.sub("&amp;", shown)

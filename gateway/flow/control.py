@@ -2,8 +2,8 @@
 
 A client runs its requests through `FlowControl.run`: each waits for its turn, is paid by its call, and is sent again
 where its fault may pass. Turns are shared among calls, not among requests: a call with one request does not wait behind
-all batches of another. Every request, a probe included, is sent within `FlowControl.sending`, which waits for the end
-of a pause and charges the quota.
+all batches of another, and long calls let short ones pass. Every request, a probe included, is sent within
+`FlowControl.sending`, which waits for the end of a pause and charges the quota.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import anyio
 from gateway.errors import DeadlinePassed, Fault, Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.flow.breaker import Breaker, Probe
+from gateway.flow.least_served import LeastServedLimiter
 from gateway.flow.quota import ChargedRequest, Quota, Sleep
-from gateway.flow.round_robin import RoundRobinLimiter
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Party
 from gateway.graph.deadline import Clock, Deadline, deadline_passed
 from gateway.settings.endpoint import QuotaSettings, RequestSettings
 
@@ -98,7 +98,7 @@ class FlowControl:
         self._sleep = sleep
         self._most_at_once = settings.concurrency
         self._delay = settings.delay_seconds
-        self._turns = RoundRobinLimiter(settings.concurrency)
+        self._turns = LeastServedLimiter(settings.concurrency, clock)
         self._answered_in_turn = 0
         self._next_start = clock()
         self._retry = RetryPolicy(settings.retries, first_pause)
@@ -166,12 +166,12 @@ class FlowControl:
         self.answered()
 
     @asynccontextmanager
-    async def turn(self, deadline: Deadline, party: object = None) -> AsyncIterator[None]:
+    async def turn(self, deadline: Deadline, party: Party | None = None) -> AsyncIterator[None]:
         """Wait for a free slot, for the end of a pause, and until the server grants another request.
 
         Args:
             deadline: When the request must have been answered.
-            party: The call that sends it: slots are handed out to calls in turn.
+            party: The call that sends it; by default one of its own. The call that has been served least goes next.
 
         Raises:
             Throttled: The server asked for a pause that lasts longer than this call may.
@@ -180,7 +180,7 @@ class FlowControl:
         """
         # No request waits in line for what will not be there in time.
         self.quota.check(deadline)
-        async with self._turns.slot(party):
+        async with self._turns.slot(party or Party()):
             await self.quota.wait(deadline)
             if self._delay:
                 await self._wait_for_start(deadline)

@@ -31,6 +31,10 @@ async def no_progress(_done: int, _total: int, _message: str) -> None:
     """Report nothing."""
 
 
+class Party:
+    """Whom slots are shared among; two are never equal."""
+
+
 @dataclass(slots=True)
 class Call:
     """One tool call, passed down to all code that works for it.
@@ -55,7 +59,7 @@ class Call:
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
     progress: Progress = no_progress
-    party: object = field(default_factory=object)
+    party: Party = field(default_factory=Party)
     freshness: Freshness = field(default_factory=Freshness)
     call_deadline: Deadline = field(init=False)
 

@@ -1,6 +1,7 @@
 """A call's own computing, which must not hold the event loop: in another thread, or in slices.
 
-In a thread is what can be computed apart. What changes data that the event loop shares stays on it, in slices.
+In a thread is what can be computed apart. What changes data that the event loop shares stays on it, in slices. Calls
+whose computations end at the same time go on one after the other, each in a pass of the event loop of its own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import asyncio
 import contextvars
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline
@@ -49,17 +52,55 @@ async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: b
     loop = asyncio.get_running_loop()
     timer = loop.call_later(call.call_deadline.seconds_left, passed.set)
     try:
-        return await loop.run_in_executor(_executor, partial(contextvars.copy_context().run, _begun, work, deadline))
+        result = await loop.run_in_executor(_executor, partial(contextvars.copy_context().run, _begun, work, deadline))
     finally:
         # Where the task is cancelled, the thread is still at work.
         passed.set()
         timer.cancel()
+    await Passes.of(loop).own()
+    return result
 
 
 def _begun(work: Callable[[Deadline], Result], deadline: Deadline) -> Result:
     """Work, unless the time was up before the thread was free."""
     deadline.check()
     return work(deadline)
+
+
+class Passes:
+    """The passes of one event loop, of which each long call gets one of its own, in the order in which they ask."""
+
+    _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Passes]] = WeakKeyDictionary()
+
+    def __init__(self) -> None:
+        self._is_taken = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @classmethod
+    def of(cls, loop: asyncio.AbstractEventLoop) -> Passes:
+        """Return the passes of a loop."""
+        return cls._of_loops.setdefault(loop, cls())
+
+    async def own(self) -> None:
+        """Wait for a pass in which no other long call goes on; at once if there is none in this one."""
+        loop = asyncio.get_running_loop()
+        if not self._is_taken:
+            self._is_taken = True
+            loop.call_soon(self._next, loop)
+            return
+        turn = loop.create_future()
+        self._waiting.append(turn)
+        await turn
+
+    def _next(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin a pass: the next that waits goes on in the one after it."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                loop.call_soon(self._next, loop)
+                return
+        self._is_taken = False
 
 
 class Slices:
@@ -79,4 +120,5 @@ class Slices:
         if self._clock() - self._since >= _SLICE_SECONDS:
             self.turns += 1
             await asyncio.sleep(0)
+            await Passes.of(asyncio.get_running_loop()).own()
             self._since = self._clock()

@@ -164,21 +164,57 @@ class InProcessIndexSource:
         # After a failure the stored index may be the broken one.
         if stored is not None and not self._failed and (index := await _open_stored(stored)) is not None:
             return index
-        worker = SqliteWorker()
         try:
-            missing = await read_names(self._names, worker, self._allowance, on_progress=self._report)
+            return await self._built(stored)
+        except (GatewayError, ClosedError, sqlite3.Error) as error:
+            _log.warning("there is no label index, so searches scan all names: %s", error)
+        self._failed += 1
+        return None
+
+    async def _built(self, stored: Path | None) -> LabelIndex | None:
+        worker, missing = await self._read(None if stored is None else stored.with_suffix(".draft"))
+        try:
             if stored is not None and not missing and await _store(worker, stored):
                 worker.close()
                 return await _open_stored(stored)
             return await build_index(worker, date="", missing=missing)
-        except (GatewayError, ClosedError, sqlite3.Error) as error:
-            _log.warning("there is no label index, so searches scan all names: %s", error)
         except BaseException:
             worker.close()
             raise
-        self._failed += 1
-        worker.close()
-        return None
+
+    async def _read(self, draft: Path | None) -> tuple[SqliteWorker, int]:
+        """Read all names with a new worker; return how many are missing.
+
+        The names are in a file, where an interrupted reading is resumed, or in a temporary database if that cannot be.
+        """
+        worker = SqliteWorker()
+        try:
+            if draft is not None:
+                make_folder(draft.parent)
+                await worker.run(_refuse_to_wait)
+            missing = await read_names(self._names, worker, self._allowance, path=draft, on_progress=self._report)
+        except (ConfigurationError, sqlite3.Error) as error:
+            worker.close()
+            if draft is None:
+                raise
+            _log.info("names are not read into %s: %s", draft, error)
+            if not isinstance(error, sqlite3.OperationalError):
+                _remove(draft)
+            return await self._read(None)
+        except BaseException:
+            worker.close()
+            raise
+        return worker, missing
+
+
+def _refuse_to_wait(database: sqlite3.Connection) -> None:
+    """Let another process read names into the same file: this one has no time to wait for it."""
+    database.execute("PRAGMA busy_timeout = 0")
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def _result(building: asyncio.Task[LabelIndex | None] | None) -> LabelIndex | None:
@@ -209,6 +245,8 @@ async def _store(worker: SqliteWorker, path: Path) -> bool:
         _remove_unfinished(path.parent)
         await build_index(worker, date="", missing=0, path=new)
         new.replace(path)
+        # It was detached, so nobody reads it.
+        _remove(path.with_suffix(".draft"))
         _remove_others(path)
     except (OSError, sqlite3.OperationalError, ConfigurationError) as error:
         _log.warning("the label index cannot be stored in %s: %s", path.parent, error)

@@ -38,12 +38,20 @@ class FullCollections:
     Args:
         is_idle: Tells whether no call runs.
         collect: Collects all objects.
+        freeze: Keeps what is left after the first collection out of later ones: modules and classes, for the most part.
     """
 
-    def __init__(self, is_idle: Callable[[], bool], collect: Callable[[], object] = gc.collect) -> None:
+    def __init__(
+        self,
+        is_idle: Callable[[], bool],
+        collect: Callable[[], object] = gc.collect,
+        freeze: Callable[[], object] = gc.freeze,
+    ) -> None:
         self._is_idle = is_idle
         self._collect = collect
+        self._freeze = freeze
         self._since = 0
+        self._is_first = True
 
     def note(self, phase: str, info: Mapping[str, Any]) -> None:
         """Count a collection; Python calls this at the start and at the stop of each."""
@@ -55,6 +63,9 @@ class FullCollections:
         if self._since >= OVERDUE or (self._since >= DUE and self._is_idle()):
             self._since = 0
             self._collect()
+            if self._is_first and self._is_idle():
+                self._is_first = False
+                self._freeze()
 
 
 @asynccontextmanager
@@ -76,3 +87,4 @@ async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[
         looking.cancel()
         gc.set_threshold(*thresholds)
         gc.callbacks.remove(collections.note)
+        gc.unfreeze()

@@ -17,6 +17,7 @@ from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
+from gateway.server.switch_interval import short_switch_interval
 from gateway.settings.urls import is_loopback
 
 PATH = "/mcp"
@@ -45,6 +46,7 @@ async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
     calls = Calls(opener.profile.limits.deadline_seconds)
     server = mcp_server(opener, calls)
     async with (
+        short_switch_interval(),
         collected_between_calls(lambda: calls.is_idle),
         _opened_beside(opener),
         stdio_wire() as wire,
@@ -86,6 +88,7 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
             http.should_exit = True
 
         async with (
+            short_switch_interval(),
             collected_between_calls(lambda: calls.is_idle),
             _opened_beside(opener),
             _ended_by(stop, calls, end),

@@ -49,7 +49,7 @@ from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.reader import SchemaReader
 from gateway.sparql.search.entities import EntityLister
 from gateway.sparql.search.reader import SearchReader
-from gateway.transport.base import Remote, Transport
+from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
 
 
 class SparqlStore:
@@ -70,9 +70,7 @@ class SparqlStore:
     ) -> None:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if flow is None:
-            flow = (
-                transport.flow if isinstance(transport, Remote) else FlowControl(profile.endpoint.requests, clock=clock)
-            )
+            flow = transport.flow if isinstance(transport, Remote) else _flow_in_process(profile, clock)
         self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
         ways = WaysInUse(self._client, profile)
         rule = EdgeRule.of(profile.edges, ways)
@@ -203,3 +201,10 @@ class SparqlStore:
     async def close(self) -> None:
         """Let go of connections and threads."""
         await self._client.close()
+
+
+def _flow_in_process(profile: Profile, clock: Clock) -> FlowControl:
+    """Return the flow control of a graph in this process: whoever has a slot of it need not wait for another."""
+    requests = profile.endpoint.requests
+    at_once = min(requests.concurrency, IN_PROCESS_AT_ONCE)
+    return FlowControl(requests.model_copy(update={"concurrency": at_once}), clock=clock)

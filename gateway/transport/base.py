@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import Unit
 from gateway.transport.formats import Format
+
+IN_PROCESS_AT_ONCE: Final = 3
+"""Queries that run at once on a graph in this process: long calls have two, for two cores, and leave one to short ones.
+
+The engine lets go of the GIL while it works.
+"""
 
 
 @dataclass(frozen=True, slots=True)

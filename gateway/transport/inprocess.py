@@ -19,11 +19,9 @@ from typing_extensions import Buffer
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
+from gateway.transport.base import IN_PROCESS_AT_ONCE
 
 _log = logging.getLogger(__name__)
-
-WORKERS = 2
-"""Queries that run at once; the engine lets go of the GIL, so two use two cores."""
 
 
 class _StoppedError(Exception):
@@ -66,7 +64,7 @@ class InProcess:
     """A transport to an Oxigraph store in this process; it holds a `lease` as long as the store is in use."""
 
     def __init__(
-        self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = WORKERS, lease: object = None
+        self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = IN_PROCESS_AT_ONCE, lease: object = None
     ) -> None:
         self._engine = engine
         self._lease = lease

@@ -9,6 +9,8 @@ import pytest
 from gateway.cli.main import main
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+READ_BY_PEOPLE = ("schema", "search", "bfs", "describe", "intersect")
+NOT_FOR_READING = frozenset({"--json", "--tsv", "--help", "-h", "--out", "--format", "-f", "-o"})
 COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 
 
@@ -26,13 +28,18 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line in a terminal of 80 columns that is none."""
+    """Run a command line as at a terminal of 80 columns, which it writes no control sequences to."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PAGER", "cat")
     for name in COLOURS:
         monkeypatch.delenv(name, raising=False)
 
     def run(*argv: str | Path) -> Ran:
-        status = main([str(argument) for argument in argv])
+        given = [str(argument) for argument in argv]
+        command = next((place for place, word in enumerate(given) if word in READ_BY_PEOPLE), None)
+        if command is not None and not NOT_FOR_READING.intersection(given):
+            given.insert(command + 1, "--text")
+        status = main(given)
         written = capsys.readouterr()
         return Ran(status, written.out, written.err)
 

@@ -131,6 +131,7 @@ def test_a_project_files_graph_is_read_with_its_prefixes(project: Path, run: Run
     write(project, 'graph = "a.ttl"\n[prefixes]\nex = "http://example.org/"\n')
     assert "ex:b" in run("schema").out
     assert "ex:b" not in run("schema", "--prefix", "ex=http://example.com/").out
+    assert "ex:b" not in run("schema", "--graph", project / "a.ttl").out
 
 
 def test_a_project_file_that_others_can_write_is_not_used(project: Path, run: Run) -> None:

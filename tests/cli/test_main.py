@@ -319,9 +319,9 @@ def process(*argv: str, **environment: str) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("json", [[], ["--json"]])
-def test_a_reader_that_goes_away_is_no_error(json: list[str]) -> None:
-    with process("bfs", "drug:warfarin", "--hops", "5", *json) as started:
+@pytest.mark.parametrize("output", ["--text", "--json"])
+def test_a_reader_that_goes_away_is_no_error(output: str) -> None:
+    with process("bfs", "drug:warfarin", "--hops", "5", output) as started:
         assert started.stdout is not None
         assert started.stderr is not None
         started.stdout.close()
@@ -338,7 +338,7 @@ def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
 
 
 def test_a_terminal_without_the_characters_gets_question_marks() -> None:
-    with process("bfs", "drug:warfarin", PYTHONIOENCODING="ascii") as started:
+    with process("bfs", "drug:warfarin", "--text", PYTHONIOENCODING="ascii") as started:
         out, err = started.communicate(timeout=60)
     assert (started.returncode, err) == (0, b"")
     assert b"TREATS ? disease:deep_vein_thrombosis" in out
@@ -348,7 +348,7 @@ def test_help_and_a_graph_file_do_without_the_heavy_libraries() -> None:
     program = (
         "import sys; from gateway.cli.main import main; status = main(['bfs', '--help']);"
         "heavy = {'rdflib', 'mcp', 'pyoxigraph', 'aiohttp', 'uvicorn'} & set(sys.modules);"
-        "status = status or main(['search', 'insulin']);"
+        "status = status or main(['search', 'insulin', '--text']);"
         "heavy |= {'rdflib', 'mcp', 'aiohttp', 'uvicorn'} & set(sys.modules);"
         "sys.exit(status or ' '.join(heavy) or 0)"
     )

@@ -135,6 +135,23 @@ def test_dot_comes_back_by_pydot(subgraph: Subgraph) -> None:
     ) == sorted((edge.subject, edge.object) for edge in subgraph.edges)
 
 
+@pytest.mark.filterwarnings("ignore::pyparsing.warnings.PyparsingDeprecationWarning")  # of the reader, not of ours
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("salt &amp; water", '"salt &amp;amp; water"'),
+        ("&#233; &copy; &x", '"&amp;#233; &amp;copy; &x"'),
+        ("AT&T; R & D", '"AT&amp;T; R & D"'),
+        ("back\\N", r'"back\\N"'),
+        ('say "no"', r'"say \"no\""'),
+    ],
+)
+def test_graphviz_shows_a_name_as_it_is(name: str, label: str) -> None:
+    # Graphviz 2.43 drew such labels as the names.
+    (read,) = pydot.graph_from_dot_data(FORMATS["dot"].content(small(name)).decode()) or []
+    assert read.get_node('"e:a"')[0].get("label") == label
+
+
 @pytest.mark.parametrize(
     "name", ["$x^{$", "100 % \\frac", "a\\", 'say "no"', "_hidden", "\x1b[31m", "\n\n", "漢字", ""]
 )

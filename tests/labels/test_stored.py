@@ -1,6 +1,7 @@
 """The label index and the schema of files are stored beside their parsed store, and belong to exactly that content."""
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
@@ -14,8 +15,12 @@ import pytest
 from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.engine.answers import SchemaResult, SearchResult
+from gateway.graph.deadline import Deadline
+from gateway.labels.in_process_index import InProcessIndexSource
+from gateway.labels.partial_index import no_progress
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from tests.labels.small_indexes import Listed, allowance, found
 from tests.wall_clock import fixed_wall_clock
 
 pytestmark = pytest.mark.anyio
@@ -211,3 +216,47 @@ def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
     assert main(["search", "nmae 7", "-g", str(graph), "--store", str(store), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["complete"] is True
     assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 1
+
+
+NAMES = {f"urn:n{n:02}": [f"name {n}"] for n in range(12)}
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return list(folder.glob(pattern))
+
+
+async def _built(names: Listed, folder: Path) -> list[str] | None:
+    """Build the index of a graph in a folder; return what a search finds in it, or None if there is no index."""
+    labels = InProcessIndexSource(names, allowance, folder)
+    try:
+        await labels.built(no_progress)
+        index = await labels.index(Deadline.after(1)) if names.pages_left is None else None
+        return None if index is None else sorted(await found(index, "name 7"))
+    finally:
+        await labels.close()
+
+
+async def test_an_index_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    at_once = Listed(NAMES)
+    assert await _built(at_once, tmp_path / "at once") == ["urn:n07"]
+    interrupted, resumed = Listed(NAMES, pages_left=2), Listed(NAMES)
+    assert await _built(interrupted, tmp_path / "stored") is None
+    assert await _built(resumed, tmp_path / "stored") == ["urn:n07"]
+    assert interrupted.asked[:2] + resumed.asked == at_once.asked
+    assert not _files(tmp_path / "stored", "*.draft")
+
+
+async def test_names_that_another_process_reads_or_that_are_damaged_are_read_into_a_temporary_database(
+    tmp_path: Path,
+) -> None:
+    assert await _built(Listed(NAMES, pages_left=2), tmp_path) is None
+    (draft,) = _files(tmp_path, "*.draft")
+    with contextlib.closing(sqlite3.connect(draft)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert await _built(Listed(NAMES), tmp_path) == ["urn:n07"]
+        other.execute("ROLLBACK")
+    for index in _files(tmp_path, "labels-*.sqlite"):
+        index.unlink()
+    draft.write_bytes(b"no database" * 100)
+    assert await _built(Listed(NAMES), tmp_path) == ["urn:n07"]
+    assert not draft.exists()

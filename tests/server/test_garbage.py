@@ -16,11 +16,16 @@ class Server:
     def __init__(self) -> None:
         self.is_idle = True
         self.collected = 0
-        self.collections = FullCollections(lambda: self.is_idle, self.collect)
+        self.frozen_after: list[int] = []
+        self.collections = FullCollections(lambda: self.is_idle, self.collect, self.freeze)
 
     def collect(self) -> None:
         """Note a full collection."""
         self.collected += 1
+
+    def freeze(self) -> None:
+        """Note after which full collection objects are frozen."""
+        self.frozen_after.append(self.collected)
 
     def grow_old(self, times: int) -> None:
         """Let objects become old so many times, and look after each."""
@@ -58,12 +63,23 @@ def test_they_do_not_wait_for_ever() -> None:
     assert server.collected == 1
 
 
+def test_what_the_first_collection_without_calls_leaves_is_frozen_once() -> None:
+    server = Server()
+    server.is_idle = False
+    server.grow_old(OVERDUE)
+    assert (server.collected, server.frozen_after) == (1, [])
+    server.is_idle = True
+    server.grow_old(3 * DUE)
+    assert (server.collected, server.frozen_after) == (4, [2])
+
+
 async def test_a_server_leaves_the_collector_as_it_was() -> None:
     before, callbacks = gc.get_threshold(), list(gc.callbacks)
     async with collected_between_calls(lambda: True):
         assert gc.get_threshold() != before
         assert gc.isenabled()
     assert (gc.get_threshold(), gc.callbacks) == (before, callbacks)
+    assert gc.get_freeze_count() == 0
 
 
 async def test_calls_are_idle_until_one_begins_and_again_when_it_has_ended() -> None:

@@ -1,0 +1,201 @@
+"""Least attained service: of the parties that wait for a slot, the one that has been served least goes next.
+
+How long a call will take is not known before, but one that has had much is likely to want much more, so short ones pass
+long ones (Nuyens and Wierman, "The Foreground-Background queue: A survey", Performance Evaluation 65, 2008). By itself
+that could starve long ones, and a slot that a long one holds is not free when a short one comes. So now and then the
+one that has waited longest is next, and long ones leave a slot free while there are short ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from gateway.graph.call import Party
+from gateway.graph.deadline import Clock
+
+LONG_SECONDS: Final = 0.25
+"""Slots held for so long in all make a call a long one."""
+
+PRESENT_SECONDS: Final = 1.0
+"""There are short calls as long as one asked for a slot this recently."""
+
+EVERY: Final = 4
+"""One of so many slots goes to whoever has waited longest."""
+
+
+@dataclass(slots=True)
+class _Share:
+    """What a party has had: seconds of slots until a time, the slots that it holds since then, and the latest one."""
+
+    seconds: float = 0.0
+    held: int = 0
+    since: float = 0.0
+    latest: int = 0
+
+    def at(self, now: float) -> float:
+        return self.seconds + self.held * (now - self.since)
+
+    def change(self, by: int, now: float) -> None:
+        self.seconds, self.since = self.at(now), now
+        self.held += by
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    number: int
+    turn: asyncio.Future[None]
+
+
+class LeastServedLimiter:
+    """Slots that parties acquire and release, of one event loop.
+
+    A party's service is the time for which it has held slots. A request waits for `EVERY` slots at most to each request
+    that was there before it. Of two slots and more, long parties hold one less while there are short ones; else no slot
+    is free while anybody waits.
+
+    Args:
+        total: Slots in all.
+        clock: A monotonic clock, in seconds.
+
+    Attributes:
+        in_use: Slots that are held; more than `total` for a while, if that was lowered.
+    """
+
+    def __init__(self, total: int, clock: Clock = time.monotonic) -> None:
+        self._total = total
+        self._clock = clock
+        self.in_use = 0
+        self._granted = 0
+        self._numbers = count()
+        # A party is forgotten with its call.
+        self._shares: WeakKeyDictionary[Party, _Share] = WeakKeyDictionary()
+        self._holding: set[Party] = set()
+        # No queue is empty.
+        self._queues: dict[Party, deque[_Waiting]] = {}
+        # Two are enough to know that there is another.
+        self._latest_short: dict[Party, float] = {}
+
+    @property
+    def total(self) -> int:
+        """Slots in all."""
+        return self._total
+
+    @total.setter
+    def total(self, total: int) -> None:
+        self._total = total
+        self._grant()
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a slot."""
+        return sum(not each.turn.cancelled() for queue in self._queues.values() for each in queue)
+
+    @asynccontextmanager
+    async def slot(self, party: Party) -> AsyncIterator[None]:
+        """Hold a slot during the block, after a wait for it."""
+        await self.acquire(party)
+        try:
+            yield
+        finally:
+            self.release(party)
+
+    async def acquire(self, party: Party) -> None:
+        """Wait for a slot, and hold it until `release`; a wait that is cancelled holds none."""
+        self._shares.setdefault(party, _Share(since=self._clock()))
+        self._note_short(party)
+        waiting = _Waiting(next(self._numbers), asyncio.get_running_loop().create_future())
+        self._queues.setdefault(party, deque()).append(waiting)
+        self._grant()
+        try:
+            await waiting.turn
+        except asyncio.CancelledError:
+            if waiting.turn.done() and not waiting.turn.cancelled():
+                # The slot was granted before the task could wake.
+                self.release(party)
+            else:
+                self._leave(party, waiting)
+            raise
+
+    def release(self, party: Party) -> None:
+        """Give a slot back, to the next that waits."""
+        self._take(party, -1)
+        self._grant()
+
+    def _take(self, party: Party, slots: int) -> None:
+        self.in_use += slots
+        share = self._shares[party]
+        share.change(slots, self._clock())
+        (self._holding.add if share.held else self._holding.discard)(party)
+
+    def _grant(self) -> None:
+        """Grant the free slots."""
+        while (party := self._next()) is not None:
+            queue = self._queues[party]
+            turn = queue.popleft().turn
+            if not queue:
+                del self._queues[party]
+            if not turn.cancelled():
+                turn.set_result(None)
+                self._granted += 1
+                self._shares[party].latest = self._granted
+                self._take(party, 1)
+
+    def _next(self) -> Party | None:
+        """Return the party whose first request is next; None where no slot is free for those that wait."""
+        if self.in_use >= self._total or not self._queues:
+            return None
+        now = self._clock()
+        may_have = [*self._eligible(now)]
+        if not may_have:
+            return None
+        if self._granted % EVERY == EVERY - 1:
+            return min(may_have, key=self._came)
+        return min(may_have, key=lambda party: self._served(party, now))
+
+    def _served(self, party: Party, now: float) -> tuple[float, int, int]:
+        """Return what a party has had; of equals, the one goes first whose latest slot is longest ago."""
+        share = self._shares[party]
+        return (share.at(now), share.latest, self._came(party))
+
+    def _came(self, party: Party) -> int:
+        return self._queues[party][0].number
+
+    def _eligible(self, now: float) -> Iterable[Party]:
+        """Return the parties that wait and may have a free slot."""
+        by_long = sum(self._shares[party].held for party in self._holding if self._is_long(party, now))
+        for party in self._queues:
+            if by_long < max(1, self._total - 1) or not self._is_long(party, now) or not self._others(party, now):
+                yield party
+
+    def _is_long(self, party: Party, now: float) -> bool:
+        return self._shares[party].at(now) >= LONG_SECONDS
+
+    def _note_short(self, party: Party) -> None:
+        now = self._clock()
+        self._latest_short.pop(party, None)
+        if not self._is_long(party, now):
+            self._latest_short[party] = now
+            while len(self._latest_short) > 2:  # noqa: PLR2004 - see above
+                del self._latest_short[next(iter(self._latest_short))]
+
+    def _others(self, party: Party, now: float) -> bool:
+        """Return whether there are short parties beside a long one."""
+        return any(
+            other is not party and now - asked < PRESENT_SECONDS and not self._is_long(other, now)
+            for other, asked in self._latest_short.items()
+        )
+
+    def _leave(self, party: Party, waiting: _Waiting) -> None:
+        queue = self._queues.get(party, deque())
+        if waiting in queue:
+            queue.remove(waiting)
+            if not queue:
+                del self._queues[party]

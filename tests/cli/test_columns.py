@@ -1,0 +1,104 @@
+"""In a pipe, an answer is lines of tab-separated columns, and what it says beside them is on standard error."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli.main import main
+from tests.cli.conftest import Run
+from tests.cli.test_main import process
+
+TITLES = {
+    "schema": ["kind", "id", "label", "count"],
+    "search": ["id", "type", "name", "match", "matched"],
+    "bfs": [
+        *("subject", "predicate", "object", "subject_name", "object_name", "subject_type", "object_type"),
+        "confidence",
+    ],
+    "intersect": ["id", "type", "name"],
+    "describe": ["id", "key", "value"],
+}
+QUESTIONS = {
+    "schema": [],
+    "search": ["insulin"],
+    "bfs": ["drug:warfarin"],
+    "intersect": ["drug:warfarin", "drug:aspirin", "-k", "2"],
+    "describe": ["drug:warfarin", "drug:aspirin"],
+}
+
+
+def rows(out: str) -> list[list[str]]:
+    assert out.endswith("\n")
+    return [line.split("\t") for line in out[:-1].split("\n")]
+
+
+def asked(run: Run, command: str, *more: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run(command, *QUESTIONS[command], "--json", "--shape", "reference", *more).out)
+    return answer
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_every_line_has_the_columns_that_the_first_line_names(run: Run, command: str) -> None:
+    ran = run(command, *QUESTIONS[command], "--tsv")
+    assert ran.status == 0
+    titles, *found = rows(ran.out)
+    assert titles == TITLES[command]
+    assert found
+    assert {len(row) for row in found} == {len(titles)}
+
+
+def test_the_rows_of_a_traversal_are_its_edges(run: Run) -> None:
+    _, *found = rows(run("bfs", *QUESTIONS["bfs"], "--tsv").out)
+    answer = asked(run, "bfs", "--max-tokens", "12000")
+    assert [row[:3] for row in found] == [
+        [edge["subject"], edge["predicate"], edge["object"]] for edge in answer["edges"]
+    ]
+    assert ["drug:warfarin", "m:TREATS", "disease:deep_vein_thrombosis", "warfarin", "deep vein thrombosis"] in [
+        row[:5] for row in found
+    ]
+
+
+def test_the_rows_of_an_intersection_are_its_nodes(run: Run) -> None:
+    _, *found = rows(run("intersect", *QUESTIONS["intersect"], "--tsv").out)
+    assert [row[:2] for row in found] == [
+        [node["id"], node["entity_type"]] for node in asked(run, "intersect")["nodes"]
+    ]
+
+
+def test_guesses_are_no_rows_but_stand_on_standard_error(run: Run) -> None:
+    ran = run("search", "insluin", "--tsv")
+    assert rows(ran.out) == [TITLES["search"]]
+    assert "Nothing was found" in ran.err
+    assert "protein:insulin" in ran.err
+
+
+def test_standard_error_says_whether_it_is_complete_and_how_to_go_on(run: Run) -> None:
+    assert run("bfs", "drug:warfarin", "--tsv").err.startswith(
+        "1 hop around drug:warfarin: 16 nodes, 15 edges, complete."
+    )
+    assert "… 11 more nodes" in run("bfs", "drug:warfarin", "--limit", "5", "--tsv").err
+
+
+def test_hostile_values_stay_in_their_columns(run: Run, hostile: Path) -> None:
+    for command in (["schema"], ["search", "x"], ["bfs", "e:a"], ["describe", "e:a"]):
+        out = run(*command, "--tsv", "-g", hostile, "--prefix", "e=http://example.org/").out
+        titles, *found = rows(out)
+        assert {len(row) for row in found} == {len(titles)}
+        assert not {"\x1b", "\r", "\x9b", "\u202e"} & {*out}
+
+
+def test_a_pipe_gets_columns() -> None:
+    with process("search", "insulin") as started:
+        out, err = started.communicate(timeout=60)
+    assert out.decode().split("\n")[0].split("\t") == TITLES["search"]
+    assert err == b"4 hits.\n"
+
+
+def test_a_terminal_gets_what_people_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["search", "insulin"]) == 0
+    assert capsys.readouterr().out.endswith("4 hits.\n")
