@@ -37,7 +37,7 @@ test: $(STAMP) ## All tests, real servers included
 cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
 	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py
 
-timeouts: $(STAMP) ## 200 questions to an RDF4J that cuts answers after a second, of which `make test` asks 6; some 15 minutes
+timeouts: $(STAMP) ## 200 questions to an RDF4J that cuts answers after a second, of which `make test` asks 4; some 15 minutes
 	BFSQL_SILENT_TIMEOUTS=200 $(RUN) -m pytest -q -rP tests/test_silent_timeouts.py
 
 soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes
@@ -68,7 +68,7 @@ fix: $(STAMP) ## Format, and repair what ruff can
 	$(RUN) -m ruff format .
 	$(RUN) -m ruff check --fix .
 
-bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 20 minutes, more where graphs are loaded first
+bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 25 minutes, more where graphs are loaded first
 	@$(RUN) -m benchmarks $(PARTS) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAINST),--against $(AGAINST))
 
 trial: $(STAMP) ## Serve 60 questions to a model or a person, over the tools and over SPARQL; FOLDER=trial SEED=1

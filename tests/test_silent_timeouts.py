@@ -35,7 +35,7 @@ from tests.soak.verdict import Verdict, judge
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large, pytest.mark.server]
 
-SAMPLE: Final = int(os.environ.get("BFSQL_SILENT_TIMEOUTS", "6"))
+SAMPLE: Final = int(os.environ.get("BFSQL_SILENT_TIMEOUTS", "4"))
 """Questions. `make timeouts` asks 200, which takes some 15 minutes, most of them RDF4J's."""
 
 PART: Final = 10

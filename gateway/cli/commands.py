@@ -105,6 +105,10 @@ _Out = Annotated[
         show_default=False,
     ),
 ]
+_All = Annotated[
+    bool,
+    typer.Option("--all", "-a", help="Show all nodes and edges, as they are read, and not a page.", show_default=False),
+]
 _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
 _TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]
@@ -178,6 +182,35 @@ def _export(
     return Request(options, run)
 
 
+def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> Request:
+    if options.as_json or options.explain:
+        raise ConfigurationError(
+            "--json and --explain are about one page.", next_step="For all of it in JSON: --format jsonld."
+        )
+
+    def run() -> None:
+        from gateway.cli.all_pages import print_all  # noqa: PLC0415 - see `Request.run`
+
+        print_all(options, tool, arguments)
+
+    return Request(options, run)
+
+
+def _traversal(
+    options: CommonOptions,
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    is_all: bool,
+    export_format: str | None,
+    out: str | None,
+) -> Request:
+    """Return what a command about a subgraph asks for: a page of it, all of it, or an export."""
+    if export_format is not None or out is not None:
+        return _export(options, tool, arguments, export_format, out)
+    return (_print_all if is_all else _call)(options, tool, arguments)
+
+
 @_command("schema", "schema --graph films.ttl --json")
 def schema(
     *,
@@ -220,6 +253,7 @@ def bfs(
     seeds: _Seeds,
     *,
     hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="Maximum distance to a seed, 1 to 5.")] = 1,
+    is_all: _All = False,
     export_format: _Format = None,
     out: _Out = None,
     arguments: _TraversalOptions,
@@ -230,9 +264,7 @@ def bfs(
     SEED is an ID, as `search` prints it. Edges are followed in both directions, unless --direction says otherwise.
     """
     given = {"seeds": seeds, "max_hops": hops, **arguments}
-    if export_format is None and out is None:
-        return _call(options, BfsQuery.tool, given)
-    return _export(options, BfsQuery.tool, given, export_format, out)
+    return _traversal(options, BfsQuery.tool, given, is_all=is_all, export_format=export_format, out=out)
 
 
 @_command("describe drug:warfarin", "describe gene:CYP2C9 protein:CYP2C9")
@@ -265,6 +297,7 @@ def intersect(
             show_default=False,
         ),
     ] = None,
+    is_all: _All = False,
     export_format: _Format = None,
     out: _Out = None,
     arguments: _TraversalOptions,
@@ -275,12 +308,11 @@ def intersect(
     SEED is an ID, as `search` prints it; give at least two. The answer has the nodes within reach of every seed, and
     all edges among them.
     """
-    given = {"seeds": seeds, "k": hops, **arguments}
-    if export_format is None and out is None:
-        return _call(options, IntersectSubgraphs.tool, {**given, "via": via})
-    if via:
+    is_export = export_format is not None or out is not None
+    if is_export and via:
         raise ConfigurationError("--via shows paths, which no format of --format and --out holds.")
-    return _export(options, IntersectSubgraphs.tool, {**given, "via": False}, export_format, out)
+    given = {"seeds": seeds, "k": hops, **arguments, "via": False if is_export else via}
+    return _traversal(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)
 
 
 @_command("serve --graph medical.ttl", "serve --http --port 8001")

@@ -156,6 +156,10 @@ class CommonOptions:
             "in a pipe or a file.",
         ),
     ] = None
+    pager: Annotated[
+        bool,
+        typer.Option("--pager/--no-pager", help="Show what is longer than the terminal with $PAGER, or less."),
+    ] = True
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also print the cost of the answer, and the SPARQL that was sent."),

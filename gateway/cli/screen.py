@@ -20,12 +20,14 @@ _UNLIMITED = 1_000_000
 class Screen:
     """Prints for a person: as wide as the terminal; in a pipe or a file a line has any length."""
 
-    def __init__(self, *, on_stderr: bool = False) -> None:
-        self._stream = sys.stderr if on_stderr else sys.stdout
+    def __init__(self, *, on_stderr: bool = False, stream: TextIO | None = None) -> None:
+        """Print on standard output, on standard error, or through a stream that leads to standard output."""
+        terminal = sys.stderr if on_stderr else sys.stdout
+        self._stream = terminal if stream is None else stream
         if isinstance(self._stream, io.TextIOWrapper):
             # A character that the encoding of the terminal lacks becomes a question mark.
             self._stream.reconfigure(errors="replace")
-        self._is_terminal = is_terminal(self._stream)
+        self._is_terminal = is_terminal(terminal)
         width = None if self._is_terminal else _UNLIMITED
         self._console = _Pipe(highlight=False, markup=False, emoji=False, width=width, stderr=on_stderr)
 
@@ -71,6 +73,7 @@ class ProgressBar:
             disable=quiet or not is_terminal(sys.stderr),
         )
         self._tasks: dict[str, TaskID] = {}
+        self._is_stopped = False
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +84,8 @@ class ProgressBar:
         self.stop()
 
     def stop(self) -> None:
-        """Erase the bar."""
+        """Erase the bar, and show it no more."""
+        self._is_stopped = True
         self._bar.stop()
 
     def show_load(self, path: Path, read: int, size: int) -> None:
@@ -93,6 +97,8 @@ class ProgressBar:
         self._show("", line(message), done, total)
 
     def _show(self, task: str, description: str, done: int, total: int) -> None:
+        if self._is_stopped:
+            return
         if task not in self._tasks:
             self._bar.start()
             self._tasks[task] = self._bar.add_task(description, total=total)

@@ -25,6 +25,19 @@ _EARLIER = "on an earlier page"
 def bfs(answer: BfsResult, offset: int) -> RenderableType:
     """Return a page of a neighbourhood after `offset` nodes, each node below the first from which it was reached."""
     names = _Names(answer)
+    levels = [
+        f"{count:,} at {counted(distance, 'hop')}" if distance else counted(count, "seed")
+        for distance, count in enumerate(answer.levels)
+    ]
+    return sections(
+        _head(answer, offset),
+        *_trees(answer, offset, names),
+        _foot(answer, names, [("Distances", " · ".join(levels))]),
+    )
+
+
+def _trees(answer: BfsResult, offset: int, names: _Names) -> list[Sequence[RenderableType]]:
+    """Return the nodes of a page below those that they were reached from, and the edges that are in no tree."""
     forest = _forest_of(answer, offset)
     far: list[list[RenderableType]] = [
         [
@@ -33,30 +46,39 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
         ]
         for distance, roots in forest.detached.items()
     ]
-    levels = [
-        f"{count:,} at {counted(distance, 'hop')}" if distance else counted(count, "seed")
-        for distance, count in enumerate(answer.levels)
-    ]
-    return sections(
-        _head(answer, offset, _about(answer)),
+    return [
         [Unwrapped(_tree(root, forest, names)) for root in forest.roots],
         *far,
         names.edges("Further edges" if forest.tree_edges else "Edges", forest.other_edges),
-        _foot(answer, names, [("Distances", " · ".join(levels))]),
-    )
+    ]
 
 
 def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
     """Return a page of an intersection after `offset` nodes, and the edges among its nodes."""
     names = _Names(answer)
-    rows = [(clean(node.id), names.types[node.entity_type], names.name(node)) for node in answer.nodes]
     return sections(
-        _head(answer, offset, _about(answer)),
-        [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else [],
+        _head(answer, offset),
+        _table(answer, names),
         _paths(answer, names),
         names.edges("Edges among them", answer.edges),
         _foot(answer, names, []),
     )
+
+
+def part(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
+    """Return a page of a subgraph of which all pages are shown: what is said of all stands before the first."""
+    names = _Names(answer)
+    content: list[Sequence[RenderableType]]
+    if isinstance(answer, BfsResult):
+        content = _trees(answer, offset, names)
+    else:
+        content = [_table(answer, names), _paths(answer, names), names.edges("Edges among them", answer.edges)]
+    return sections(_gaps(answer) if offset else _title(answer), *content, _warnings(answer))
+
+
+def _table(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
+    rows = [(clean(node.id), names.types[node.entity_type], names.name(node)) for node in answer.nodes]
+    return [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else []
 
 
 def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
@@ -231,7 +253,12 @@ def confidence(edge: Edge) -> str:
 
 def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
     """Return what is said of a page of a subgraph beside its nodes and edges."""
-    return sections([*_head(answer, offset, _about(answer)), *_warnings(answer)])
+    return sections([*_head(answer, offset), *_warnings(answer), *_next_page(answer)])
+
+
+def whole_notes(last: BfsResult | IntersectionResult) -> RenderableType:
+    """Return what is said of a subgraph of which all pages were shown."""
+    return sections([*_title(last), *_warnings(last)])
 
 
 def _about(answer: BfsResult | IntersectionResult) -> str:
@@ -240,16 +267,26 @@ def _about(answer: BfsResult | IntersectionResult) -> str:
     return f"Within {counted(answer.k, 'hop')} of each of"
 
 
-def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
+def _head(answer: BfsResult | IntersectionResult, offset: int) -> list[RenderableType]:
+    return [*_title(answer), *_place(answer, offset)]
+
+
+def _title(answer: BfsResult | IntersectionResult) -> list[RenderableType]:
+    """Return what the subgraph is, with its size, and what is missing in it."""
     whole = "complete" if answer.complete else "not complete"
     line = Text.assemble(
-        f"{about} ",
+        f"{_about(answer)} ",
         (", ".join(map(clean, answer.seeds)), f"{STRONG} {ID}"),
         f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
         (whole, "green" if answer.complete else f"{STRONG} yellow"),
         ".",
     )
-    parts: list[RenderableType] = [line]
+    return [line, *_gaps(answer)]
+
+
+def _gaps(answer: Subgraph) -> list[RenderableType]:
+    """Return what is known to be missing."""
+    parts: list[RenderableType] = []
     for gap in answer.incomplete or ():
         more = f" and {gap.count - len(gap.ids):,} more" if gap.count > len(gap.ids) else ""
         parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
@@ -262,6 +299,12 @@ def _head(answer: Subgraph, offset: int, about: str) -> list[RenderableType]:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:
         parts.append(warned("The answer has changed since the previous page: start again at --offset 0."))
+    return parts
+
+
+def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
+    """Return where in the subgraph the page is."""
+    parts: list[RenderableType] = []
     if len(answer.nodes) < answer.node_count:
         end = offset + len(answer.nodes)
         if answer.nodes:
@@ -288,11 +331,11 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
-    return [*parts, *_warnings(answer)]
+    return [*parts, *_warnings(answer), *_next_page(answer)]
 
 
 def _warnings(answer: Subgraph) -> list[RenderableType]:
-    """Return what the coined prefixes stand for, what was left out, and the offset of the next page."""
+    """Return what the coined prefixes stand for, and what was left out."""
     parts: list[RenderableType] = [*prefixes(answer.prefixes)]
     parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
@@ -301,6 +344,12 @@ def _warnings(answer: Subgraph) -> list[RenderableType]:
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
         parts.append(warned(f"Omitted from the evidence, as long quotes: {omitted}."))
+    return parts
+
+
+def _next_page(answer: Subgraph) -> list[RenderableType]:
+    """Return how to see the next page, if there is one."""
+    parts: list[RenderableType] = []
     if answer.next_offset is not None:
         more = counted(answer.node_count - answer.next_offset, "more node")
         if answer.edges_on_later_pages:

@@ -13,6 +13,7 @@ from gateway.cli import columns, render, subgraph
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_line
+from gateway.cli.pager import paged
 from gateway.cli.render import print_explained
 from gateway.cli.screen import ProgressBar, Screen, is_terminal
 from gateway.engine.answers import (
@@ -80,7 +81,8 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         if options.as_json:
             print_line(json_text(answer.as_json()))
         elif as_text:
-            Screen().show(rendered(answer, arguments))
+            with paged(wanted=options.pager and not options.explain) as screen:
+                screen.show(rendered(answer, arguments))
         else:
             print_columns(answer, arguments)
     finally:

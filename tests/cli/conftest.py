@@ -30,6 +30,7 @@ Run = Callable[..., Ran]
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command line as at a terminal of 80 columns, which it writes no control sequences to."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PAGER", "cat")
     for name in COLOURS:
         monkeypatch.delenv(name, raising=False)
 

@@ -1,0 +1,59 @@
+"""Prints a whole traversal, page after page as they are read: it may be larger than memory should hold twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.cli import columns, subgraph
+from gateway.cli.graph_source import GraphSource
+from gateway.cli.options import CommonOptions
+from gateway.cli.output import print_line
+from gateway.cli.pager import paged
+from gateway.cli.screen import ProgressBar, Screen, is_terminal
+from gateway.cli.tool_call import for_a_person
+from gateway.engine.gateway import Gateway, drop_record
+from gateway.engine.whole_subgraph import Traversed
+
+
+def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> None:
+    """Print all nodes and edges of a traversal.
+
+    Raises:
+        GatewayError: The graph cannot be opened or asked, or changed between two pages.
+        BrokenPipeError: Nobody reads on.
+    """
+    source = GraphSource(options)
+    source.profile = for_a_person(source.profile)
+    as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
+    with ProgressBar(quiet=False) as bar:
+        gateway = source.open(bar.show_load, drop_record)
+        with paged(wanted=as_text and options.pager) as screen:
+            asyncio.run(_print_pages(gateway, tool, arguments, bar, screen if as_text else None))
+
+
+async def _print_pages(
+    gateway: Gateway, tool: str, arguments: Mapping[str, Any], bar: ProgressBar, screen: Screen | None
+) -> None:
+    """Print the pages on a screen, or without one as columns."""
+    offset = 0
+    async with gateway:
+        async for page in gateway.pages(tool, arguments, bar.show_call):
+            # A pager has the terminal from now on.
+            bar.stop()
+            if screen is not None:
+                screen.show(subgraph.part(page, offset))
+            else:
+                _print_columns(page, offset)
+            offset += len(page.nodes)
+
+
+def _print_columns(page: Traversed, offset: int) -> None:
+    titles, *rows = ("\t".join(row) for row in columns.columns(page))
+    lines = rows if offset else [titles, *rows]
+    if lines:
+        print_line("\n".join(lines))
+    if page.next_offset is None:
+        Screen(on_stderr=True).show(subgraph.whole_notes(page))
