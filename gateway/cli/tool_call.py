@@ -63,7 +63,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         shape = gateway.profile.server.shape if options.as_json else "reference"
         async with gateway:
             # The store needs them complete: the next run then finds names and schema ready.
-            if options.graph and (tool == SearchEntities.tool or (wants_schema and options.store is not None)):
+            if source.stores_files and (tool == SearchEntities.tool or (wants_schema and options.store is not None)):
                 await gateway.wait_until_ready(progress)
 
             async def ask() -> ToolAnswer | CompactAnswer:

@@ -11,6 +11,7 @@ from gateway.engine.traversal.gaps import GapCollector
 from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.errors import Fault
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, Slices
 from gateway.graph.store import GraphStore, OnAnswers
 from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Neighbourhood
 
@@ -131,7 +132,7 @@ class BreadthFirstSearch:
             if hop == 0:
                 await settle_seeds(found, self._store, self._call)
             for distance in found.distances:
-                _spread(distance, found.known, hop)
+                await _spread(distance, found.known, hop)
             progress = messages.hop_done(hop + 1, self._hops, found.node_count)
             await self._call.progress(hop + 1, self._hops + 1, progress)
         if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
@@ -244,12 +245,17 @@ def joined(one: Neighbourhood, other: Neighbourhood) -> Neighbourhood:
     )
 
 
-def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:
-    """Add the neighbours of the nodes at this distance, one step farther."""
+async def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:
+    """Add the neighbours of the nodes at this distance, one step farther; in slices, for there may be very many."""
+    slices, edges = Slices(), 0
     for node in [node for node, steps in distance.items() if steps == hop]:
         if node in known:
             for reached in known[node].ends:
                 distance.setdefault(reached, hop + 1)
+            edges += len(known[node].edges)
+            if edges >= FEW:
+                edges = 0
+                await slices.end_one()
 
 
 def _recount(distance: dict[Iri, int], neighbours: Mapping[Iri, set[Iri]], hops: int) -> None:
