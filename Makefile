@@ -68,7 +68,7 @@ fix: $(STAMP) ## Format, and repair what ruff can
 	$(RUN) -m ruff format .
 	$(RUN) -m ruff check --fix .
 
-bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 20 minutes, more where graphs are loaded first
+bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 25 minutes, more where graphs are loaded first
 	@$(RUN) -m benchmarks $(PARTS) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAINST),--against $(AGAINST))
 
 trial: $(STAMP) ## Serve 60 questions to a model or a person, over the tools and over SPARQL; FOLDER=trial SEED=1

@@ -42,14 +42,14 @@ class Recording:
         rows: Rows of all answers.
         bytes: Bytes of all answers, unpacked.
         answers: Answers that came whole.
-        bodies: Each answer with its format, where they are kept.
+        bodies: The requests that were answered, each with the body of its answer.
     """
 
     requests: list[Request] = field(default_factory=list)
     rows: int = 0
     bytes: int = 0
     answers: int = 0
-    bodies: list[tuple[Format, builtins.bytes]] = field(default_factory=list)
+    bodies: list[tuple[Request, builtins.bytes]] = field(default_factory=list)
 
 
 class RecordingTransport:
@@ -102,14 +102,15 @@ class RecordingTransport:
     async def select_in(self, wanted: Format, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query for an answer in a format; see `InFormats.select_in`."""
         noting = list(self._noting)
-        for noted in noting:
-            noted.requests.append(Request(query, noted.answers, wanted, self._transport.graphs))
+        sent = [Request(query, noted.answers, wanted, self._transport.graphs) for noted in noting]
+        for noted, request in zip(noting, sent, strict=True):
+            noted.requests.append(request)
         body = await self._transport.select_in(wanted, query, deadline, spend)
-        for noted in noting:
+        for noted, request in zip(noting, sent, strict=True):
             noted.answers += 1
             noted.bytes += len(body)
             noted.rows += _rows_in(body, wanted)
-            noted.bodies.append((wanted, body))
+            noted.bodies.append((request, body))
         return body
 
     async def close(self) -> None:

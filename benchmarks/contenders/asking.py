@@ -62,13 +62,21 @@ class PlainClient:
 
     async def read(self, request: Request) -> int:
         """Send a recorded request and read its answer as it comes; return how many bytes that were, unpacked."""
+        return sum([len(chunk) async for chunk in self._chunks(request)])
+
+    async def body(self, request: Request) -> bytes:
+        """Send a recorded request and return its answer."""
+        return b"".join([chunk async for chunk in self._chunks(request)])
+
+    async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
         form = [("query", request.query), *(("default-graph-uri", graph) for graph in request.graphs)]
         headers = {"Accept": ACCEPT[request.wanted]}
         async with self._session.post(self._url, data=form, headers=headers) as response:
             response.raise_for_status()
             if response.content_type not in BELIEVED[request.wanted]:
                 raise WrongAnswerError(f"{request.wanted} was asked for, and {response.content_type} came")
-            return sum([len(chunk) async for chunk in response.content.iter_chunked(_CHUNK)])
+            async for chunk in response.content.iter_chunked(_CHUNK):
+                yield chunk
 
 
 @asynccontextmanager

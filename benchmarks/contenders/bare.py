@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
-from benchmarks.contenders.asking import PlainClient
 from benchmarks.contenders.base import NO_ANSWER, Size, WrongAnswerError
 from benchmarks.recording import Recording, Request
 
 
-async def resend(client: PlainClient, recorded: Recording, concurrency: int, *, in_steps: bool) -> Size:
+class Reader(Protocol):
+    """Sends recorded requests and reads their answers."""
+
+    async def read(self, request: Request) -> int:
+        """Send one, and return how many bytes its answer has."""
+        ...
+
+
+async def resend(client: Reader, recorded: Recording, concurrency: int, *, in_steps: bool) -> Size:
     """Send recorded requests again, as many at a time as the gateway does.
 
     Args:

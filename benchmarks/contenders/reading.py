@@ -6,51 +6,60 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.contenders.asking import PlainClient
 from benchmarks.contenders.base import NO_ANSWER, Size
-from benchmarks.recording import Recording
+from benchmarks.recording import Recording, Request
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.sentinel import END
 from gateway.sparql.results.tsv import decode_tsv
-from gateway.transport.formats import Format
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """The body of an answer.
+class Header:
+    """What a reader has to know of an answer beside its format.
 
     Attributes:
-        written: Its format.
-        text: Its bytes.
-        variables: What its query projects.
+        variables: What the query projects.
         iris: Those that bind IRIs and blank nodes only, where the format does not tell them from literals.
     """
 
-    written: Format
-    text: bytes
     variables: Sequence[str]
-    iris: Sequence[str]
+    iris: Sequence[str] = ()
 
 
-def bodies_of(recorded: Recording) -> list[Body]:
-    """Return the recorded answers."""
-    return [_body(written, text) for written, text in recorded.bodies]
-
-
-def _body(written: Format, text: bytes) -> Body:
-    if written == "json":
-        return Body(written, text, json.loads(text)["head"]["vars"], ())
-    header = text[: text.index(b"\n")].decode()
+def header_of(request: Request, body: bytes) -> Header:
+    """Return the header of an answer."""
+    if request.wanted == "json":
+        return Header(json.loads(body)["head"]["vars"])
+    header = body[: body.index(b"\n")].decode()
     variables = [name.strip('?"') for name in header.split("\t")]
     # In quotation marks are IRIs: the gateway asks Virtuoso for TSV only where a query binds nothing else.
-    iris = [name for name in variables if name != END] if header.startswith('"') else []
-    return Body(written, text, variables, iris)
+    return Header(variables, [name for name in variables if name != END] if header.startswith('"') else ())
 
 
-async def read(bodies: Sequence[Body]) -> Size:
-    """Read all bodies into rows, as this gateway reads them."""
-    for body in bodies:
-        if body.written == "json":
-            decode(body.text, body.variables)
+class RowReader:
+    """Reads the answers to recorded requests into rows, as this gateway reads them, and forgets the rows."""
+
+    def __init__(self, client: PlainClient, recorded: Recording) -> None:
+        self._client = client
+        self._bodies = recorded.bodies
+        self._headers = {request.query: header_of(request, body) for request, body in recorded.bodies}
+
+    async def read(self, request: Request) -> int:
+        """Send a request and read its answer; return how many bytes it has."""
+        body = await self._client.body(request)
+        self._decode(request, body)
+        return len(body)
+
+    async def read_recorded(self) -> Size:
+        """Read the answers that were recorded, and send nothing."""
+        for request, body in self._bodies:
+            self._decode(request, body)
+        return NO_ANSWER
+
+    def _decode(self, request: Request, body: bytes) -> None:
+        header = self._headers[request.query]
+        if request.wanted == "json":
+            decode(body, header.variables)
         else:
-            decode_tsv(body.text, body.variables, iris=body.iris)
-    return NO_ANSWER
+            decode_tsv(body, header.variables, iris=header.iris)

@@ -11,7 +11,7 @@ from benchmarks.contenders.asking import plain_client
 from benchmarks.contenders.bare import resend
 from benchmarks.contenders.base import Run, Size
 from benchmarks.contenders.ours import connected, size_of
-from benchmarks.contenders.reading import bodies_of, read
+from benchmarks.contenders.reading import RowReader
 from benchmarks.measure import interleaved
 from benchmarks.questions import TWO_HOPS
 from benchmarks.race import OURS, Race, opened
@@ -26,6 +26,7 @@ PRESENTED: Final = "with presentation"
 PUBLISHED: Final = "with presentation and MCP"
 ALL_AT_ONCE: Final = "bare client, all requests at once"
 IN_STEPS: Final = "bare client, in the gateway's steps"
+ROWS: Final = "bare client, in steps, that reads rows"
 READING: Final = "the bodies read into rows, nothing else"
 
 _FLOOR: Final = 3.0
@@ -77,7 +78,9 @@ async def _race(site: Site, *, far: bool) -> Race:
             ALL_AT_ONCE: partial(resend, bare, recorded, concurrency, in_steps=False),
         }
         if not far:
-            runs[READING] = partial(read, bodies_of(recorded))
+            rows = RowReader(bare, recorded)
+            runs[ROWS] = partial(resend, rows, recorded, concurrency, in_steps=True)
+            runs[READING] = rows.read_recorded
         size = Size(question.nodes, question.edges)
         samples = await interleaved(runs, ROUNDS, before=gateway.forget, size=size)
     return Race(site, far, samples, dict.fromkeys(runs, recorded))
@@ -103,6 +106,13 @@ def _lines_near(race: Race) -> Sequence[Line]:
             _FLOOR,
             engine / floor,
             note=f"{microseconds:.1f} µs a row",
+        ),
+        Line(
+            "wire 2",
+            f"own CPU over that of a bare client that reads rows, {race.place}",
+            "times",
+            None,
+            engine / race.samples[ROWS].cpu_seconds,
         ),
         *_lines_over_engine(race, _OVER_ENGINE),
     ]

@@ -28,17 +28,21 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
     source = GraphSource(options)
     source.profile = for_a_person(source.profile)
     as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
-    with ProgressBar(quiet=False) as bar:
+    with ProgressBar(quiet=options.quiet) as bar:
         gateway = source.open(bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
-            asyncio.run(_print_pages(gateway, tool, arguments, bar, screen if as_text else None))
+            printed = _print_pages(gateway, tool, arguments, bar, screen if as_text else None)
+            last = asyncio.run(printed)
+    if not as_text and not options.quiet:
+        Screen(on_stderr=True).show(subgraph.whole_notes(last))
 
 
 async def _print_pages(
     gateway: Gateway, tool: str, arguments: Mapping[str, Any], bar: ProgressBar, screen: Screen | None
-) -> None:
-    """Print the pages on a screen, or without one as columns."""
+) -> Traversed:
+    """Print the pages on a screen, or without one as columns, and return the last."""
     offset = 0
+    page: Traversed | None = None
     async with gateway:
         async for page in gateway.pages(tool, arguments, bar.show_call):
             # A pager has the terminal from now on.
@@ -48,6 +52,8 @@ async def _print_pages(
             else:
                 _print_columns(page, offset)
             offset += len(page.nodes)
+    assert page is not None  # noqa: S101 - there is a first page, or an error
+    return page
 
 
 def _print_columns(page: Traversed, offset: int) -> None:
@@ -55,5 +61,3 @@ def _print_columns(page: Traversed, offset: int) -> None:
     lines = rows if offset else [titles, *rows]
     if lines:
         print_line("\n".join(lines))
-    if page.next_offset is None:
-        Screen(on_stderr=True).show(subgraph.whole_notes(page))

@@ -65,7 +65,7 @@ def _checked(options: CommonOptions) -> Report:
     if source.url:
         http = connect(source.url, source.profile)
         return asyncio.run(_closing(http, check_endpoint(http, source.profile)))
-    with ProgressBar(quiet=options.as_json) as bar:
+    with ProgressBar(quiet=options.as_json or options.quiet) as bar:
         transport, _ = load(options.graph, source.profile, bar.show_load, source.parsed_files)
     return asyncio.run(_closing(transport, check_graph(transport, source.name, source.profile)))
 

@@ -342,7 +342,7 @@ def serve(
         CommonOptions,
         common(
             *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
-            *("profile", "prefix", "shape", "verbose"),
+            *("profile", "prefix", "shape", "quiet", "verbose"),
         ),
     ],
 ) -> Request:
@@ -376,7 +376,7 @@ def check(
         CommonOptions,
         common(
             *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
-            *("profile", "as_json", "verbose"),
+            *("profile", "as_json", "quiet", "verbose"),
             as_json="Print the report as one JSON object, on one line.",
         ),
     ],
@@ -400,7 +400,7 @@ def check(
 
 
 _IndexOptions = Annotated[
-    CommonOptions, common("endpoint", "contact", "user", "password_file", "profile", "store", "verbose")
+    CommonOptions, common("endpoint", "contact", "user", "password_file", "profile", "store", "quiet", "verbose")
 ]
 
 

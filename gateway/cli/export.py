@@ -33,7 +33,7 @@ def export(
     name = format_named(format_name, path)
     if path is None and not FORMATS[name].is_text and sys.stdout.isatty():
         raise ConfigurationError(f"{name} is no text for a terminal.", next_step="Give a file with --out.")
-    with ProgressBar(quiet=False) as bar:
+    with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.
         gateway = GraphSource(options).open(bar.show_load, drop_record)
         subgraph = asyncio.run(_traversed(gateway, tool, arguments, bar.show_call))
@@ -42,6 +42,8 @@ def export(
         written = "standard output"
     else:
         written = " and ".join(str(place) for place in write_file(subgraph, path, name))
+    if options.quiet:
+        return
     _report(subgraph, name, written, has_nodes=path is not None)
 
 

@@ -34,7 +34,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             "No endpoint was given.",
             valid="Give --endpoint URL, or --profile with a profile that has an endpoint.",
         )
-    with ProgressBar(quiet=False) as bar:
+    with ProgressBar(quiet=options.quiet) as bar:
 
         async def report(read: int, total: int) -> None:
             await bar.show_call(read, total, f"Reading names of {total:,} entities")
@@ -45,7 +45,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             schema = asyncio.run(_read_schema(url, profile, options)) if rebuild else None
         except (Fault, KeyboardInterrupt):
             bar.stop()
-            print_note("What was read is stored: `bfsql-gateway index` continues from there.")
+            print_note("What was read is stored: `bfsql-gateway index` continues from there.", quiet=options.quiet)
             raise
     lines = [f"{source.name.capitalize()} has {about}."]
     if schema is not None:
@@ -54,7 +54,8 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
     Screen().show(Unwrapped(Text("\n".join([*lines, f"Stored in {place}."]))))
     if not about.whole:
         print_note(
-            "Some names are missing, or were read while the graph changed: `bfsql-gateway refresh` reads them again."
+            "Some names are missing, or were read while the graph changed: `bfsql-gateway refresh` reads them again.",
+            quiet=options.quiet,
         )
 
 

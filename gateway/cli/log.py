@@ -11,12 +11,18 @@ from typing import Any, TextIO
 from gateway.cli.output import line, shortened
 from gateway.escaping import printable
 
+_TIME = "%Y-%m-%dT%H:%M:%S%z"
+
 
 class _OneLine(logging.Formatter):
     """Formats a record on one line; only the traceback of a defect has several."""
 
+    with_time = False
+    """Whether a line begins with the time, as that of a server and of a log that was asked for does."""
+
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
-        text = line(f"{record.levelname.lower()}: {record.getMessage()}")
+        time = f"{self.formatTime(record, _TIME)} " if self.with_time else ""
+        text = line(f"{time}{record.levelname.lower()}: {record.getMessage()}")
         # Queries, at the level of debugging, are logged in full.
         return shortened(text) if record.levelno >= logging.WARNING else text
 
@@ -33,7 +39,8 @@ class StderrLog(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
-        self.setFormatter(_OneLine())
+        self._format = _OneLine()
+        self.setFormatter(self._format)
         self._waiting: list[logging.LogRecord] | None = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -42,6 +49,10 @@ class StderrLog(logging.StreamHandler[TextIO]):
             super().emit(record)
         else:
             self._waiting.append(record)
+
+    def show_times(self) -> None:
+        """Begin each line with the time."""
+        self._format.with_time = True
 
     def write_held(self) -> None:
         """Write the records on hold, and all later ones at once."""
@@ -63,6 +74,11 @@ def logging_to_stderr() -> Iterator[StderrLog]:
     finally:
         root.removeHandler(log)
         root.setLevel(before)
+
+
+def only_errors() -> None:
+    """Log no warnings."""
+    logging.getLogger().setLevel(logging.ERROR)
 
 
 def lower_level(steps: int) -> None:

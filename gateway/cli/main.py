@@ -14,7 +14,7 @@ from typer.main import get_command
 from gateway import PROGRAM
 from gateway.cli import completion
 from gateway.cli.commands import Request, app
-from gateway.cli.log import StderrLog, logging_to_stderr, lower_level
+from gateway.cli.log import StderrLog, logging_to_stderr, lower_level, only_errors
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, line, print_error, write
 from gateway.cli.own_words import own_words
@@ -71,9 +71,7 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if not _HELP.isdisjoint(arguments):
             _show_defaults()
         return int(request or 0)
-    if request.is_server:
-        log.write_held()
-    lower_level(request.options.verbose)
+    _configure_log(log, request)
     try:
         return request.run() or 0
     except InputError:
@@ -105,6 +103,18 @@ def _show_defaults() -> None:
         write(
             sys.stdout, "\n".join(["\nNot given, these options are now:", *(f"  {line(text)}" for text in lines), ""])
         )
+
+
+def _configure_log(log: StderrLog, request: Request) -> None:
+    options = request.options
+    if request.is_server or options.verbose:
+        log.show_times()
+    if request.is_server:
+        log.write_held()
+    if options.quiet:
+        only_errors()
+    else:
+        lower_level(options.verbose)
 
 
 def _configured_endpoint(options: CommonOptions) -> str:

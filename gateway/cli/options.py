@@ -182,6 +182,10 @@ class CommonOptions:
             help="File with the password, on one line.",
         ),
     ] = None
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="Print nothing on standard error but errors.", show_default=False),
+    ] = False
     verbose: Annotated[
         int,
         typer.Option(

@@ -37,10 +37,11 @@ def print_error(text: str) -> None:
         write(sys.stderr, f"error: {shortened(line(text))}\n")
 
 
-def print_note(text: str) -> None:
-    """Print one line on standard error, for information."""
-    with contextlib.suppress(OSError):
-        write(sys.stderr, f"{line(text)}\n")
+def print_note(text: str, *, quiet: bool = False) -> None:
+    """Print one line on standard error, for information, unless `quiet`."""
+    if not quiet:
+        with contextlib.suppress(OSError):
+            write(sys.stderr, f"{line(text)}\n")
 
 
 def shortened(text: str) -> str:

@@ -9,7 +9,8 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Awaitable
+import time
+from collections.abc import Awaitable, Callable
 from types import FrameType
 from urllib.parse import urlsplit
 
@@ -40,16 +41,18 @@ def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
     if address is not None:
         with run.listen(*address) as free:
             address = (address[0], free.getsockname()[1])
-    stop = _Stop()
+    stop, quiet, began = _Stop(), options.quiet, time.monotonic()
     opener, graph = _opener(options, is_stdio=address is None)
     if address is None:
-        print_note(f"Serving {graph} over stdio, to the program that started this one. Press Ctrl-C to stop.")
+        place = "over stdio, to the program that started this one"
         server = run.serve_stdio(opener, stop.event)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
-        print_note(f"Serving {graph} at {url} (this machine only). Press Ctrl-C to stop.")
+        place = f"at {url} (this machine only)"
         server = run.serve_http(opener, host, port, stop.event)
+    print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
+    opener.on_schema(_ready_note(opener, began, quiet=quiet))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -63,6 +66,19 @@ def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
         flush()
         os._exit(status)
     return status
+
+
+def _ready_note(opener: GatewayOpener, began: float, *, quiet: bool) -> Callable[[], None]:
+    """Return a function that says once that the graph is open and its schema known, and how long that took."""
+    notes: list[str] = []
+
+    def tell() -> None:
+        schema = opener.known_schema()
+        if schema is not None and not notes:
+            notes.append(f"Ready after {time.monotonic() - began:.1f} s: {schema.graph_description}")
+            print_note(notes[0], quiet=quiet)
+
+    return tell
 
 
 class _Stop:

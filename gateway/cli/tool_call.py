@@ -63,7 +63,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         shape = gateway.profile.server.shape if options.as_json else "reference"
         async with gateway:
             # The store needs them complete: the next run then finds names and schema ready.
-            if options.graph and (tool == SearchEntities.tool or (wants_schema and options.store is not None)):
+            if source.stores_files and (tool == SearchEntities.tool or (wants_schema and options.store is not None)):
                 await gateway.wait_until_ready(progress)
 
             async def ask() -> ToolAnswer | CompactAnswer:
@@ -74,7 +74,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
     as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
     try:
-        with ProgressBar(quiet=options.as_json) as bar:
+        with ProgressBar(quiet=options.as_json or options.quiet) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
             gateway = source.open(bar.show_load, records.append, needs=_NEEDS.get(tool, ""))
             answer = asyncio.run(answer_of(gateway, bar.show_call))
@@ -84,17 +84,18 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
             with paged(wanted=options.pager and not options.explain) as screen:
                 screen.show(rendered(answer, arguments))
         else:
-            print_columns(answer, arguments)
+            print_columns(answer, arguments, quiet=options.quiet)
     finally:
         if options.explain and not options.as_json:
             for record in records:
                 print_explained(Screen(on_stderr=not as_text), record)
 
 
-def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> None:
+def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], *, quiet: bool) -> None:
     """Print the rows of an answer on standard output, and what it says beside them on standard error."""
     print_line("\n".join("\t".join(row) for row in columns.columns(answer)))
-    Screen(on_stderr=True).show(columns.notes(answer, arguments))
+    if not quiet:
+        Screen(on_stderr=True).show(columns.notes(answer, arguments))
 
 
 def for_a_person(profile: Profile) -> Profile:

@@ -54,7 +54,7 @@ def test_in_json_a_call_that_fails_prints_nothing_but_its_error(run: Run) -> Non
 def test_one_v_logs_one_line_for_a_call(run: Run) -> None:
     ran = run("search", "insulin", "-v")
     (line,) = ran.err.splitlines()
-    assert line.startswith("info: tool=search_entities outcome=complete ")
+    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} info: tool=search_entities outcome=complete ", line)
     assert "insulin" not in line
 
 

@@ -261,6 +261,16 @@ def test_two_vs_log_the_queries_and_leave_the_answer_alone(run: Run, argv: list[
     assert "debug: template=names_page " in ran.err
 
 
+@pytest.mark.parametrize(
+    "argv", [["search", "warfarin", "--prefix", "m=http://example.org/"], ["bfs", "drug:warfarin", "--tsv"]]
+)
+def test_quiet_leaves_standard_error_to_errors(run: Run, argv: list[str]) -> None:
+    assert run(*argv).err
+    ran = run(*argv, "--quiet")
+    assert (ran.status, ran.out != "", ran.err) == (0, True, "")
+    assert only_error(run("bfs", "drug:nothing", "-q").err)
+
+
 def test_logging_is_as_before_when_a_command_ends(run: Run) -> None:
     run("-vv", "search", "insulin")
     assert run("search", "insulin").err == ""

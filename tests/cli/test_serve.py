@@ -1,4 +1,5 @@
 import asyncio
+import re
 import socket
 
 import pytest
@@ -43,7 +44,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
 def test_stdio_is_the_default_and_standard_output_belongs_to_the_protocol(run: Run, served: Calls) -> None:
     ran = run("serve")
     assert (ran.status, ran.out) == (0, "")
-    assert ran.err == "Serving the demo graph over stdio, to the program that started this one. Press Ctrl-C to stop.\n"
+    serving, ready = ran.err.splitlines()
+    assert serving == "Serving the demo graph over stdio, to the program that started this one. Press Ctrl-C to stop."
+    assert re.fullmatch(r"Ready after \d+\.\d s: A small teaching graph .*", ready)
     assert served == [("stdio", 11)]
 
 
@@ -73,7 +76,12 @@ def test_http_says_where_it_listens_and_for_whom(run: Run, served: Calls) -> Non
     assert (ran.status, ran.out, host) == (0, "", "127.0.0.1")
     assert f" at http://127.0.0.1:{port}/mcp " in ran.err
     assert "(this machine only)" in ran.err
-    assert ran.err.count("\n") == 1
+    assert ran.err.count("\n") == 2
+
+
+def test_quiet_is_a_server_that_says_nothing(run: Run, served: Calls) -> None:
+    ran = run("serve", "-q")
+    assert (ran.status, ran.out, ran.err, len(served)) == (0, "", "", 1)
 
 
 def test_a_port_in_use_is_reported_before_a_graph_is_loaded(run: Run, served: Calls) -> None:

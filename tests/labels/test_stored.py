@@ -8,6 +8,7 @@ import logging
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -225,6 +226,15 @@ def _files(folder: Path, pattern: str) -> list[Path]:
     return list(folder.glob(pattern))
 
 
+@contextlib.contextmanager
+def _alone(draft: Path) -> Iterator[None]:
+    """Have a database alone, as soon as nobody else has it."""
+    with contextlib.closing(sqlite3.connect(draft, timeout=60)) as database:
+        database.execute("BEGIN EXCLUSIVE")
+        yield
+        database.execute("ROLLBACK")
+
+
 async def _built(names: Listed, folder: Path) -> list[str] | None:
     """Build the index of a graph in a folder; return what a search finds in it, or None if there is no index."""
     labels = InProcessIndexSource(names, allowance, folder)
@@ -241,6 +251,9 @@ async def test_an_index_that_was_interrupted_goes_on_where_it_stopped(tmp_path: 
     assert await _built(at_once, tmp_path / "at once") == ["urn:n07"]
     interrupted, resumed = Listed(NAMES, pages_left=2), Listed(NAMES)
     assert await _built(interrupted, tmp_path / "stored") is None
+    (draft,) = _files(tmp_path / "stored", "*.draft")
+    with _alone(draft):
+        pass  # The thread of the first reading has closed the file.
     assert await _built(resumed, tmp_path / "stored") == ["urn:n07"]
     assert interrupted.asked[:2] + resumed.asked == at_once.asked
     assert not _files(tmp_path / "stored", "*.draft")
@@ -251,10 +264,8 @@ async def test_names_that_another_process_reads_or_that_are_damaged_are_read_int
 ) -> None:
     assert await _built(Listed(NAMES, pages_left=2), tmp_path) is None
     (draft,) = _files(tmp_path, "*.draft")
-    with contextlib.closing(sqlite3.connect(draft)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with _alone(draft):
         assert await _built(Listed(NAMES), tmp_path) == ["urn:n07"]
-        other.execute("ROLLBACK")
     for index in _files(tmp_path, "labels-*.sqlite"):
         index.unlink()
     draft.write_bytes(b"no database" * 100)

@@ -68,10 +68,11 @@ class Served:
         await self.send(READY)
 
     async def end(self) -> tuple[int, str]:
-        """Return the exit status, and what stands on standard error after the first line."""
+        """Return the exit status, and what stands on standard error beside the lines that say what is served."""
         errors = (await self.stderr.read()).decode()
         status = await self.process.wait()
-        return status, errors.partition("\n")[2]
+        _, *lines = errors.splitlines(keepends=True)
+        return status, "".join(line for line in lines if not line.startswith("Ready after "))
 
 
 @asynccontextmanager

@@ -32,8 +32,11 @@ LARGE = 16 << 20
 _PACKED = 8
 """How many times larger RDF is than its packed file, about."""
 
-_STORE_SHARE = 3
-"""Room that a graph may need while it is stored, in sizes of its files: Oxigraph sorts before it writes."""
+_STORED = 2
+"""Room that a store takes with its label index, in sizes of its files, about."""
+
+_WHILE_STORED = 3
+"""The same while it is made: Oxigraph sorts before it writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def is_worth_storing(paths: Sequence[Path], cache: FileCache) -> bool:
     except (ConfigurationError, OSError) as error:
         _log.info("the graph is not cached: %s", error)
         return False
-    if min(free, cache.max_bytes) < _STORE_SHARE * size:
+    if free < _WHILE_STORED * size or cache.max_bytes < _STORED * size:
         _log.info("the graph is not cached: %s has no room for it", cache.folder)
         return False
     return True
