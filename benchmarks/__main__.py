@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no such part: {', '.join(wrong)}; there are {', '.join(PARTS)}")
     # Whoever ends a run still hears what it showed, and its servers are stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # The SDK's client logs a traceback for each message that comes after its session has ended.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
     report = Report()
     try:
         asyncio.run(_run(_chosen(options), report))
