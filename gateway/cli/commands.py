@@ -150,6 +150,8 @@ def _program(
     `serve` offers the graph to a model, as six tools over MCP. The other commands ask the same questions from a
     terminal. Each command takes a graph (--graph FILE, --endpoint URL, or a --profile that has an endpoint); without
     one, it uses the demo graph.
+
+    The exit status is 0 for an answer, complete or not; 1 if `check` found differences; 2 for an error; 130 for Ctrl-C.
     """
     lower_level(options.verbose)
     if context.invoked_subcommand is None:

@@ -107,7 +107,8 @@ def _show_defaults() -> None:
 
 def _configure_log(log: StderrLog, request: Request) -> None:
     options = request.options
-    if request.is_server or options.verbose:
+    # A -v before the command has lowered the level already.
+    if request.is_server or options.verbose or logging.getLogger().level < logging.WARNING:
         log.show_times()
     if request.is_server:
         log.write_held()

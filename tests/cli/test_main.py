@@ -2,6 +2,7 @@ import asyncio
 import importlib.metadata
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -372,3 +373,14 @@ def test_the_whole_schema_is_waited_for_where_that_is_asked(run: Run, films: Pat
     options = ("--graph", films, "--profile", profile, "--json")
     assert json.loads(run("schema", *options).out)["comprehensive"] is False
     assert json.loads(run("schema", "--whole", *options).out)["comprehensive"] is True
+
+
+@pytest.mark.parametrize("argv", [["-v", "search", "insulin"], ["search", "insulin", "-v"]])
+def test_lines_of_a_log_begin_with_the_time_wherever_it_was_asked_for(run: Run, argv: list[str]) -> None:
+    logged = [text for text in run(*argv).err.splitlines() if " info: " in f" {text}"]
+    assert logged
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text) for text in logged)
+
+
+def test_help_lists_the_exit_statuses(run: Run) -> None:
+    assert "The exit status is 0" in run("--help").out
