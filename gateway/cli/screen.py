@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from gateway.cli.output import clean, line, write
 
@@ -55,21 +56,25 @@ class _Pipe(Console):
 
 
 class ProgressBar:
-    """Shows the progress of loads and calls, from the first report until it is stopped, and erases itself then.
+    """Shows the progress of loads and calls and the time left, from the first report until it is stopped.
 
-    If `quiet`, it shows nothing, even on a terminal.
+    It erases itself then. If `quiet`, it shows nothing, even on a terminal. The time left is that of the speed so far;
+    `clock` gives seconds.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, clock: Callable[[], float] | None = None) -> None:
         # Rich would take FORCE_COLOR for a terminal.
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("left:"),
+            TimeRemainingColumn(compact=True),
             console=Console(stderr=True, highlight=False),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
+            get_time=clock,
             disable=quiet or not is_terminal(sys.stderr),
         )
         self._tasks: dict[str, TaskID] = {}
