@@ -21,7 +21,7 @@ from tests.soak.pulse import Pulse
 from tests.soak.questions import GRAPHS, Expected, Question, draw, endless, oracle_of, profile_for, share_of
 from tests.soak.report import Report
 from tests.soak.schedule import Call, due_at, plan_of_json
-from tests.soak.slot import Clean, Slot
+from tests.soak.slot import Clean, Slot, opened
 from tests.soak.verdict import Verdict, judge
 
 SLOTS = 8
@@ -176,9 +176,7 @@ async def _clean(columns: Sequence[Column], calls: Sequence[Call], report: Repor
     answers: dict[tuple[ColumnName, bool, Question], Answer] = {}
     for (engine, graph, tight), group in groups.items():
         patient = profile_for(graph, engine, tight=tight, seconds=_PATIENCE_S)
-        async with by_name[engine].open(graph, patient) as gateway:
-            # A server is slow at first, and a gateway that has not read the schema in time leaves it at that.
-            await gateway.describe_schema()
+        async with await opened(by_name[engine], graph, patient) as gateway:
             for call in {call.question: call for call in group}.values():
                 answer = await _asked(gateway, call.question)
                 verdict, detail = judge(call.question, call.expected, answer)
