@@ -12,7 +12,16 @@ from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.cli.log import lower_level
-from gateway.cli.options import CommonOptions, common, not_empty, optional_arguments, with_options
+from gateway.cli.options import CommonOptions, common, not_empty, with_options
+from gateway.cli.tool_options import (
+    EntityOptions,
+    ExportFormat,
+    IsAll,
+    Out,
+    SchemaOptions,
+    SearchOptions,
+    TraversalOptions,
+)
 from gateway.engine.arguments import (
     BfsQuery,
     DescribeEntities,
@@ -20,7 +29,6 @@ from gateway.engine.arguments import (
     DescribeSchema,
     IntersectSubgraphs,
     SearchEntities,
-    TraversalBase,
 )
 from gateway.errors import ConfigurationError
 
@@ -48,70 +56,8 @@ class Request:
     is_server: bool = False
 
 
-_Texts = Mapping[str, tuple[str | None, str]]
-
-_ENTITIES: _Texts = {
-    "max_tokens": ("N", "Maximum size of the answer; a token counts as 4 bytes. Default: the profile's."),
-}
-_TRAVERSAL: _Texts = {
-    "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
-    "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
-    "only_predicates": (
-        "NAME",
-        "Follow only edges with this predicate; ^NAME: incoming ones. Repeatable, or JSON: one list a hop or seed.",
-    ),
-    "direction": (None, "Follow edges that leave a node (out), that point to it (in), or both."),
-    "only_node_types": ("TYPE", "Show only nodes of this type, and those on the way to them. Repeatable."),
-    "topology_only": (None, "Show only IDs, types and edges."),
-    "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
-    "min_mentions": ("N", "Remove nodes with fewer mentions."),
-    "limit": ("N", "Maximum number of nodes on a page."),
-    "offset": ("N", "Skip the first N nodes."),
-    "edge_offset": ("N", "With --offset: go on after N edges of the node before, as the previous page says."),
-    "max_degree": ("N", "Do not expand nodes with more edges, unless they are seeds: keeps hubs out."),
-    "max_edges_per_node": ("N", "Maximum number of edges shown per node."),
-    "snapshot": ("HASH", "The snapshot of the previous page: a warning says if the answer has changed since."),
-    **_ENTITIES,
-}
-_SCHEMA: _Texts = {
-    "all": (None, "Show up to 200 types and 200 predicates, not only the 40 most frequent of each."),
-}
-_SEARCH: _Texts = {
-    "node_types": ("TYPE", "Find only entities of this type. Repeatable."),
-    "limit": ("N", "Maximum number of hits, 1 to 100."),
-}
-"""Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
-
-_Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        callback=not_empty,
-        help="Export all of it instead: turtle, ntriples, jsonld, csv, graphml, dot, svg or png. Default: by the "
-        "suffix of --out.",
-        show_default=False,
-    ),
-]
-_Out = Annotated[
-    str | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        callback=not_empty,
-        help="Export all of it to this file.",
-        show_default=False,
-    ),
-]
-_All = Annotated[
-    bool,
-    typer.Option("--all", "-a", help="Show all nodes and edges, as they are read, and not a page.", show_default=False),
-]
 _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
-_TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]
 
 
 def _command(*examples: str) -> Callable[[Callable[..., Request]], Callable[..., Request]]:
@@ -222,7 +168,7 @@ def schema(
             "--whole", help="Wait until a large graph has been read in full; may take minutes.", show_default=False
         ),
     ] = False,
-    arguments: Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)],
+    arguments: SchemaOptions,
     options: _Common,
 ) -> Request:
     """Show the types and predicates in the graph.
@@ -236,7 +182,7 @@ def schema(
 def search(
     query: Annotated[str, typer.Argument(metavar="[QUERY]", hidden=True)] = "",
     *,
-    arguments: Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, positional="query")],
+    arguments: SearchOptions,
     options: _Common,
 ) -> Request:
     """Find the IDs of entities by name, or all entities of a type.
@@ -255,10 +201,10 @@ def bfs(
     seeds: _Seeds,
     *,
     hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="Maximum distance to a seed, 1 to 5.")] = 1,
-    is_all: _All = False,
-    export_format: _Format = None,
-    out: _Out = None,
-    arguments: _TraversalOptions,
+    is_all: IsAll = False,
+    export_format: ExportFormat = None,
+    out: Out = None,
+    arguments: TraversalOptions,
     options: _Common,
 ) -> Request:
     """Show the neighbourhood of entities, as a tree by distance.
@@ -273,7 +219,7 @@ def bfs(
 def describe(
     ids: Annotated[list[str], typer.Argument(metavar="ID", hidden=True)],
     *,
-    arguments: Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)],
+    arguments: EntityOptions,
     options: _Common,
 ) -> Request:
     """Show all that is known about entities, except edges.
@@ -299,10 +245,10 @@ def intersect(
             show_default=False,
         ),
     ] = None,
-    is_all: _All = False,
-    export_format: _Format = None,
-    out: _Out = None,
-    arguments: _TraversalOptions,
+    is_all: IsAll = False,
+    export_format: ExportFormat = None,
+    out: Out = None,
+    arguments: TraversalOptions,
     options: _Common,
 ) -> Request:
     """Show what entities have in common: the nodes near all of them.

@@ -1,0 +1,81 @@
+"""The options of the commands that ask what the tools answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from gateway.cli.options import not_empty, optional_arguments
+from gateway.engine.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
+
+_Texts = Mapping[str, tuple[str | None, str]]
+
+_ENTITIES: _Texts = {
+    "max_tokens": (
+        "N",
+        "Maximum size of the answer; a token counts as 4 bytes. Default: no limit; with --json, the profile's.",
+    ),
+}
+_TRAVERSAL: _Texts = {
+    "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
+    "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
+    "only_predicates": (
+        "NAME",
+        "Follow only edges with this predicate; ^NAME: incoming ones. Repeatable, or JSON: one list a hop or seed.",
+    ),
+    "direction": (None, "Follow edges that leave a node (out), that point to it (in), or both."),
+    "only_node_types": ("TYPE", "Show only nodes of this type, and those on the way to them. Repeatable."),
+    "topology_only": (None, "Show only IDs, types and edges."),
+    "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
+    "min_mentions": ("N", "Remove nodes with fewer mentions."),
+    "limit": ("N", "Maximum number of nodes on a page. Default: 500; with --json, as many as fit."),
+    "offset": ("N", "Skip the first N nodes."),
+    "edge_offset": ("N", "With --offset: go on after N edges of the node before, as the previous page says."),
+    "max_degree": ("N", "Do not expand nodes with more edges, unless they are seeds: keeps hubs out."),
+    "max_edges_per_node": ("N", "Maximum number of edges shown per node."),
+    "snapshot": ("HASH", "The snapshot of the previous page: a warning says if the answer has changed since."),
+    **_ENTITIES,
+}
+_SCHEMA: _Texts = {
+    "all": (None, "Show up to 200 types and 200 predicates, not only the 40 most frequent of each."),
+}
+_SEARCH: _Texts = {
+    "node_types": ("TYPE", "Find only entities of this type. Repeatable."),
+    "limit": ("N", "Maximum number of hits, 1 to 100."),
+}
+"""Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
+
+ExportFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        callback=not_empty,
+        help="Export all of it instead: turtle, ntriples, jsonld, csv, graphml, dot, svg or png. Default: by the "
+        "suffix of --out.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=not_empty,
+        help="Export all of it to this file.",
+        show_default=False,
+    ),
+]
+IsAll = Annotated[
+    bool,
+    typer.Option("--all", "-a", help="Show all nodes and edges, as they are read, and not a page.", show_default=False),
+]
+
+SchemaOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)]
+SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, positional="query")]
+EntityOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)]
+TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]
