@@ -40,6 +40,8 @@ def bulk_load(triples: BinaryIO, engine: pyoxigraph.Store, copy: pyoxigraph.Stor
             loader.join()
     if loader.error is not None:
         raise loader.error
+    if not loader.is_whole:
+        raise RuntimeError("the copy was not loaded to its end")
 
 
 def _load(triples: IO[bytes], engine: pyoxigraph.Store) -> None:
@@ -54,12 +56,15 @@ class _CopyLoader(threading.Thread):
         self._engine: pyoxigraph.Store | None = engine
         self._reading = reading
         self.error: OSError | RuntimeError | SyntaxError | None = None
+        # Whatever else ends the thread, an engine's panic or too little memory, leaves a part of the graph.
+        self.is_whole = False
 
     def run(self) -> None:
         try:
             with open(self._reading, "rb") as source:  # noqa: PTH123 - a descriptor
                 if self._engine is not None:
                     _load(source, self._engine)
+            self.is_whole = True
         except (OSError, RuntimeError, SyntaxError) as error:
             # A source that was cut ends within a triple; then the caller raises what cut it.
             self.error = error

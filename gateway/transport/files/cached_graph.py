@@ -73,7 +73,12 @@ def open_cached(
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
     """
-    if not is_worth_storing(paths, cache):
+    size = _size(paths)
+    if size < cache.large or not _is_usable(cache):
+        return load_files(paths, progress, limits)
+    # Before it is asked how much room there is: what killed processes left may take it.
+    remove_oldest(cache)
+    if not _has_room(cache, size):
         return load_files(paths, progress, limits)
     try:
         graph = open_stored(paths, cache.folder, progress, limits, is_cache=True)
@@ -102,18 +107,34 @@ def remove_oldest(cache: FileCache) -> None:
 
 def is_worth_storing(paths: Sequence[Path], cache: FileCache) -> bool:
     """Return whether parsing the files takes long, and the cache can be used and has room for the store."""
+    size = _size(paths)
+    return size >= cache.large and _is_usable(cache) and _has_room(cache, size)
+
+
+def _size(paths: Sequence[Path]) -> int:
+    """Return about how many bytes the files have unpacked; 0 where one can be read only once."""
     size = 0
     for path in paths:
         if is_stdin(path) or not path.is_file():
-            return False
+            return 0
         with suppress(OSError):
             size += path.stat().st_size * (_PACKED if packing_by_name(path.name) else 1)
-    if size < cache.large:
-        return False
+    return size
+
+
+def _is_usable(cache: FileCache) -> bool:
     try:
         check_private(cache.folder)
-        free = shutil.disk_usage(_existing(cache.folder)).free
     except (ConfigurationError, OSError) as error:
+        _log.info("the graph is not cached: %s", error)
+        return False
+    return True
+
+
+def _has_room(cache: FileCache, size: int) -> bool:
+    try:
+        free = shutil.disk_usage(_existing(cache.folder)).free
+    except OSError as error:
         _log.info("the graph is not cached: %s", error)
         return False
     if free < _WHILE_STORED * size or cache.max_bytes < _STORED * size:

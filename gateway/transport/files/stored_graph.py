@@ -174,6 +174,9 @@ class _Stores:
             self._wait_for(lock, progress)
             if (graph := self.current()) is not None:
                 return graph
+            # Who holds this lock makes the only store, so what is unfinished is of a process that was killed.
+            for left in self._folder.glob(f"{UNFINISHED}*"):
+                remove(left)
             memory = pyoxigraph.Store() if self._is_cache else None
             store = self._make(progress, memory)
             graph = self._opened(store)

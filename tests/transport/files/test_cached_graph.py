@@ -1,6 +1,7 @@
 import io
 import logging
 import os
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,12 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import ConfigurationError
+from gateway.transport.files import bulk_load as loading_module
 from gateway.transport.files.bulk_load import bulk_load
 from gateway.transport.files.cached_graph import FileCache, open_cached
 from gateway.transport.files.loading import load_files
 from gateway.transport.files.store_files import locked, sizes
+from gateway.transport.files.stored_graph import open_stored
 
 EX = "http://example.org/"
 
@@ -195,3 +198,45 @@ def test_a_copy_that_cannot_be_written_is_an_error_after_all_was_read(tmp_path: 
     with pytest.raises((OSError, RuntimeError)):
         bulk_load(io.BytesIO(_n_triples(50_000)), first, read_only)
     assert len(first) == 50_000
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_copy_in_memory_that_was_loaded_in_part_is_never_the_graph(
+    tmp_path: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = graph_file(tmp_path)
+    load = loading_module._load  # noqa: SLF001 - an engine that runs out of memory cannot be had otherwise
+
+    def lacking(triples: io.BufferedReader, engine: pyoxigraph.Store) -> None:
+        if threading.current_thread().name == "copying":
+            triples.readline()
+            raise MemoryError
+        load(triples, engine)
+
+    monkeypatch.setattr(loading_module, "_load", lacking)
+    with pytest.raises(RuntimeError, match="not loaded to its end"):
+        bulk_load(io.BytesIO(b"<a:a> <a:b> <a:c> .\n" * 3), pyoxigraph.Store(), pyoxigraph.Store())
+    assert len(open_cached([path], cache).engine) == 3
+
+
+def test_what_a_killed_process_left_of_the_same_files_goes_before_they_are_parsed_again(
+    tmp_path: Path, cache: FileCache
+) -> None:
+    path = graph_file(tmp_path)
+    open_cached([path], cache)
+    (store,) = stored(cache)
+    unfinished = store.parent / "store-new-0123456789abcdef"
+    unfinished.mkdir()
+    path.write_text(f"<{EX}a> <{EX}b> <{EX}c> .", encoding="utf-8")
+    open_stored([path], cache.folder, is_cache=True)
+    assert not unfinished.exists()
+
+
+def test_what_killed_processes_left_goes_also_where_there_is_no_room_for_another(
+    tmp_path: Path, cache: FileCache
+) -> None:
+    unfinished = cache.folder / "x" / "graph" / "store-new-0123456789abcdef"
+    unfinished.mkdir(parents=True)
+    cache.folder.chmod(0o700)
+    assert len(open_cached([graph_file(tmp_path)], replace(cache, max_bytes=1)).engine) == 3
+    assert not unfinished.exists()
