@@ -180,11 +180,15 @@ class FlowControl:
         """
         # No request waits in line for what will not be there in time.
         self.quota.check(deadline)
-        async with self._turns.slot(party or Party()):
+        party = party or Party()
+        async with self._turns.slot(party):
+            began = self.clock()
             await self.quota.wait(deadline)
             if self._delay:
                 await self._wait_for_start(deadline)
                 await self.quota.wait(deadline)
+            # A pause that the server asks for makes no call a long one.
+            self._turns.forgive(party, self.clock() - began)
             yield
 
     async def _wait_for_start(self, deadline: Deadline) -> None:

@@ -80,8 +80,9 @@ class LeastServedLimiter:
         self._holding: set[Party] = set()
         # No queue is empty.
         self._queues: dict[Party, deque[_Waiting]] = {}
-        # Two are enough to know that there is another.
-        self._latest_short: dict[Party, float] = {}
+        # When each short party asked last, the earliest first.
+        self._latest_short: WeakKeyDictionary[Party, float] = WeakKeyDictionary()
+        self._wake: asyncio.TimerHandle | None = None
 
     @property
     def total(self) -> int:
@@ -124,6 +125,10 @@ class LeastServedLimiter:
                 self._leave(party, waiting)
             raise
 
+    def forgive(self, party: Party, seconds: float) -> None:
+        """Do not count some seconds for which a party held a slot: it waited there for something else."""
+        self._shares[party].seconds -= seconds
+
     def release(self, party: Party) -> None:
         """Give a slot back, to the next that waits."""
         self._take(party, -1)
@@ -147,6 +152,16 @@ class LeastServedLimiter:
                 self._granted += 1
                 self._shares[party].latest = self._granted
                 self._take(party, 1)
+        self._wake_later()
+
+    def _wake_later(self) -> None:
+        """Grant again when there may be no short party any more, if a free slot is left to these until then."""
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        if self.in_use < self._total and self._queues and self._latest_short:
+            seconds = max(self._latest_short.values()) + PRESENT_SECONDS - self._clock()
+            self._wake = asyncio.get_running_loop().call_later(max(seconds, 0.0), self._grant)
 
     def _next(self) -> Party | None:
         """Return the party whose first request is next; None where no slot is free for those that wait."""
@@ -183,8 +198,10 @@ class LeastServedLimiter:
         self._latest_short.pop(party, None)
         if not self._is_long(party, now):
             self._latest_short[party] = now
-            while len(self._latest_short) > 2:  # noqa: PLR2004 - see above
-                del self._latest_short[next(iter(self._latest_short))]
+        for other, asked in list(self._latest_short.items()):
+            if now - asked < PRESENT_SECONDS:
+                break
+            del self._latest_short[other]
 
     def _others(self, party: Party, now: float) -> bool:
         """Return whether there are short parties beside a long one."""

@@ -204,7 +204,10 @@ class SparqlStore:
 
 
 def _flow_in_process(profile: Profile, clock: Clock) -> FlowControl:
-    """Return the flow control of a graph in this process: whoever has a slot of it need not wait for another."""
+    """Return the flow control of a graph in this process: whoever has a slot of it waits for no other.
+
+    Except behind a query that was given up inside an aggregate, which holds its thread until that ends.
+    """
     requests = profile.endpoint.requests
     at_once = min(requests.concurrency, IN_PROCESS_AT_ONCE)
     return FlowControl(requests.model_copy(update={"concurrency": at_once}), clock=clock)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gateway.flow.least_served import EVERY, LONG_SECONDS, PRESENT_SECONDS, LeastServedLimiter
 from gateway.graph.call import Party
 from tests.examples import examples
+from tests.throttling.virtual_time import VirtualTimeLoop
 
 pytestmark = pytest.mark.anyio
 
@@ -256,3 +257,49 @@ async def _played(steps: Sequence[Step]) -> None:
     assert (limiter.in_use, limiter.waiting) == (0, 0)
     for _ in range(limiter.total):
         await asyncio.wait_for(limiter.acquire(Party()), 10)
+
+
+def test_a_slot_kept_for_short_calls_is_given_away_when_none_comes_any_more() -> None:
+    async def granted_after(seconds: Sequence[float]) -> list[bool]:
+        limiter = LeastServedLimiter(2, asyncio.get_running_loop().time)
+        long, other, short = Party(), Party(), Party()
+        for party in (long, other):
+            async with limiter.slot(party):
+                await asyncio.sleep(LONG_SECONDS)
+        await limiter.acquire(long)
+        async with limiter.slot(short):
+            waiting = asyncio.create_task(limiter.acquire(other))
+        seen = []
+        for more in seconds:
+            await asyncio.sleep(more)
+            seen.append(waiting.done())
+        return seen
+
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        assert runner.run(granted_after([PRESENT_SECONDS * 0.9, PRESENT_SECONDS * 0.2])) == [False, True]
+
+
+async def test_a_short_party_is_known_however_many_others_became_long() -> None:
+    room = Room(3)
+    short = Party()
+    await room.end(await room.ask(short))
+    parties = [Party() for _ in range(3)]
+    held = [await room.ask(party) for party in parties[:2]]
+    room.clock.now += LONG_SECONDS
+    assert not (await room.ask(parties[0])).granted
+    assert [request.granted for request in held] == [True, True]
+    await room.end_all()
+
+
+async def test_what_a_call_waits_for_inside_its_slot_does_not_make_it_long() -> None:
+    room = Room(2)
+    party, long = Party(), await room.long_party()
+    request = await room.ask(party)
+    room.clock.now += 10 * LONG_SECONDS
+    room.limiter.forgive(party, 10 * LONG_SECONDS)
+    await room.end(request)
+    held = [await room.ask(Party()), await room.ask(Party())]
+    waiting = [await room.ask(long), await room.ask(party)]
+    await room.end(held[0])
+    assert [each.granted for each in waiting] == [False, True]
+    await room.end_all()
