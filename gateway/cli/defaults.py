@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.cli.options import CommonOptions
+from gateway.cli.output import print_note
 from gateway.errors import ConfigurationError
 from gateway.settings.load import DEMO, load_profile
 from gateway.settings.project_file import ProjectFile, find, problem_of
-
-_log = logging.getLogger(__name__)
 
 _OFF = "off"
 """Turns the cache or the project file off, as the value of their variables."""
@@ -55,18 +53,40 @@ def with_defaults(options: CommonOptions, taken: frozenset[str]) -> CommonOption
         selecting = given
     for level, keys in ((selecting, ("graph", "endpoint")), (profiled, ("profile",))):
         places |= {key: level.places[key] for key in keys if key in level.places and getattr(level, key)}
+    is_of_project = file is not None and selecting is levels[-1]
+    graph = _inside(file, selecting.graph) if file is not None and is_of_project else list(selecting.graph)
     options = replace(
         options,
-        graph=list(selecting.graph) or None,
+        graph=graph or None,
         endpoint=selecting.endpoint or None,
         profile=profiled.profile or None,
         places=places,
         project=str(file.path) if file is not None else "",
     )
     # For another graph they could rename what that declares itself.
-    if file is not None and selecting is levels[-1] and "prefix" in taken:
+    if file is not None and is_of_project and "prefix" in taken:
         options = replace(options, project_prefixes=dict(file.prefixes))
     return _with_folders(options, taken)
+
+
+def _inside(file: ProjectFile, given: Sequence[str]) -> list[str]:
+    """Return the graph files that a project file names, each of which must lie in its folder.
+
+    Raises:
+        ConfigurationError: One does not, or there is none.
+    """
+    from gateway.transport.files.graph_files import graph_files  # noqa: PLC0415 - only for a project's files
+
+    folder = file.path.parent.resolve()
+    files = graph_files(given)
+    for path in files:
+        if not path.resolve().is_relative_to(folder):
+            raise ConfigurationError(
+                f"{path}, which {file.path} names, lies outside its folder.",
+                valid="A project file names what lies in its folder.",
+                next_step="Give it by --graph or $BFSQL_GRAPH.",
+            )
+    return [str(path) for path in files]
 
 
 def shown_defaults() -> list[str]:
@@ -115,9 +135,14 @@ def _project_file() -> ProjectFile | None:
     if path is None:
         return None
     if problem := problem_of(path):
-        _log.warning("%s is not used: %s", path, problem)
+        # At once: an error of a command that lacks what the file says must not hide it.
+        print_note(f"warning: {path} is not used: {problem}")
         return None
-    return ProjectFile.read(path)
+    try:
+        return ProjectFile.read(path)
+    except ConfigurationError as error:
+        way_out = "Repair it, or set BFSQL_PROJECT=off to do without it."
+        raise ConfigurationError(error.wrong, valid=error.valid, next_step=way_out) from error
 
 
 def _has_graph(profile: str) -> bool:

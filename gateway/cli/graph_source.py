@@ -49,9 +49,12 @@ class GraphSource:
         if options.graph and options.endpoint:
             raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
         name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
-        loaded = load_profile(name)
+        is_of_project = options.is_of_project("profile")
+        loaded = load_profile(name, within=Path(options.project).parent if is_of_project else None)
         profile = _with_login(with_contact(loaded, options.contact), options.user, options.password_file)
-        files = with_file_limits(profile.files, options.file_limits)
+        # The limits guard against the files of whoever wrote the project file.
+        limits = FileSettings() if is_of_project else profile.files
+        files = with_file_limits(limits, options.file_limits)
         self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         self._options = options
@@ -145,7 +148,11 @@ def _with_login(profile: Profile, user: str | None, password_file: str | None) -
     if user is None or password_file is None:
         raise ConfigurationError("--user and --password-file must be given together.")
     if not Path(password_file).is_file():
-        raise ConfigurationError(f"--password-file {quoted(password_file)}: there is no such file.")
+        problem = "it is no regular file" if Path(password_file).exists() else "there is no such file"
+        raise ConfigurationError(
+            f"--password-file {quoted(password_file)}: {problem}.",
+            next_step="Write the password to a file that only you can read.",
+        )
     login = {"user": user, "password": f"file:{password_file}", "token": ""}
     access = profile.endpoint.access.model_copy(update=login)
     return profile.model_copy(update={"endpoint": profile.endpoint.model_copy(update={"access": access})})

@@ -58,15 +58,19 @@ _REMOVED = frozenset({"endpoint.failures_before_rest", "endpoint.rest_seconds"})
 """Settings that are constants now."""
 
 
-def load_profile(name_or_path: str) -> Profile:
+def load_profile(name_or_path: str, *, within: Path | None = None) -> Profile:
     """Load a built-in profile by its name, or a TOML file by its path.
+
+    Args:
+        name_or_path: Which.
+        within: The folder in which the file and those that it extends must lie, unless they are built in.
 
     Raises:
         ConfigurationError: There is no such profile, it is not TOML, or a key or value in it is wrong; the text
             names the file, the key and the nearest valid key.
     """
     path = _path_of(name_or_path)
-    table = _table_of(path)
+    table = _table_of(path, within=within)
     try:
         # Strict JSON takes lists for tuples and whole numbers for seconds, and nothing else it was not given.
         profile = Profile.model_validate_json(json.dumps(table))
@@ -94,6 +98,11 @@ def built_in() -> list[str]:
     return sorted(path.stem for path in resources.folder("config").glob("*.toml"))
 
 
+def _lies_in(path: Path, folders: tuple[Path, ...]) -> bool:
+    """Return whether a file lies in one of some folders after links are followed."""
+    return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
+
+
 def _path_of(name_or_path: str, beside: Path | None = None) -> Path:
     """Return the file of a profile; a path is relative to `beside`, by default the working directory."""
     known = built_in()
@@ -110,8 +119,10 @@ def _path_of(name_or_path: str, beside: Path | None = None) -> Path:
     )
 
 
-def _table_of(path: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
+def _table_of(path: Path, above: tuple[Path, ...] = (), *, within: Path | None = None) -> dict[str, Any]:
     """Return what a profile says, over what the profiles say that it extends; `above` are those that extend it."""
+    if within is not None and not _lies_in(path, (within, resources.folder("config"))):
+        raise ConfigurationError(f"The profile {path} lies outside the folder of the project file, {within}.")
     chain = (*above, path.resolve())
     if len(set(chain)) < len(chain):
         names = " extends ".join(file.name for file in chain)
@@ -128,7 +139,7 @@ def _table_of(path: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     if not isinstance(extended, str) or not extended:
         return table
     try:
-        below = _table_of(_path_of(extended, path.parent), chain)
+        below = _table_of(_path_of(extended, path.parent), chain, within=within)
     except ConfigurationError as error:
         if _EXTENDS in error.wrong:
             raise

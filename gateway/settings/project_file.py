@@ -8,6 +8,7 @@ its folder, an endpoint, or a built-in profile, and nothing else: no folder whos
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 import stat
 import sys
@@ -129,7 +130,8 @@ def _inside(path: Path, key: str, text: str) -> str:
             valid="A project file names what lies in its folder.",
             next_step=f"Give another one by --{key} or $BFSQL_{key.upper()}.",
         )
-    return str(whole)
+    # A pattern is one in what the file says, and not in the name of its folder.
+    return str(whole) if whole.exists() else f"{glob.escape(str(folder))}{os.sep}{text}"
 
 
 def _wrong(path: Path, key: str, valid: str) -> ConfigurationError:

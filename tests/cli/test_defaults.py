@@ -11,6 +11,7 @@ from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError
 from gateway.settings.contact import VARIABLE
+from gateway.settings.limits import FileSettings
 from gateway.transport.credentials import access_to
 from tests.cli.conftest import Run
 
@@ -115,6 +116,50 @@ def test_a_link_out_of_the_folder_is_refused(project: Path, tmp_path: Path) -> N
     write(project, 'graph = "b.ttl"')
     with pytest.raises(ConfigurationError, match="outside its folder"):
         selected()
+
+
+@pytest.mark.parametrize("graph", ["lin*/b.ttl", "folder", "folder/*.ttl"])
+def test_patterns_and_folders_lead_out_of_the_folder_no_more_than_links(
+    project: Path, tmp_path: Path, graph: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "b.ttl").write_text(FILM, encoding="utf-8")
+    (project / "link").symlink_to(tmp_path / "out")
+    (project / "folder").mkdir()
+    (project / "folder" / "b.ttl").symlink_to(tmp_path / "out" / "b.ttl")
+    write(project, f'graph = "{graph}"')
+    with pytest.raises(ConfigurationError, match="lies outside its folder"):
+        selected()
+
+
+def test_the_name_of_the_folder_is_no_pattern(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = project.rename(tmp_path / "[ab]")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "other.ttl").write_text(FILM, encoding="utf-8")
+    monkeypatch.chdir(odd)
+    write(odd, 'graph = "*.ttl"')
+    assert selected().graph == [str(odd / "a.ttl")]
+
+
+def test_a_profile_of_a_project_extends_none_outside_its_folder(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text("[limits]\ndeadline_seconds = 5\n", encoding="utf-8")
+    (project / "p.toml").write_text('extends = "../base.toml"\n', encoding="utf-8")
+    write(project, 'profile = "p.toml"\ngraph = "a.ttl"')
+    with pytest.raises(ConfigurationError, match="lies outside the folder of the project file"):
+        GraphSource(selected())
+    assert GraphSource(CommonOptions(profile=str(project / "p.toml"))).profile.limits.deadline_seconds == 5
+
+
+def test_a_profile_of_a_project_raises_no_limit_of_files(project: Path) -> None:
+    (project / "p.toml").write_text("[files]\nmemory_megabytes = 100000\n", encoding="utf-8")
+    write(project, 'profile = "p.toml"\ngraph = "a.ttl"')
+    assert GraphSource(selected()).profile.files == FileSettings()
+    assert GraphSource(selected(file_limits=["memory_megabytes=5000"])).profile.files.memory_megabytes == 5000
+
+
+def test_errors_of_a_project_file_say_how_to_do_without_it(project: Path, run: Run) -> None:
+    write(project, 'stoer = "x"')
+    assert "BFSQL_PROJECT=off" in run("schema").err
 
 
 def test_help_and_errors_say_where_a_value_is_from(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
