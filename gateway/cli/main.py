@@ -43,7 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             flush()
             log.write_held()
         except GatewayError as error:
-            print_error(" ".join([own_words(str(error)), *getattr(error, "__notes__", ())]))
+            # What is wrong with a profile, a file or an option is in the words of the command line already.
+            text = str(error) if isinstance(error, ConfigurationError) else own_words(str(error))
+            print_error(" ".join([text, *getattr(error, "__notes__", ())]))
         except _UsageError as error:
             print_error(_usage(error))
         except BrokenPipeError:

@@ -47,14 +47,17 @@ def _one_of(names: Mapping[str, str]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
+_ALONE_BEFORE, _ALONE_AFTER = r"(?<![\w./-])", r"(?![\w/-]|\.\w)"
+"""A name is not part of a path, of a file name, or of a setting (`size.max_tokens`)."""
+
 _QUOTED = re.compile(r"('[^']*'|\"[^\"]*\"|“[^”]*”)")
 _TOOL_FIRST = re.compile(rf"^(?:{_one_of(_TOOLS)}): ")
 _PLACE_FIRST = re.compile(r"^(?:seeds|ids|id)(?:\[\d+\])?: (?='|\")")
-_INDEX = re.compile(rf"\b({_one_of(_ARGUMENTS)})\[\d+\]")
-_TOOL = re.compile(rf"\b(?:(C|c)all )?({_one_of(_TOOLS)})\b")
-_TRUE = re.compile(rf"\b({_one_of(_ARGUMENTS)})=true\b")
-_VALUE = re.compile(rf"\b({_one_of(_ARGUMENTS)})=(?=\w)")
-_PLAIN = re.compile(rf"\b({_one_of({name: '' for name in _ARGUMENTS if '_' in name})})\b")
+_INDEX = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})\[\d+\]")
+_TOOL = re.compile(rf"{_ALONE_BEFORE}(?:(C|c)all )?({_one_of(_TOOLS)}){_ALONE_AFTER}")
+_TRUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=true\b")
+_VALUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=(?=\w)")
+_PLAIN = re.compile(rf"{_ALONE_BEFORE}({_one_of({name: '' for name in _ARGUMENTS if '_' in name})}){_ALONE_AFTER}")
 _SUBJECT = re.compile(
     rf"(?:(?<=^)|(?<=\. )|(?<=without ))({_one_of(_ARGUMENTS)})(?= (?:is|are|has|have|must|needs)\b|[:.])"
 )

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO, cast
 
 from gateway.cli.screen import Screen, is_terminal
+from gateway.errors import ConfigurationError
 
-_USUAL = "less"
+_USUAL = "" if sys.platform == "win32" else "less"
+"""On Windows a program is looked for in the working directory first, which may be anybody's."""
+
 _OF_LESS = "FRX"
 """Quit if all of it fits on one screen, show colours, and leave it on the screen: what git gives to less."""
 
@@ -32,6 +35,7 @@ def paged(*, wanted: bool) -> Iterator[Screen]:
 
     Raises:
         BrokenPipeError: The user left the pager before the end.
+        ConfigurationError: The pager failed, so nobody may have seen the answer.
     """
     is_screen = is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb"
     command = _command() if wanted and is_screen else ()
@@ -70,3 +74,7 @@ def _wait_for(pager: subprocess.Popen[str]) -> None:
         # Ctrl-C reaches both; what it means is the pager's to say.
         with contextlib.suppress(KeyboardInterrupt):
             pager.wait()
+    if pager.returncode > 0:
+        raise ConfigurationError(
+            f"The pager ended with status {pager.returncode}.", next_step="Print without it: --no-pager, or PAGER=cat."
+        )

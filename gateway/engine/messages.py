@@ -334,10 +334,10 @@ NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema li
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 
-def listed_in_part(shown: int, found: int) -> str:
+def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: bool) -> str:
     """Say how to see the rest of a list of all entities of some types."""
-    more = f"a larger limit shows more, and {MAX_HITS} at most; " if shown < MAX_HITS else ""
-    return f"{shown} of {found:,} are listed: {more}a query narrows the list."
+    more = f"a larger limit shows more, and {MAX_HITS} at most; " if may_show_more and shown < MAX_HITS else ""
+    return f"{shown} of {'at least ' * at_least}{found:,} are listed: {more}a query narrows the list."
 
 
 def nameless_nodes(found: NamelessNodes | None) -> str:

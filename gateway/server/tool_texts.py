@@ -78,7 +78,7 @@ TOOLS: Mapping[str, Text] = {
     "describe_entity": Text(
         "Describe one entity",
         'Expand and survey: all values of one entity, and in edges what could be followed, as {"predicate label": '
-        '[count, "id name", ...]}: how many edges, all neighbors up to six, else three, "^predicate" if they come in. '
+        '[count, "id name", ...]}: how many edges, then all their neighbors or some, "^predicate" if they come in. '
         "Call it before bfs_query if you do not know which relation answers the question. If it shows all neighbors of "
         "that relation, it has answered it; else follow it with only_predicates.",
     ),

@@ -35,6 +35,7 @@ OF_TOOLS = re.compile(
         ("search_entities: query must not be empty.", "QUERY must not be empty."),
         ("offset: 900 is past the end; there are 16 nodes.", "--offset: 900 is past the end; there are 16 nodes."),
         ("next_offset is the offset of the next page.", "--offset is the offset of the next page."),
+        *[(text, text) for text in ("size.max_tokens is wrong", "a/max_hops", "describe_schema.nt:1", "x-max_hops")],
         ("There is no limit on the length of an id.", "There is no limit on the length of an id."),
     ],
 )

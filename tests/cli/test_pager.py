@@ -47,6 +47,16 @@ def test_a_pager_that_cannot_be_started_is_done_without(
     assert run("search", "insulin").out.endswith("4 hits.\n")
 
 
+def test_a_pager_that_fails_is_an_error_and_no_empty_answer(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pager(monkeypatch, "raise SystemExit(3)", tmp_path / "seen")
+    ran = run("search", "insulin")
+    assert ran.status == 2
+    assert "ended with status 3" in ran.err
+    assert "--no-pager" in ran.err
+
+
 def test_leaving_the_pager_early_is_no_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, films: Path
 ) -> None:

@@ -121,7 +121,7 @@ class EntitySearcher:
             listed if fitting else [],
             guesses=[] if fitting else listed,
             next_steps=(
-                _for_the_rest(terms, len(listed), len(fitting))
+                _for_the_rest(terms, hits, listed, written, len(fitting))
                 if fitting
                 else _next_steps(terms, hits, listed, advice, of_types=bool(arguments.node_types))
             ),
@@ -266,9 +266,15 @@ def _how(hits: Hits, shown: Sequence[RankedHit]) -> str:
     return messages.OTHERS_MAY_HAVE_THIS_NAME if is_short else hits.how
 
 
-def _for_the_rest(terms: SearchTerms, shown: int, found: int) -> str:
+def _for_the_rest(
+    terms: SearchTerms, hits: Hits, listed: Sequence[PageHit], written: Sequence[PageHit], found: int
+) -> str:
     """Return how to get the rest of a list of entities; of names that fit, only the best are wanted."""
-    return "" if terms.text or shown == found else messages.listed_in_part(shown, found)
+    if terms.text or len(listed) == found:
+        return ""
+    # Where the size of the answer cut the list, no limit shows more.
+    may_show_more = len(listed) == len(written)
+    return messages.listed_in_part(len(listed), found, at_least=hits.truncated, may_show_more=may_show_more)
 
 
 def _next_steps(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:
