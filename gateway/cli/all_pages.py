@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from rich.console import RenderableType
+
 from gateway.cli import columns, subgraph
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
@@ -32,17 +34,18 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
         gateway = source.open(bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
             printed = _print_pages(gateway, tool, arguments, bar, screen if as_text else None)
-            last = asyncio.run(printed)
+            notes = asyncio.run(printed)
+            if as_text:
+                screen.show(notes)
     if not as_text and not options.quiet:
-        Screen(on_stderr=True).show(subgraph.whole_notes(last))
+        Screen(on_stderr=True).show(notes)
 
 
 async def _print_pages(
     gateway: Gateway, tool: str, arguments: Mapping[str, Any], bar: ProgressBar, screen: Screen | None
-) -> Traversed:
-    """Print the pages on a screen, or without one as columns, and return the last."""
-    offset = 0
-    page: Traversed | None = None
+) -> RenderableType:
+    """Print the pages on a screen, or without one as columns, and return what is to be said of all together."""
+    offset, whole = 0, subgraph.WholeNotes()
     async with gateway:
         async for page in gateway.pages(tool, arguments, bar.show_call):
             # A pager has the terminal from now on.
@@ -52,8 +55,8 @@ async def _print_pages(
             else:
                 _print_columns(page, offset)
             offset += len(page.nodes)
-    assert page is not None  # noqa: S101 - there is a first page, or an error
-    return page
+            whole.add(page)
+    return whole.shown()
 
 
 def _print_columns(page: Traversed, offset: int) -> None:

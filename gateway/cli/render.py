@@ -42,6 +42,11 @@ _STEPS: Mapping[str, tuple[str, str]] = {
 """For each step in `degraded`: a sentence, and the noun that is counted in it."""
 
 
+def _may_lack() -> Text:
+    """Return the warning about an answer that is not complete."""
+    return warned("Not complete: what is missing here may still be in the graph.")
+
+
 def schema(answer: SchemaResult) -> RenderableType:
     """Return the types and predicates, the most frequent first."""
     return sections(
@@ -108,7 +113,7 @@ def _how(answer: SearchResult) -> str:
 def search_notes(answer: SearchResult) -> list[RenderableType]:
     """Return what is said beside the hits."""
     searched = answer.searched
-    notes = [warned(text) for text in answer.warnings or ()]
+    notes = [*([] if answer.complete else [_may_lack()]), *(warned(text) for text in answer.warnings or ())]
     if searched is not None and searched.truncated:
         notes.append(warned("There are more matches than could be read: add words to the query."))
     if searched is not None and not searched.exhaustive:
@@ -149,6 +154,7 @@ def entity_notes(answer: Entity | EntitiesResult) -> list[RenderableType]:
         else []
     )
     return [
+        *([] if answer.complete else [_may_lack()]),
         *(warned(f"{what}: {', '.join(ids)}") for what, ids in others if ids),
         *prefixes(answer.prefixes),
         *degraded(answer.degraded),

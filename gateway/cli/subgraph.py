@@ -15,6 +15,7 @@ from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
 from gateway.cli.output import clean, counted
 from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
+from gateway.engine.whole_subgraph import notes_of
 from gateway.terms.iri import local_name
 
 _PREDICATE = "green"
@@ -66,14 +67,14 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
 
 
 def part(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
-    """Return a page of a subgraph of which all pages are shown: what is said of all stands before the first."""
+    """Return a page of a subgraph of which all pages are shown: what is said of all stands behind the last."""
     names = _Names(answer)
     content: list[Sequence[RenderableType]]
     if isinstance(answer, BfsResult):
         content = _trees(answer, offset, names)
     else:
         content = [_table(answer, names), _paths(answer, names), names.edges("Edges among them", answer.edges)]
-    return sections(_gaps(answer) if offset else _title(answer), *content, _warnings(answer))
+    return sections(*content)
 
 
 def _table(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
@@ -256,9 +257,28 @@ def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType
     return sections([*_head(answer, offset), *_warnings(answer), *_next_page(answer)])
 
 
-def whole_notes(last: BfsResult | IntersectionResult) -> RenderableType:
-    """Return what is said of a subgraph of which all pages were shown."""
-    return sections([*_title(last), *_warnings(last)])
+class WholeNotes:
+    """What is said of a subgraph of which all pages were shown: it is complete only if each of them is."""
+
+    def __init__(self) -> None:
+        self._title: Text | None = None
+        self._is_complete = True
+        self._notes: dict[str, None] = {}
+        self._prefixes: dict[str, str] = {}
+
+    def add(self, page: BfsResult | IntersectionResult) -> None:
+        """Note what a page says."""
+        self._title = _counted(page)
+        self._is_complete = self._is_complete and page.complete
+        self._notes |= dict.fromkeys([*_removed(page), *notes_of(page)])
+        self._prefixes |= page.prefixes or {}
+
+    def shown(self) -> RenderableType:
+        """Return it."""
+        if self._title is None:
+            return sections()
+        title = self._title.append_text(_verdict(is_complete=self._is_complete))
+        return sections([title, *prefixes(self._prefixes), *map(warned, self._notes)])
 
 
 def _about(answer: BfsResult | IntersectionResult) -> str:
@@ -273,15 +293,22 @@ def _head(answer: BfsResult | IntersectionResult, offset: int) -> list[Renderabl
 
 def _title(answer: BfsResult | IntersectionResult) -> list[RenderableType]:
     """Return what the subgraph is, with its size, and what is missing in it."""
-    whole = "complete" if answer.complete else "not complete"
-    line = Text.assemble(
+    return [_counted(answer).append_text(_verdict(is_complete=answer.complete)), *_gaps(answer)]
+
+
+def _counted(answer: BfsResult | IntersectionResult) -> Text:
+    """Return what the subgraph is, and its size."""
+    return Text.assemble(
         f"{_about(answer)} ",
         (", ".join(map(clean, answer.seeds)), f"{STRONG} {ID}"),
         f": {counted(answer.node_count, 'node')}, {counted(answer.edge_count, 'edge')}, ",
-        (whole, "green" if answer.complete else f"{STRONG} yellow"),
-        ".",
     )
-    return [line, *_gaps(answer)]
+
+
+def _verdict(*, is_complete: bool) -> Text:
+    if is_complete:
+        return Text.assemble(("complete", "green"), ".")
+    return Text.assemble(("not complete", f"{STRONG} yellow"), ".")
 
 
 def _gaps(answer: Subgraph) -> list[RenderableType]:
@@ -292,14 +319,18 @@ def _gaps(answer: Subgraph) -> list[RenderableType]:
         parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
     if not answer.complete:
         parts.append(warned("What is missing here may still be in the graph."))
-    if answer.removed:
-        removed = ", ".join(f"{counted(count, 'node')} by {name}" for name, count in answer.removed.items())
-        parts.append(Text(f"Removed: {removed}."))
+    parts += map(Text, _removed(answer))
     if answer.missing_seeds:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:
         parts.append(warned("The answer has changed since the previous page: start again at --offset 0."))
     return parts
+
+
+def _removed(answer: Subgraph) -> list[str]:
+    """Return what filters took away."""
+    removed = ", ".join(f"{counted(count, 'node')} by {name}" for name, count in (answer.removed or {}).items())
+    return [f"Removed: {removed}."] if removed else []
 
 
 def _place(answer: Subgraph, offset: int) -> list[RenderableType]:

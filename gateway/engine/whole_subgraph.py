@@ -68,7 +68,7 @@ async def subgraph_of(pages: AsyncIterator[Traversed], prefixes: PrefixMap) -> S
         nodes += (_node(node, distance) for node, distance in zip(page.nodes, distances, strict=False))
         edges += (SubgraphEdge(edge.subject, edge.predicate, edge.object, edge.metadata) for edge in page.edges)
         labels |= page.labels or {}
-        notes |= dict.fromkeys(_notes(page))
+        notes |= dict.fromkeys(notes_of(page))
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
     terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
@@ -101,7 +101,7 @@ def _node(node: Node, distance: int | None) -> SubgraphNode:
     return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata)
 
 
-def _notes(page: Traversed) -> Iterator[str]:
+def notes_of(page: Traversed) -> Iterator[str]:
     """Yield what a reader of the subgraph must know."""
     for gap in page.incomplete or ():
         yield f"Not complete ({gap.cause}, {gap.count:,} nodes): {gap.detail}"

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from gateway.cli import subgraph
+from gateway.engine.answers import BfsResult
 from tests.cli.conftest import FIXTURES, Run
 from tests.cli.test_columns import TITLES, rows
-from tests.cli.test_subgraph import star
+from tests.cli.test_render import shown
+from tests.cli.test_subgraph import answer, star
 
 FILMS = ["bfs", "film:Blade_Runner", "-g", str(FIXTURES / "films.ttl"), "--hops", "3"]
 
@@ -39,3 +42,15 @@ def test_what_is_about_one_page_does_not_go_with_all(run: Run, more: list[str]) 
     ran = run("bfs", "drug:warfarin", "--all", *more)
     assert ran.status == 2
     assert json.dumps(ran.err).count("error: ") == 1
+
+
+@pytest.mark.parametrize("incomplete", [0, 1])
+def test_all_of_it_is_complete_only_if_every_page_is(incomplete: int) -> None:
+    notes = subgraph.WholeNotes()
+    for place in range(2):
+        page = answer("a p b", [1, 1]) | {"complete": place != incomplete, "warnings": [f"Of page {place}."]}
+        notes.add(BfsResult.model_validate(page))
+    text = shown(notes.shown())
+    assert "not complete." in text
+    assert "Of page 0." in text
+    assert "Of page 1." in text

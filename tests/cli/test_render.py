@@ -159,6 +159,7 @@ def test_everything_that_a_description_leaves_out_is_reported() -> None:
         remaining_ids=["e:c", "e:d"],
     )
     assert shown(render.entities(answer)).splitlines() == [
+        "! Not complete: what is missing here may still be in the graph.",
         "! Not in the graph: e:a",
         "! Failed, try again: e:b",
         "! Did not fit, describe separately: e:c, e:d",
