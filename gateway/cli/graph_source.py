@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -106,7 +107,7 @@ class GraphSource:
             return None
         return FileCache(Path(options.cache) if options.cache is not None else default_store() / _PARSED)
 
-    @property
+    @cached_property
     def stores_files(self) -> bool:
         """Whether the graph is in files that are stored once they are parsed."""
         from gateway.transport.files.cached_graph import is_worth_storing  # noqa: PLC0415 - a server answers before

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from gateway.cli import columns
 from gateway.cli.main import main
+from gateway.engine.answers import EntitiesResult, SearchResult
 from tests.cli.conftest import Run
 from tests.cli.test_main import process
+from tests.cli.test_render import shown
 
 TITLES = {
     "schema": ["kind", "id", "label", "count"],
@@ -102,3 +105,10 @@ def test_a_terminal_gets_what_people_read(capsys: pytest.CaptureFixture[str], mo
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert main(["search", "insulin"]) == 0
     assert capsys.readouterr().out.endswith("4 hits.\n")
+
+
+def test_standard_error_says_that_a_search_or_a_description_is_not_complete() -> None:
+    search = SearchResult.model_validate({"result": [], "complete": False})
+    entities = EntitiesResult.model_validate({"result": [], "complete": False, "failed": ["e:a"]})
+    for answer, arguments in ((search, {"query": "x"}), (entities, {})):
+        assert "Not complete" in shown(columns.notes(answer, arguments))
