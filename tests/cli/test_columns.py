@@ -109,6 +109,6 @@ def test_a_terminal_gets_what_people_read(capsys: pytest.CaptureFixture[str], mo
 
 def test_standard_error_says_that_a_search_or_a_description_is_not_complete() -> None:
     search = SearchResult.model_validate({"result": [], "complete": False})
-    entities = EntitiesResult.model_validate({"result": [], "complete": False, "failed": ["e:a"]})
+    entities = EntitiesResult.model_validate({"result": [], "complete": False, "not_found": [], "failed": ["e:a"]})
     for answer, arguments in ((search, {"query": "x"}), (entities, {})):
         assert "Not complete" in shown(columns.notes(answer, arguments))
