@@ -8,6 +8,8 @@ from typing import Any
 
 from mcp.server import ServerRequestContext
 
+from gateway.server.client import Client, client_of
+
 Context = ServerRequestContext[dict[str, Any], Any]
 
 _DISCONNECT = "gateway.disconnect"
@@ -47,10 +49,12 @@ class Origin:
     Attributes:
         client: Identifies the client: requests with equal values share the limits of one client.
         disconnect: Tells when the connection is closed; None over stdio, where the end of the connection ends all.
+        authenticated: Who asks; None without authentication.
     """
 
     client: Hashable = None
     disconnect: Disconnect | None = None
+    authenticated: Client | None = None
 
 
 SOLE = Origin()
@@ -60,15 +64,16 @@ SOLE = Origin()
 def origin_of(context: Context) -> Origin:
     """Return where a request comes from.
 
-    A client is a session. Requests of the era of 2026-07-28 have none, and a connection carries one at a time: there a
-    client is what it says that it is (decision 0025).
+    A client is who it was authenticated as; without authentication, a session. Requests of the era of 2026-07-28 have
+    none, and a connection carries one at a time: there a client is what it says that it is (decision 0025).
     """
     request = context.request
     if request is None:
         return SOLE
-    client: Hashable = request.headers.get(_SESSION)
+    authenticated = client_of(request.scope)
+    client: Hashable = request.headers.get(_SESSION) if authenticated is None else authenticated
     if client is None:
         said = context.session.client_params
         name = None if said is None else (said.client_info.name, said.client_info.version)
         client = (request.client and request.client.host, name, request.headers.get("user-agent"))
-    return Origin(client, request.scope.get(_DISCONNECT))
+    return Origin(client, request.scope.get(_DISCONNECT), authenticated)
