@@ -77,6 +77,11 @@ class GatewayOpener:
         """Whether the thread that opens the gateway still runs, even after `close`."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def failure(self) -> GatewayError | None:
+        """Why the gateway cannot be opened; None while that is not known, and if it is open."""
+        return None if self._failure is None else self._error()
+
     def start(self) -> None:
         """Begin to open the gateway, in the running event loop, unless that has begun."""
         if self._settled is not None:

@@ -6,7 +6,9 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
+from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
@@ -14,11 +16,16 @@ from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
 from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_guard import HttpGuard
+from gateway.server.http_guard import App, HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
 from gateway.settings.urls import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from gateway.server.graphs.graph_set import CallsByGraph, GraphSet
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -35,16 +42,16 @@ _MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
+async def serve_stdio(opener: GatewayOpener | GraphSet, stop: asyncio.Event) -> None:
     """Serve one client over standard input and output, in the protocol era of its first message.
 
-    Setting `stop` ends the server, after an answer or an error to each running call.
+    Of several graphs, each tool takes `graph`. Setting `stop` ends the server, after an answer or an error to each
+    running call.
 
     Raises:
         ConfigurationError: Standard input or output is closed.
     """
-    calls = Calls(opener.profile.limits.deadline_seconds)
-    server = mcp_server(opener, calls)
+    calls, server = _server(opener)
     async with (
         short_switch_interval(),
         collected_between_calls(lambda: calls.is_idle),
@@ -55,7 +62,7 @@ async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
-async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.Event) -> None:
+async def serve_http(opener: GatewayOpener | GraphSet, host: str, port: int, stop: asyncio.Event) -> None:
     """Serve streamable HTTP on a loopback address, both protocol eras.
 
     Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
@@ -73,10 +80,10 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
 
     listening = listen(host, port)
     try:
-        calls = Calls(opener.profile.limits.deadline_seconds, share=SHARE)
+        calls, app = http_app(opener, host)
         http = Http(
             uvicorn.Config(
-                _guarded(opener, calls, host),
+                HttpGuard(app),
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
@@ -98,10 +105,40 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
         listening.close()
 
 
-def _guarded(opener: GatewayOpener, calls: Calls, host: str) -> HttpGuard:
-    """Return the ASGI application of both protocol eras."""
-    app = mcp_server(opener, calls).streamable_http_app(
-        streamable_http_path=PATH,
+def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Server[dict[str, Any]]]:
+    """Return the MCP server for one client, and the limits of its calls."""
+    if isinstance(served, GatewayOpener):
+        calls = Calls(served.profile.limits.deadline_seconds)
+        return calls, mcp_server(served, calls)
+    from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
+    from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
+
+    by_graph = CallsByGraph(served)
+    return by_graph, server_of_all(served, by_graph)
+
+
+def http_app(served: GatewayOpener | GraphSet, host: str) -> tuple[Calls | CallsByGraph, App]:
+    """Return the ASGI application of both protocol eras, unguarded, and the limits of its calls."""
+    if isinstance(served, GatewayOpener):
+        calls = Calls(served.profile.limits.deadline_seconds, share=SHARE)
+        return calls, _wired(mcp_server(served, calls), PATH, host)
+    from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
+    from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
+    from gateway.server.graphs.paths import GraphPaths  # noqa: PLC0415
+
+    by_graph = CallsByGraph(served, SHARE)
+    servers: dict[str, Server[dict[str, Any]]] = {}
+    if served.chosen_by != "path":
+        servers[PATH] = server_of_all(served, by_graph)
+    if served.chosen_by != "argument":
+        servers |= {f"{PATH}/{graph.name}": mcp_server(graph.opener, by_graph.of(graph)) for graph in served.all}
+    return by_graph, GraphPaths({path: _wired(server, path, host) for path, server in servers.items()}, served, PATH)
+
+
+def _wired(server: Server[dict[str, Any]], path: str, host: str) -> Starlette:
+    """Return the ASGI application of an MCP server at a path."""
+    return server.streamable_http_app(
+        streamable_http_path=path,
         # A client of the handshake era needs sessions to cancel, and streams to receive progress.
         stateless_http=False,
         json_response=False,
@@ -110,7 +147,6 @@ def _guarded(opener: GatewayOpener, calls: Calls, host: str) -> HttpGuard:
         # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
         transport_security=_security(host),
     )
-    return HttpGuard(app)
 
 
 def _security(host: str) -> TransportSecuritySettings:
@@ -126,7 +162,7 @@ def _security(host: str) -> TransportSecuritySettings:
 
 
 @asynccontextmanager
-async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) -> AsyncIterator[None]:
+async def _ended_by(stop: asyncio.Event, calls: Calls | CallsByGraph, end: Callable[[], None]) -> AsyncIterator[None]:
     """Stop the calls and then the server inside the block, when the event is set."""
 
     async def ending() -> None:
@@ -142,7 +178,7 @@ async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) 
 
 
 @asynccontextmanager
-async def _opened_beside(opener: GatewayOpener) -> AsyncIterator[None]:
+async def _opened_beside(opener: GatewayOpener | GraphSet) -> AsyncIterator[None]:
     """Open the gateway while the block runs, a moment after its start, and close it after the block."""
     begin = asyncio.get_running_loop().call_later(_HEAD_START_SECONDS, opener.start)
     try:
