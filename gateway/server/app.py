@@ -39,7 +39,7 @@ from gateway.server.completions import Completer
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
 from gateway.server.origin import Context, origin_of
 from gateway.server.protocol import AnnouncingServer, error_result, package_version, progress_of, result_of
-from gateway.server.tool_caller import ToolCaller
+from gateway.server.tool_caller import OthersOf, ToolCaller, no_others
 from gateway.settings.profile import ShapeName, with_shape
 
 if TYPE_CHECKING:
@@ -66,7 +66,11 @@ async def build(gateway: Gateway, shape: ShapeName | None = None) -> Server[dict
 
 
 def mcp_server(
-    opener: GatewayOpener, calls: Calls | None = None, *, list_seconds: float = LIST_SECONDS
+    opener: GatewayOpener,
+    calls: Calls | None = None,
+    *,
+    list_seconds: float = LIST_SECONDS,
+    others: OthersOf = no_others,
 ) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that may still be opening.
 
@@ -78,8 +82,9 @@ def mcp_server(
         opener: The gateway.
         calls: Limits the calls that run at once; by default as many as `Calls` allows.
         list_seconds: How long `tools/list` waits at most.
+        others: Returns the other graphs of the server that a client may see.
     """
-    caller = ToolCaller(opener, calls or Calls(opener.profile.limits.deadline_seconds))
+    caller = ToolCaller(opener, calls or Calls(opener.profile.limits.deadline_seconds), others)
     bus = InMemorySubscriptionBus()
     handlers = _Handlers(opener, caller, list_seconds)
     server = AnnouncingServer(

@@ -82,6 +82,16 @@ class GatewayOpener:
         """Why the gateway cannot be opened; None while that is not known, and if it is open."""
         return None if self._failure is None else self._error()
 
+    def open_gateway(self) -> Gateway:
+        """Return the gateway if it is open.
+
+        Raises:
+            GatewayError: It is not yet, or cannot be.
+        """
+        if self._gateway is not None:
+            return self._gateway
+        raise self.failure or GatewayError(f"The graph is still {self._stage()}.", next_step="Call again later.")
+
     def start(self) -> None:
         """Begin to open the gateway, in the running event loop, unless that has begun."""
         if self._settled is not None:

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
@@ -25,7 +26,7 @@ from gateway.settings.urls import is_loopback
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from gateway.server.graphs.graph_set import CallsByGraph, GraphSet
+    from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -131,8 +132,13 @@ def http_app(served: GatewayOpener | GraphSet, host: str) -> tuple[Calls | Calls
     if served.chosen_by != "path":
         servers[PATH] = server_of_all(served, by_graph)
     if served.chosen_by != "argument":
-        servers |= {f"{PATH}/{graph.name}": mcp_server(graph.opener, by_graph.of(graph)) for graph in served.all}
+        servers |= {f"{PATH}/{graph.name}": _server_of(graph, served, by_graph) for graph in served.all}
     return by_graph, GraphPaths({path: _wired(server, path, host) for path, server in servers.items()}, served, PATH)
+
+
+def _server_of(graph: ServedGraph, graphs: GraphSet, calls: CallsByGraph) -> Server[dict[str, Any]]:
+    """Return the MCP server of one graph of several."""
+    return mcp_server(graph.opener, calls.of(graph), others=partial(graphs.others, graph))
 
 
 def _wired(server: Server[dict[str, Any]], path: str, host: str) -> Starlette:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from gateway.errors import InputError, quoted
+from gateway.graph.call import Call
+from gateway.graph.other_graphs import KnownIds, OtherGraphs
+from gateway.graph.values import Iri
 from gateway.server.calls import Calls, Share
 from gateway.server.client import Client
 from gateway.server.gateway_opener import GatewayOpener
@@ -70,6 +73,10 @@ class GraphSet:
             next_step=f"describe_schema without {ARGUMENT} says what each is about." if visible else "",
         )
 
+    def others(self, graph: ServedGraph, client: Client | None) -> OtherGraphs:
+        """Return the graphs beside one that a client may see."""
+        return {other.name: _Open(other.opener) for other in self.visible(client) if other is not graph}
+
     @property
     def is_busy(self) -> bool:
         """Whether a thread that opens a gateway still runs, even after `close`."""
@@ -89,6 +96,22 @@ class GraphSet:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A graph as calls about others ask it: at once, or not at all."""
+
+    opener: GatewayOpener
+
+    async def known_ids(self, iris: Sequence[Iri], call: Call) -> KnownIds:
+        """Return which IRIs are nodes there.
+
+        Raises:
+            GatewayError: It is not open, or cannot be opened.
+            Fault: It could not be asked.
+        """
+        return await self.opener.open_gateway().known_ids(iris, call)
 
 
 class CallsByGraph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from mcp.server import Server
@@ -67,7 +68,9 @@ class _Handlers:
 
     def __init__(self, graphs: GraphSet, calls: CallsByGraph) -> None:
         self._graphs = graphs
-        self._callers = {graph.name: ToolCaller(graph.opener, calls.of(graph)) for graph in graphs.all}
+        self._callers = {
+            graph.name: ToolCaller(graph.opener, calls.of(graph), partial(graphs.others, graph)) for graph in graphs.all
+        }
         self._completers = {name: Completer(caller) for name, caller in self._callers.items()}
         settings = [graph.opener.profile.server for graph in graphs.all]
         # A tool has one schema of answers, and graphs that disagree would break it.
