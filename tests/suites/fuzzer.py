@@ -57,7 +57,8 @@ def fuzz(url: str, schemas: Mapping[str, Mapping[str, Any]], *, seed: int, runs:
     assert done.code == 0, done.output[-2000:]
     (session,) = reports.glob("sessions/*/*_fuzzing_results.json")
     tested = json.loads(session.read_text(encoding="utf-8"))["data"]["tools_tested"]
-    found, valid = [], []
+    found: list[str] = []
+    valid: list[str] = []
     for finding in json.loads((reports / "findings.json").read_text(encoding="utf-8"))["findings"]:
         line = json.dumps({key: finding[key] for key in ("category", "target", "evidence")})[:600]
         (valid if _is_valid(finding, schemas) else found).append(line)

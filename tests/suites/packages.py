@@ -41,10 +41,11 @@ def python_folder(lock: str) -> Path:
     file = _LOCKS / lock
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
     version = f"{sys.version_info.major}{sys.version_info.minor}"
-    return kept(
-        f"{file.stem}-py{version}-{_hash(file)}",
-        lambda folder: _run([*command, "--target", folder, "-r", file], folder),
-    )
+
+    def fill(folder: Path) -> None:
+        _run([*command, "--target", folder, "-r", file], folder)
+
+    return kept(f"{file.stem}-py{version}-{_hash(file)}", fill)
 
 
 def _modules() -> Path:
