@@ -322,7 +322,7 @@ class SparqlClient:
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = (await self.rows("iris_as_read", call, {"nodes": list(together)})).whole()
+            rows = (await self.rows("iris_as_read", call.for_probe(), {"nodes": list(together)})).whole()
             as_read = {*columns.iri("n")(columns.binding(rows, "n"))}
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.
