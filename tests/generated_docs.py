@@ -167,7 +167,7 @@ def conformance_table(part: str) -> str:
 
 def clients_table() -> str:
     """Return the table of client libraries, from the list of `make clients`."""
-    rows = [(each.name, "`{}`".format(each.package[0]), each.package[1], each.note) for each in libraries()]
+    rows = [(each.name, f"`{each.package[0]}`", each.package[1], each.note) for each in libraries()]
     return as_table(("library", "package", "version", "note"), rows)
 
 
