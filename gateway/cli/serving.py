@@ -21,12 +21,13 @@ from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.settings.contact import contact_for
+from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import url_problem
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
 
-def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
+def serve(options: CommonOptions, address: tuple[str, int] | None, observing: ObserveSettings = NOTHING) -> int:
     """Serve until the client disconnects or a signal arrives, and return the exit status.
 
     An error inside a file is found while serving; standard error and every tool report it.
@@ -34,6 +35,7 @@ def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
     Args:
         options: The graph.
         address: Host and port for HTTP; None for stdio.
+        observing: What the operator sees.
 
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
@@ -45,12 +47,12 @@ def serve(options: CommonOptions, address: tuple[str, int] | None) -> int:
     opener, graph = _opener(options, is_stdio=address is None)
     if address is None:
         place = "over stdio, to the program that started this one"
-        server = run.serve_stdio(opener, stop.event)
+        server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
         place = f"at {url} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event)
+        server = run.serve_http(opener, host, port, stop.event, observing=observing)
     print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     opener.on_schema(_ready_note(opener, began, quiet=quiet))
     stop.listen()

@@ -77,6 +77,16 @@ class GatewayOpener:
         """Whether the thread that opens the gateway still runs, even after `close`."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def opened(self) -> Gateway | None:
+        """The gateway, if it is open."""
+        return self._gateway
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the gateway cannot be opened."""
+        return self._failure is not None
+
     def start(self) -> None:
         """Begin to open the gateway, in the running event loop, unless that has begun."""
         if self._settled is not None:

@@ -6,7 +6,9 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
+from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
@@ -18,7 +20,11 @@ from gateway.server.http_guard import HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
+from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import is_loopback
+
+if TYPE_CHECKING:
+    from gateway.server.observe.observation import Observation
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -35,19 +41,21 @@ _MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
+async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event, *, observing: ObserveSettings = NOTHING) -> None:
     """Serve one client over standard input and output, in the protocol era of its first message.
 
-    Setting `stop` ends the server, after an answer or an error to each running call.
+    Setting `stop` ends the server, after an answer or an error to each running call. `observing` is what the operator
+    sees; over stdio that has no pages.
 
     Raises:
-        ConfigurationError: Standard input or output is closed.
+        ConfigurationError: Standard input or output is closed, or the audit log cannot be opened.
     """
     calls = Calls(opener.profile.limits.deadline_seconds)
     server = mcp_server(opener, calls)
     async with (
         short_switch_interval(),
         collected_between_calls(lambda: calls.is_idle),
+        _audited(server, opener, observing),
         _opened_beside(opener),
         stdio_wire() as wire,
         _ended_by(stop, calls, wire.inbox.close),
@@ -55,15 +63,20 @@ async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event) -> None:
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
-async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.Event) -> None:
+async def serve_http(
+    opener: GatewayOpener, host: str, port: int, stop: asyncio.Event, *, observing: ObserveSettings = NOTHING
+) -> None:
     """Serve streamable HTTP on a loopback address, both protocol eras.
 
     Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
+    `observing` is what the operator sees.
 
     Raises:
-        ConfigurationError: The address is not loopback, or the port is in use.
+        ConfigurationError: The address is not loopback, the port is in use, or what the operator wants cannot be had.
     """
     import uvicorn  # noqa: PLC0415 - not needed over stdio, where a client waits for each start
+
+    from gateway.server.observe.observation import Observation  # noqa: PLC0415 - the same
 
     class Http(uvicorn.Server):
         @contextmanager
@@ -74,9 +87,10 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
     listening = listen(host, port)
     try:
         calls = Calls(opener.profile.limits.deadline_seconds, share=SHARE)
+        observation = Observation(observing, {"": opener})
         http = Http(
             uvicorn.Config(
-                _guarded(opener, calls, host),
+                _guarded(opener, calls, host, observation),
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
@@ -90,6 +104,7 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
         async with (
             short_switch_interval(),
             collected_between_calls(lambda: calls.is_idle),
+            observation.running(),
             _opened_beside(opener),
             _ended_by(stop, calls, end),
         ):
@@ -98,9 +113,11 @@ async def serve_http(opener: GatewayOpener, host: str, port: int, stop: asyncio.
         listening.close()
 
 
-def _guarded(opener: GatewayOpener, calls: Calls, host: str) -> HttpGuard:
+def _guarded(opener: GatewayOpener, calls: Calls, host: str, observation: Observation) -> HttpGuard:
     """Return the ASGI application of both protocol eras."""
-    app = mcp_server(opener, calls).streamable_http_app(
+    server = mcp_server(opener, calls)
+    observation.watch(server)
+    app = server.streamable_http_app(
         streamable_http_path=PATH,
         # A client of the handshake era needs sessions to cancel, and streams to receive progress.
         stateless_http=False,
@@ -110,7 +127,21 @@ def _guarded(opener: GatewayOpener, calls: Calls, host: str) -> HttpGuard:
         # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
         transport_security=_security(host),
     )
-    return HttpGuard(app)
+    return HttpGuard(observation.pages.beside(app))
+
+
+@asynccontextmanager
+async def _audited(server: Server[Any], opener: GatewayOpener, observing: ObserveSettings) -> AsyncIterator[None]:
+    """Write the audit log of a server over stdio while the block runs, if one is wanted."""
+    if observing.audit_log is None:
+        yield
+        return
+    from gateway.server.observe.observation import Observation  # noqa: PLC0415 - a client waits for each start
+
+    observation = Observation(ObserveSettings(audit_log=observing.audit_log), {"": opener})
+    observation.watch(server)
+    async with observation.running():
+        yield
 
 
 def _security(host: str) -> TransportSecuritySettings:
