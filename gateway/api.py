@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
     from gateway.transport.http import Http
 
-__all__ = ["Gateway", "Profile", "Record", "load_profile", "open_gateway"]
+__all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_gateway"]
 
 _log = logging.getLogger(__name__)
 
@@ -141,6 +141,16 @@ def open_gateway(
     return Gateway(
         graph.store, graph.profile, known, clock or time.monotonic, on_record=on_record, storage=graph.storage
     )
+
+
+def link_graphs(graphs: Mapping[str, Gateway]) -> None:
+    """Let descriptions of each graph say where else its entities are (`also_in`), by the identity of its profile.
+
+    Args:
+        graphs: Open gateways by name.
+    """
+    for name, gateway in graphs.items():
+        gateway.set_others({other: graph for other, graph in graphs.items() if other != name})
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _COINED = re.compile(r"[A-Za-z]{1,12}_[a-z2-7]{3,52}")
 """A prefix that the gateway coined; the reference shape tells no others."""
 
 _NO_COUNT = "?"
-_SURVEY = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed")
+_BESIDE = ("also_in", "edges", "edge_rows_total", "blank_node_edges", "edges_failed")
 
 Json = dict[str, Any]
 _Edge = tuple[str, str, str]
@@ -102,8 +102,8 @@ class _Reader:
         prefixes = answer.get("prefixes", {})
         entities = []
         for entity in self._entries(answer["result"]):
-            survey = {key: entity["metadata"].pop(key) for key in _SURVEY if key in entity["metadata"]}
-            entities.append({**entity, **survey, "iri": _iri(entity["id"], prefixes)})
+            beside = {key: entity["metadata"].pop(key) for key in _BESIDE if key in entity["metadata"]}
+            entities.append({**entity, **beside, "iri": _iri(entity["id"], prefixes)})
         left = {key: value for key, value in answer.items() if key != "prefixes"}
         coined = {name: namespace for name, namespace in prefixes.items() if _COINED.fullmatch(name)}
         return {"not_found": [], **left, **({"prefixes": coined} if coined else {}), "result": entities}

@@ -315,6 +315,11 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     predicates = sorted({predicate for _, predicate, _ in there.triples})
     return {
         "facts": [{**values, "predicates": [RDF_TYPE, *NAME_PREDICATES]} for values in about],
+        "identities": [
+            {**values, "predicates": [*predicates[:3], *labels], "same_as": same_as}
+            for values in about
+            for same_as in ([], [predicates[:1]], [predicates[:3]])
+        ],
         "literals": [
             {**values, **also, **_only(rule, "any_predicate", "allowed", "namespaces", *ENDS)}
             for values in about

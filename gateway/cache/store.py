@@ -31,6 +31,7 @@ from gateway.graph.values import (
     Evidence,
     Existence,
     Hits,
+    Identities,
     Iri,
     Mark,
     Neighbourhood,
@@ -264,6 +265,11 @@ class CachedStore(DelegatingStore):
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
         lookup = self._lookup(call, "narrower", lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses)
+        return await self._single_flight.answers(lookup, ids, call)
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return the IRIs by which other graphs may know each node."""
+        lookup = self._lookup(call, "identities", lambda nodes: self._inner.identities(nodes, call), Identities)
         return await self._single_flight.answers(lookup, ids, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:

@@ -17,6 +17,7 @@ from gateway.cli.options import CommonOptions, common, group_of, not_empty, with
 from gateway.cli.tool_options import (
     EntityOptions,
     ExportFormat,
+    GraphsWay,
     IsAll,
     Out,
     SchemaOptions,
@@ -266,9 +267,28 @@ def intersect(
     return _traversal(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)
 
 
-@_command("serve --graph medical.ttl", "serve --http --port 8001")
+@_command("serve --graph medical.ttl", "serve --http --port 8001", "serve --graphs graphs.toml --http")
 def serve(
     *,
+    graphs: Annotated[
+        str | None,
+        typer.Option(
+            "--graphs",
+            metavar="FILE|DIR",
+            callback=not_empty,
+            help="Serve several graphs: those of a graphs.toml, or of a folder of profiles.",
+            show_default=False,
+        ),
+    ] = None,
+    graphs_by: Annotated[
+        GraphsWay | None,
+        typer.Option(
+            "--graphs-by",
+            help="How clients choose over --http: by the argument graph at /mcp, by the path /mcp/NAME, or by either. "
+            "Default: both.",
+            show_default=False,
+        ),
+    ] = None,
     http: Annotated[
         bool,
         typer.Option("--http", help="Serve over HTTP instead, at http://127.0.0.1:8000/mcp.", show_default=False),
@@ -301,11 +321,13 @@ def serve(
     """Serve the graph to a language model, over MCP.
 
     The six BFS-QL tools are served over standard input and output to the program that starts this one, or with --http
-    to programs on this machine.
+    to programs on this machine. With --graphs, each tool takes the graph, or each graph has a path.
     """
     if not http and (port is not None or host is not None):
         raise ConfigurationError("--port and --host require --http.")
     observed = observing.settings(is_http=http)
+    if graphs_by is not None and not (http and graphs):
+        raise ConfigurationError("--graphs-by requires --graphs and --http: over stdio, tools take the argument graph.")
 
     def run() -> int:
         # A client waits, and collecting garbage among imported modules would take a tenth of the start.
@@ -315,7 +337,7 @@ def serve(
         gc.freeze()
         gc.enable()
         address = (host or "127.0.0.1", 8000 if port is None else port) if http else None
-        return serve_graph(options, address, observed)
+        return serve_graph(options, address, graphs, "both" if graphs_by is None else graphs_by.value, observed)
 
     return Request(options, run, is_server=True, logs_json=observing.as_json)
 

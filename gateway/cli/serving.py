@@ -10,8 +10,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from types import FrameType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gateway.cli.graph_source import GraphSource
@@ -26,8 +27,17 @@ from gateway.settings.urls import url_problem
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
+if TYPE_CHECKING:
+    from gateway.server.graphs.graph_set import ChosenBy, GraphSet
 
-def serve(options: CommonOptions, address: tuple[str, int] | None, observing: ObserveSettings = NOTHING) -> int:
+
+def serve(
+    options: CommonOptions,
+    address: tuple[str, int] | None,
+    graphs: str | None = None,
+    graphs_by: ChosenBy = "both",
+    observing: ObserveSettings = NOTHING,
+) -> int:
     """Serve until the client disconnects or a signal arrives, and return the exit status.
 
     An error inside a file is found while serving; standard error and every tool report it.
@@ -35,6 +45,8 @@ def serve(options: CommonOptions, address: tuple[str, int] | None, observing: Ob
     Args:
         options: The graph.
         address: Host and port for HTTP; None for stdio.
+        graphs: The file or folder of several graphs, which are served in place of the one.
+        graphs_by: How clients choose one of several over HTTP.
         observing: What the operator sees.
 
     Raises:
@@ -44,17 +56,18 @@ def serve(options: CommonOptions, address: tuple[str, int] | None, observing: Ob
         with run.listen(*address) as free:
             address = (address[0], free.getsockname()[1])
     stop, quiet, began = _Stop(), options.quiet, time.monotonic()
-    opener, graph = _opener(options, is_stdio=address is None)
+    opener, graph = _served(options, graphs, graphs_by, is_stdio=address is None)
     if address is None:
         place = "over stdio, to the program that started this one"
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
-        place = f"at {url} (this machine only)"
+        place = f"at {_paths(url, opener)} (this machine only)"
         server = run.serve_http(opener, host, port, stop.event, observing=observing)
     print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
-    opener.on_schema(_ready_note(opener, began, quiet=quiet))
+    if isinstance(opener, GatewayOpener):
+        opener.on_schema(_ready_note(opener, began, quiet=quiet))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -68,6 +81,14 @@ def serve(options: CommonOptions, address: tuple[str, int] | None, observing: Ob
         flush()
         os._exit(status)
     return status
+
+
+def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
+    """Return the URLs at which clients find the graphs."""
+    if isinstance(served, GatewayOpener):
+        return url
+    each = f"{url}/NAME"
+    return {"argument": url, "path": each, "both": f"{url} and {each}"}[served.chosen_by]
 
 
 def _ready_note(opener: GatewayOpener, began: float, *, quiet: bool) -> Callable[[], None]:
@@ -117,13 +138,29 @@ class _Stop:
             self._loop.call_soon_threadsafe(self.event.set)
 
 
-def _opener(options: CommonOptions, *, is_stdio: bool) -> tuple[GatewayOpener, str]:
-    """Return the opener of the selected graph, and the name of the graph.
+def _served(
+    options: CommonOptions, graphs: str | None, chosen_by: ChosenBy, *, is_stdio: bool
+) -> tuple[GatewayOpener | GraphSet, str]:
+    """Return what is served, one graph or several, and a name for it."""
+    if graphs is None:
+        return opener_of(options, is_stdio=is_stdio)
+    from gateway.cli.several_graphs import several_graphs  # noqa: PLC0415 - one graph is served without it
+
+    return several_graphs(options, graphs, chosen_by, is_stdio=is_stdio)
+
+
+def opener_of(
+    options: CommonOptions, *, is_stdio: bool, limits: Mapping[str, Any] | None = None
+) -> tuple[GatewayOpener, str]:
+    """Return the opener of the selected graph, and the name of the graph; `limits` replace those of its profile.
 
     Raises:
         ConfigurationError: An option, a file name or a URL is wrong.
     """
     source = GraphSource(options)
+    if limits:
+        changed = source.profile.limits.model_copy(update=limits)
+        source.profile = source.profile.model_copy(update={"limits": changed})
     if options.graph:
         paths = graph_files(options.graph)
         if is_stdio and any(map(is_stdin, paths)):

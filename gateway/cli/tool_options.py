@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -74,6 +75,15 @@ IsAll = Annotated[
     bool,
     typer.Option("--all", "-a", help="Show all nodes and edges, as they are read, and not a page.", show_default=False),
 ]
+
+
+class GraphsWay(StrEnum):
+    """How clients choose one of several graphs over HTTP."""
+
+    ARGUMENT = "argument"
+    PATH = "path"
+    BOTH = "both"
+
 
 SchemaOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)]
 SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, positional="query")]

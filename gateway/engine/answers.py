@@ -309,11 +309,15 @@ Followable = Annotated[
         "incoming predicate; {}: no edges."
     ),
 ]
+AlsoIn = Annotated[
+    dict[str, str | list[str]] | None,
+    Field(description="Its ID in other graphs of this server, by graph; a list where it has several there."),
+]
 RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would have, where some are left out.")]
 BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
 Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
 
-_AFTER_METADATA = ("edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
+_AFTER_METADATA = ("also_in", "edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
 
 
 class Entity(Answer):
@@ -324,6 +328,7 @@ class Entity(Answer):
     id: str
     entity_type: str
     iri: str
+    also_in: AlsoIn = None
     edges: Followable = None
     edge_rows_total: RowsTotal = None
     blank_node_edges: BlankNodeEdges = None
@@ -349,6 +354,7 @@ class FullNode(Answer):
     entity_type: str
     iri: str
     metadata: dict[str, Any]
+    also_in: AlsoIn = None
     edges: Followable = None
     edge_rows_total: RowsTotal = None
     blank_node_edges: BlankNodeEdges = None

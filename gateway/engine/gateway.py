@@ -55,7 +55,9 @@ from gateway.errors import InputError, quoted
 from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Call, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
+from gateway.graph.other_graphs import KnownIds, OtherGraphs
 from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Tally
@@ -119,6 +121,7 @@ class Gateway:
     ) -> None:
         self._store = store
         self._profile = profile
+        self._others: OtherGraphs = {}
         self._prefixes = prefixes
         self._clock = clock
         self._on_record = on_record
@@ -162,6 +165,24 @@ class Gateway:
     def prefixes(self) -> PrefixMap:
         """The prefixes in force."""
         return self._prefixes
+
+    def set_others(self, others: OtherGraphs) -> None:
+        """Say which other graphs descriptions look for entities in, where a call names none (`profile.identity`)."""
+        self._others = others
+
+    async def known_ids(self, iris: Sequence[Iri], call: Call) -> KnownIds:
+        """Return which IRIs are nodes here, for a call about another graph, which pays for it.
+
+        Raises:
+            Fault: The graph could not be queried at all.
+        """
+        found = await self._store.existing(iris, call)
+        faults = {iri: existence.mark.fault for iri, existence in found.items()}
+        failed = {iri: fault for iri, fault in faults.items() if fault is not None}
+        # A coined prefix would have to be told beside the ID.
+        write = self._prefixes.declared_form
+        ids = {iri: write(iri) for iri, existence in found.items() if existence.mark.whole and existence.exists}
+        return KnownIds(ids, failed)
 
     def forget_snapshots(self) -> None:
         """Drop all answers that are stored for paging."""
@@ -249,6 +270,7 @@ class Gateway:
         *,
         explain: bool | None = None,
         shape: Literal["reference"] = "reference",
+        others: OtherGraphs | None = None,
     ) -> ToolAnswer: ...
 
     @overload
@@ -260,6 +282,7 @@ class Gateway:
         *,
         explain: bool | None = None,
         shape: ShapeName,
+        others: OtherGraphs | None = None,
     ) -> ToolAnswer | CompactAnswer: ...
 
     async def call(
@@ -270,6 +293,7 @@ class Gateway:
         *,
         explain: bool | None = None,
         shape: ShapeName = "reference",
+        others: OtherGraphs | None = None,
     ) -> ToolAnswer | CompactAnswer:
         """Call a tool by name, with arguments that are not checked yet.
 
@@ -279,6 +303,7 @@ class Gateway:
             progress: Called after each hop of a traversal.
             explain: Whether the argument `explain` is accepted; by default if the profile has `server.explain`.
             shape: The shape of the answer.
+            others: The other graphs in which descriptions look for entities; by default those of `set_others`.
 
         Raises:
             InputError: There is no such tool, or an argument is wrong.
@@ -288,6 +313,9 @@ class Gateway:
             raise InputError(f"There is no tool {quoted(tool)}.")
         accepted = self._profile.server.explain if explain is None else explain
         chosen = self._tools[tool]
+        seen = self._others if others is None else others
+        # What another graph has may change, and who may see it is another client's affair.
+        is_stored = tool in _STORED and not (seen and self._profile.identity.predicates)
         if shape == "compact":
             compact: CompactAnswer = await self._answer(
                 replace(chosen, written=compact_answer),
@@ -295,10 +323,13 @@ class Gateway:
                 progress,
                 explain=accepted,
                 shape=_SHAPES[shape],
-                answers=self._answers if tool in _STORED else None,
+                answers=self._answers if is_stored else None,
+                others=others,
             )
             return compact
-        answer: ToolAnswer = await self._answer(chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape])
+        answer: ToolAnswer = await self._answer(
+            chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape], others=others
+        )
         return answer
 
     async def describe_schema(
@@ -485,6 +516,7 @@ class Gateway:
         explain: bool = True,
         shape: Shape = REFERENCE,
         answers: AnswerCache | None = None,
+        others: OtherGraphs | None = None,
     ) -> AnyAnswer:
         """Return the answer of a call to unchecked arguments, and record its cost however it ends.
 
@@ -498,7 +530,7 @@ class Gateway:
                 with tally.stage("presentation"), self._prefixes.one_answer():
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
-                    call = self._call(tally, progress)
+                    call = self._call(tally, progress, self._others if others is None else others)
                     answer, is_complete, causes = await self._made(tool, arguments, shape, call, answers)
             except BaseException as error:
                 self._on_record(tally.failed(error))
@@ -539,7 +571,7 @@ class Gateway:
         """Return whether a call had so much time that nothing in its answer is left out for lack of it."""
         return call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
 
-    def _call(self, tally: Tally, progress: Progress) -> Call:
+    def _call(self, tally: Tally, progress: Progress, others: OtherGraphs) -> Call:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds, self._clock)
-        return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress)
+        return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress, others=others)

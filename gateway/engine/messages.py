@@ -44,6 +44,21 @@ def edges_uncounted(listed: str) -> str:
     )
 
 
+def identities_unread(listed: str, why: str) -> str:
+    """Return a warning: by which IRIs other graphs may know some entities could not be read."""
+    return f"also_in: what other graphs call {listed} could not be read, so they may have them. {why}"
+
+
+def unsure_elsewhere(listed: str, graph: str, why: str) -> str:
+    """Return a warning: another graph of the server could not be asked whether it has some entities."""
+    return f"also_in: whether the graph {graph} has {listed} could not be found out. {why}"
+
+
+def not_asked_elsewhere(listed: str) -> str:
+    """Return a warning: there are too many IRIs to ask other graphs about all."""
+    return f"also_in: other graphs were not asked about all IRIs of {listed}. Describe fewer entities at once."
+
+
 # --- traversals: seeds ---
 
 

@@ -14,7 +14,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -99,7 +99,16 @@ class QuotaState:
 
     def copy(self) -> QuotaState:
         """Return a copy that shares nothing with this one; every request makes several."""
-        return replace(self, given_up=[*self.given_up])
+        # `dataclasses.replace` takes five times as long.
+        return QuotaState(
+            self.at,
+            self.query_seconds,
+            self.errors,
+            self.closed_until,
+            self.banned,
+            self.overloads,
+            [*self.given_up],
+        )
 
 
 class QuotaStorage(Protocol):

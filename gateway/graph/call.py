@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gateway.errors import BudgetSpent
 from gateway.graph.deadline import Deadline
 from gateway.graph.freshness import Freshness
+from gateway.graph.other_graphs import OtherGraphs
 from gateway.telemetry.tally import Tally
 
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -49,6 +50,7 @@ class Call:
         progress: Receives each step of a traversal.
         party: Whom slots are shared among: the call itself, whatever copies of this object are made for its parts.
         freshness: Until when what the call has read holds.
+        others: The other graphs of the server that the client may see.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -61,6 +63,7 @@ class Call:
     progress: Progress = no_progress
     party: Party = field(default_factory=Party)
     freshness: Freshness = field(default_factory=Freshness)
+    others: OtherGraphs = field(default_factory=dict)
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +95,10 @@ class Call:
         finally:
             self.requests += reserved
             self.deadline = deadline
+
+    def for_one_request(self, seconds: float) -> Call:
+        """Return a call that may send one request in some seconds; this one has its cost, but not its request."""
+        return replace(self, deadline=self.deadline.within(seconds), requests=1, others={})
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

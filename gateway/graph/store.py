@@ -19,6 +19,7 @@ from gateway.graph.values import (
     Evidence,
     Existence,
     Hits,
+    Identities,
     Iri,
     NamelessNodes,
     Neighbourhood,
@@ -117,6 +118,10 @@ class GraphStore(Protocol):
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class, by the subclass predicates of the profile."""
+        ...
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return the IRIs by which other graphs may know each node, by the identity predicates of the profile."""
         ...
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
@@ -352,6 +357,7 @@ class DelegatingStore:
     nodes = _delegated(GraphStore.nodes)
     predicates = _delegated(GraphStore.predicates)
     narrower = _delegated(GraphStore.narrower)
+    identities = _delegated(GraphStore.identities)
     mentions = _delegated(GraphStore.mentions)
     node_metadata = _delegated(GraphStore.node_metadata)
     edge_metadata = _delegated(GraphStore.edge_metadata)

@@ -299,6 +299,19 @@ class Existence:
 
 
 @dataclass(frozen=True, slots=True)
+class Identities:
+    """The IRIs by which other graphs may know a node, beside its own.
+
+    Attributes:
+        others: The IRIs, sorted.
+        mark: Whether all could be read.
+    """
+
+    others: tuple[Iri, ...] = ()
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
 class NamelessNodes:
     """How many nodes have no name, so that no search finds them.
 

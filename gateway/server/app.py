@@ -7,12 +7,9 @@ content (decision record 0004; docs/notes/mcp.md, "The convenience server").
 from __future__ import annotations
 
 import logging
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
-from mcp.server.lowlevel import NotificationOptions
-from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp_types import (
     CallToolRequestParams,
@@ -29,22 +26,20 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
-    ServerCapabilities,
-    TextContent,
     Tool,
 )
 
 from gateway import PROGRAM
 from gateway.engine.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
-from gateway.escaping import json_text, printable
 from gateway.server import graph_resources, prompts, tool_texts, tools
 from gateway.server.calls import Calls
 from gateway.server.change_notifier import ChangeNotifier
 from gateway.server.completions import Completer
-from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
+from gateway.server.gateway_opener import GatewayOpener, ignore_progress
 from gateway.server.origin import Context, origin_of
-from gateway.server.tool_caller import ToolCaller
+from gateway.server.protocol import AnnouncingServer, error_result, package_version, progress_of, result_of
+from gateway.server.tool_caller import OthersOf, ToolCaller, no_others
 from gateway.settings.profile import ShapeName, with_shape
 
 if TYPE_CHECKING:
@@ -71,7 +66,11 @@ async def build(gateway: Gateway, shape: ShapeName | None = None) -> Server[dict
 
 
 def mcp_server(
-    opener: GatewayOpener, calls: Calls | None = None, *, list_seconds: float = LIST_SECONDS
+    opener: GatewayOpener,
+    calls: Calls | None = None,
+    *,
+    list_seconds: float = LIST_SECONDS,
+    others: OthersOf = no_others,
 ) -> Server[dict[str, Any]]:
     """Return the MCP server of a gateway that may still be opening.
 
@@ -83,13 +82,14 @@ def mcp_server(
         opener: The gateway.
         calls: Limits the calls that run at once; by default as many as `Calls` allows.
         list_seconds: How long `tools/list` waits at most.
+        others: Returns the other graphs of the server that a client may see.
     """
-    caller = ToolCaller(opener, calls or Calls(opener.profile.limits.deadline_seconds))
+    caller = ToolCaller(opener, calls or Calls(opener.profile.limits.deadline_seconds), others)
     bus = InMemorySubscriptionBus()
     handlers = _Handlers(opener, caller, list_seconds)
-    server = _Server(
+    server = AnnouncingServer(
         PROGRAM,
-        version=_version(),
+        version=package_version(),
         title="BFS-QL gateway",
         instructions=_instructions(opener),
         get_tool_input_schema=handlers.input_schema,
@@ -114,36 +114,6 @@ def mcp_server(
 
     opener.on_schema(update)
     return server
-
-
-class _Server(Server[dict[str, Any]]):
-    """A server that announces what may change: the list of tools, and nothing else."""
-
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        options = notification_options or NotificationOptions(tools_changed=True)
-        return super().create_initialization_options(options, experimental_capabilities, extensions)
-
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> ServerCapabilities:
-        announced = super().get_capabilities(
-            notification_options, experimental_capabilities, extensions, protocol_version=protocol_version
-        )
-        # The SDK announces a change of every list where a client can subscribe to any.
-        for capability in (announced.prompts, announced.resources):
-            if capability is not None:
-                capability.list_changed = False
-        return announced
 
 
 class _Handlers:
@@ -177,18 +147,14 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in BY_TOOL:
-            return _error(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
+            return error_result(f"There is no tool {quoted(params.name)}. The tools are {', '.join(BY_TOOL)}.")
         try:
             answer = await self._caller.answer(
-                params.name, params.arguments or {}, _progress_of(context), origin_of(context)
+                params.name, params.arguments or {}, progress_of(context), origin_of(context)
             )
         except GatewayError as error:
-            return _error(str(error))
-        written = answer.as_json()
-        return CallToolResult(
-            content=[TextContent(type="text", text=json_text(written))],
-            structured_content=written,
-        )
+            return error_result(str(error))
+        return result_of(answer)
 
     async def list_resources(self, _context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
         return ListResourcesResult(resources=graph_resources.RESOURCES)
@@ -199,7 +165,7 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=graph_resources.TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await graph_resources.read(params.uri, self._caller, _progress_of(context), origin_of(context))
+        return await graph_resources.read(params.uri, self._caller, progress_of(context), origin_of(context))
 
     async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=prompts.PROMPTS)
@@ -213,23 +179,3 @@ class _Handlers:
 
 def _instructions(opener: GatewayOpener) -> str:
     return tool_texts.instructions(opener.known_schema(), opener.profile.description)
-
-
-def _progress_of(context: Context) -> OnProgress:
-    """Return a function that reports progress to the client of a request."""
-
-    async def report(done: float, total: float, message: str) -> None:
-        await context.session.report_progress(done, total, message)
-
-    return report
-
-
-def _error(text: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=printable(text))], is_error=True)
-
-
-def _version() -> str:
-    try:
-        return version(PROGRAM)
-    except PackageNotFoundError:
-        return "0"

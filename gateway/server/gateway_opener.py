@@ -54,10 +54,12 @@ class GatewayOpener:
 
     Attributes:
         profile: The profile in force.
+        name: The name of the graph among those of one server; empty if it is the only one.
     """
 
     def __init__(self, profile: Profile, make: Callable[[OnFileRead], Gateway]) -> None:
         self.profile = profile
+        self.name = ""
         self._make = make
         self._gateway: Gateway | None = None
         self._failure: GatewayError | None = None
@@ -83,9 +85,19 @@ class GatewayOpener:
         return self._gateway
 
     @property
-    def has_failed(self) -> bool:
-        """Whether the gateway cannot be opened."""
-        return self._failure is not None
+    def failure(self) -> GatewayError | None:
+        """Why the gateway cannot be opened; None while that is not known, and if it is open."""
+        return None if self._failure is None else self._error()
+
+    def open_gateway(self) -> Gateway:
+        """Return the gateway if it is open.
+
+        Raises:
+            GatewayError: It is not yet, or cannot be.
+        """
+        if self._gateway is not None:
+            return self._gateway
+        raise self.failure or GatewayError(f"The graph is still {self._stage()}.", next_step="Call again later.")
 
     def start(self) -> None:
         """Begin to open the gateway, in the running event loop, unless that has begun."""

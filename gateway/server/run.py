@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
@@ -16,7 +17,7 @@ from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
 from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_guard import HttpGuard
+from gateway.server.http_guard import App, HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
@@ -24,6 +25,9 @@ from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import is_loopback
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
     from gateway.server.observe.observation import Observation
 
 PATH = "/mcp"
@@ -41,17 +45,22 @@ _MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event, *, observing: ObserveSettings = NOTHING) -> None:
+def ignore_server(_: Server[Any]) -> None:
+    """Watch nothing."""
+
+
+async def serve_stdio(
+    opener: GatewayOpener | GraphSet, stop: asyncio.Event, *, observing: ObserveSettings = NOTHING
+) -> None:
     """Serve one client over standard input and output, in the protocol era of its first message.
 
-    Setting `stop` ends the server, after an answer or an error to each running call. `observing` is what the operator
-    sees; over stdio that has no pages.
+    Of several graphs, each tool takes `graph`. Setting `stop` ends the server, after an answer or an error to each
+    running call. `observing` is what the operator sees; over stdio that has no pages.
 
     Raises:
         ConfigurationError: Standard input or output is closed, or the audit log cannot be opened.
     """
-    calls = Calls(opener.profile.limits.deadline_seconds)
-    server = mcp_server(opener, calls)
+    calls, server = _server(opener)
     async with (
         short_switch_interval(),
         collected_between_calls(lambda: calls.is_idle),
@@ -64,7 +73,12 @@ async def serve_stdio(opener: GatewayOpener, stop: asyncio.Event, *, observing: 
 
 
 async def serve_http(
-    opener: GatewayOpener, host: str, port: int, stop: asyncio.Event, *, observing: ObserveSettings = NOTHING
+    opener: GatewayOpener | GraphSet,
+    host: str,
+    port: int,
+    stop: asyncio.Event,
+    *,
+    observing: ObserveSettings = NOTHING,
 ) -> None:
     """Serve streamable HTTP on a loopback address, both protocol eras.
 
@@ -76,8 +90,6 @@ async def serve_http(
     """
     import uvicorn  # noqa: PLC0415 - not needed over stdio, where a client waits for each start
 
-    from gateway.server.observe.observation import Observation  # noqa: PLC0415 - the same
-
     class Http(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -86,11 +98,11 @@ async def serve_http(
 
     listening = listen(host, port)
     try:
-        calls = Calls(opener.profile.limits.deadline_seconds, share=SHARE)
-        observation = Observation(observing, {"": opener})
+        observation = _observation(observing, opener)
+        calls, app = http_app(opener, host, observation.watch)
         http = Http(
             uvicorn.Config(
-                _guarded(opener, calls, host, observation),
+                HttpGuard(observation.pages.beside(app)),
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
@@ -113,12 +125,54 @@ async def serve_http(
         listening.close()
 
 
-def _guarded(opener: GatewayOpener, calls: Calls, host: str, observation: Observation) -> HttpGuard:
-    """Return the ASGI application of both protocol eras."""
-    server = mcp_server(opener, calls)
-    observation.watch(server)
-    app = server.streamable_http_app(
-        streamable_http_path=PATH,
+def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Server[dict[str, Any]]]:
+    """Return the MCP server for one client, and the limits of its calls."""
+    if isinstance(served, GatewayOpener):
+        calls = Calls(served.profile.limits.deadline_seconds)
+        return calls, mcp_server(served, calls)
+    from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
+    from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
+
+    by_graph = CallsByGraph(served)
+    return by_graph, server_of_all(served, by_graph)
+
+
+def http_app(
+    served: GatewayOpener | GraphSet, host: str, watch: Callable[[Server[Any]], object] = ignore_server
+) -> tuple[Calls | CallsByGraph, App]:
+    """Return the ASGI application of both protocol eras, unguarded, and the limits of its calls.
+
+    `watch` receives each MCP server before it serves.
+    """
+    if isinstance(served, GatewayOpener):
+        calls = Calls(served.profile.limits.deadline_seconds, share=SHARE)
+        server = mcp_server(served, calls)
+        watch(server)
+        return calls, _wired(server, PATH, host)
+    from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
+    from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
+    from gateway.server.graphs.paths import GraphPaths  # noqa: PLC0415
+
+    by_graph = CallsByGraph(served, SHARE)
+    servers: dict[str, Server[dict[str, Any]]] = {}
+    if served.chosen_by != "path":
+        servers[PATH] = server_of_all(served, by_graph)
+    if served.chosen_by != "argument":
+        servers |= {f"{PATH}/{graph.name}": _server_of(graph, served, by_graph) for graph in served.all}
+    for server in servers.values():
+        watch(server)
+    return by_graph, GraphPaths({path: _wired(server, path, host) for path, server in servers.items()}, served, PATH)
+
+
+def _server_of(graph: ServedGraph, graphs: GraphSet, calls: CallsByGraph) -> Server[dict[str, Any]]:
+    """Return the MCP server of one graph of several."""
+    return mcp_server(graph.opener, calls.of(graph), others=partial(graphs.others, graph))
+
+
+def _wired(server: Server[dict[str, Any]], path: str, host: str) -> Starlette:
+    """Return the ASGI application of an MCP server at a path."""
+    return server.streamable_http_app(
+        streamable_http_path=path,
         # A client of the handshake era needs sessions to cancel, and streams to receive progress.
         stateless_http=False,
         json_response=False,
@@ -127,18 +181,25 @@ def _guarded(opener: GatewayOpener, calls: Calls, host: str, observation: Observ
         # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
         transport_security=_security(host),
     )
-    return HttpGuard(observation.pages.beside(app))
+
+
+def _observation(settings: ObserveSettings, served: GatewayOpener | GraphSet) -> Observation:
+    """Return what the operator sees of a server."""
+    from gateway.server.observe.observation import Observation  # noqa: PLC0415 - a client over stdio waits for imports
+
+    graphs = {"": served} if isinstance(served, GatewayOpener) else {one.name: one.opener for one in served.all}
+    return Observation(settings, graphs)
 
 
 @asynccontextmanager
-async def _audited(server: Server[Any], opener: GatewayOpener, observing: ObserveSettings) -> AsyncIterator[None]:
+async def _audited(
+    server: Server[Any], served: GatewayOpener | GraphSet, observing: ObserveSettings
+) -> AsyncIterator[None]:
     """Write the audit log of a server over stdio while the block runs, if one is wanted."""
     if observing.audit_log is None:
         yield
         return
-    from gateway.server.observe.observation import Observation  # noqa: PLC0415 - a client waits for each start
-
-    observation = Observation(ObserveSettings(audit_log=observing.audit_log), {"": opener})
+    observation = _observation(ObserveSettings(audit_log=observing.audit_log), served)
     observation.watch(server)
     async with observation.running():
         yield
@@ -157,7 +218,7 @@ def _security(host: str) -> TransportSecuritySettings:
 
 
 @asynccontextmanager
-async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) -> AsyncIterator[None]:
+async def _ended_by(stop: asyncio.Event, calls: Calls | CallsByGraph, end: Callable[[], None]) -> AsyncIterator[None]:
     """Stop the calls and then the server inside the block, when the event is set."""
 
     async def ending() -> None:
@@ -173,7 +234,7 @@ async def _ended_by(stop: asyncio.Event, calls: Calls, end: Callable[[], None]) 
 
 
 @asynccontextmanager
-async def _opened_beside(opener: GatewayOpener) -> AsyncIterator[None]:
+async def _opened_beside(opener: GatewayOpener | GraphSet) -> AsyncIterator[None]:
     """Open the gateway while the block runs, a moment after its start, and close it after the block."""
     begin = asyncio.get_running_loop().call_later(_HEAD_START_SECONDS, opener.start)
     try:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateway.engine.answers import CompactAnswer, ToolAnswer
 from gateway.errors import GatewayError
+from gateway.graph.other_graphs import OtherGraphs
 from gateway.server.calls import Calls
+from gateway.server.client import Client
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
 from gateway.server.origin import SOLE, Origin
+from gateway.telemetry.collecting import concerning
 from gateway.telemetry.tally import Tally
 
 if TYPE_CHECKING:
@@ -25,6 +28,13 @@ _UNEXPECTED = (
 
 Result = TypeVar("Result")
 
+OthersOf = Callable[[Client | None], OtherGraphs]
+
+
+def no_others(_: Client | None) -> OtherGraphs:
+    """Return no graphs: the server has one."""
+    return {}
+
 
 class ToolCaller:
     """Calls tools by name; tools, resources and completions share it and its limits.
@@ -32,11 +42,13 @@ class ToolCaller:
     Args:
         opener: The gateway.
         calls: The limits of calls that run at once.
+        others: Returns the other graphs of the server that a client may see.
     """
 
-    def __init__(self, opener: GatewayOpener, calls: Calls) -> None:
+    def __init__(self, opener: GatewayOpener, calls: Calls, others: OthersOf = no_others) -> None:
         self._opener = opener
         self._calls = calls
+        self._others = others
 
     async def answer(
         self,
@@ -53,7 +65,7 @@ class ToolCaller:
         shape = self._opener.profile.server.shape
 
         def call(gateway: Gateway) -> Awaitable[ToolAnswer | CompactAnswer]:
-            return gateway.call(tool, arguments, progress, shape=shape)
+            return gateway.call(tool, arguments, progress, shape=shape, others=self._others(origin.authenticated))
 
         return await self.run(tool, call, progress, origin)
 
@@ -75,6 +87,7 @@ class ToolCaller:
         Raises:
             GatewayError: The call failed, whatever the cause; the text is for the caller.
         """
+        concerning(self._opener.name)
         # The gateway records the calls that reach it; this records the others.
         unrecorded: Tally | None = Tally(tool)
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.identity import IdentitySettings
 from gateway.settings.limits import (
     CacheSettings,
     FileSettings,
@@ -136,6 +137,7 @@ class Profile(Section):
     names: NameSettings = NameSettings()
     values: ValueSettings = ValueSettings()
     search: SearchSettings = SearchSettings()
+    identity: IdentitySettings = IdentitySettings()
     limits: LimitSettings = LimitSettings()
     files: FileSettings = FileSettings()
     orientation: OrientationSettings = OrientationSettings()

@@ -39,6 +39,15 @@ def with_whole_iris(profile: Profile, path: Path) -> Profile:
             "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
             "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
             "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
+            "identity": profile.identity.model_copy(
+                update={
+                    **reader.lists("identity", profile.identity),
+                    "formatters": {
+                        reader.iri(predicate, "identity.formatters"): formatter
+                        for predicate, formatter in profile.identity.formatters.items()
+                    },
+                }
+            ),
             "names": profile.names.model_copy(
                 update={"predicate_entity": reader.iris(profile.names.predicate_entity, "names.predicate_entity")}
             ),

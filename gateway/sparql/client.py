@@ -115,6 +115,8 @@ class SparqlClient:
         self.query_rows = profile.limits.query_rows
         self.flow = flow
         self._transport = transport
+        # The check of a protocol takes as long as the search of a small graph.
+        self._is_remote = isinstance(transport, Remote)
         self._over_all_graphs: Transport | None = None
         self._detector = detector
         self._formats = FormatChoice(profile.endpoint.format)
@@ -127,7 +129,7 @@ class SparqlClient:
     @property
     def is_remote(self) -> bool:
         """Whether the engine is reached over a network; its graph may be of any size."""
-        return isinstance(self._transport, Remote)
+        return self._is_remote
 
     @property
     def service_description(self) -> str:
@@ -235,7 +237,7 @@ class SparqlClient:
 
     async def _answer(self, transport: Transport, asked: _Asked, call: Call, timer: QueryTimer) -> Table:
         """Send a query once and decode its answer; once more, for JSON, if the TSV that came cannot be read."""
-        if not isinstance(transport, InFormats) or self._format_for(asked) == "json":
+        if self._format_for(asked) == "json" or not isinstance(transport, InFormats):
             return await self._decoded(transport.select, decode, asked, call, timer)
         with contextlib.suppress(WrongFormat):
             lines = partial(decode_tsv, iris=asked.text.iris)

@@ -20,6 +20,7 @@ from gateway.graph.values import (
     Evidence,
     Existence,
     Hits,
+    Identities,
     Iri,
     NamelessNodes,
     Neighbourhood,
@@ -41,6 +42,7 @@ from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.evidence.reader import EvidenceReader
 from gateway.sparql.evidence.ways import WaysInUse
+from gateway.sparql.nodes.identities import IdentityReader
 from gateway.sparql.nodes.nameless import NamelessCounter
 from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
@@ -82,6 +84,7 @@ class SparqlStore:
         self.name_predicates = NamePredicates(profile.roles)
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
         self._nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
+        self._identities = IdentityReader(self._client, profile.identity, facts_batch)
         self._evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
         finder = NamePredicateFinder(self._client, self._nodes, self.name_predicates, profile)
         self._schema = SchemaReader(self._client, rule, self._nodes, finder, profile, wall_clock)
@@ -144,6 +147,10 @@ class SparqlStore:
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class."""
         return await self._nodes.narrower(ids, call)
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return the IRIs by which other graphs may know each node."""
+        return await self._identities.identities(ids, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned."""

@@ -5,25 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 from gateway.telemetry.record import Record
 
-_RECORDS: ContextVar[list[Record] | None] = ContextVar("records", default=None)
+
+@dataclass(slots=True)
+class Collected:
+    """What is known of the calls of one request.
+
+    Attributes:
+        records: The records of those that ended.
+        graph: The name of the graph; empty if it is the only one, or none was reached.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    graph: str = ""
+
+
+_COLLECTED: ContextVar[Collected | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
-def collecting_records() -> Iterator[list[Record]]:
+def collecting_records() -> Iterator[Collected]:
     """Collect the records of the calls that end inside the block, in it and in the tasks that it starts."""
-    records: list[Record] = []
-    token = _RECORDS.set(records)
+    collected = Collected()
+    token = _COLLECTED.set(collected)
     try:
-        yield records
+        yield collected
     finally:
-        _RECORDS.reset(token)
+        _COLLECTED.reset(token)
 
 
 def collect(record: Record) -> None:
     """Give a record to the block that collects here, if there is one."""
-    records = _RECORDS.get()
-    if records is not None:
-        records.append(record)
+    if (collected := _COLLECTED.get()) is not None:
+        collected.records.append(record)
+
+
+def concerning(graph: str) -> None:
+    """Say which graph the request of the block that collects here is about."""
+    if (collected := _COLLECTED.get()) is not None:
+        collected.graph = graph

@@ -2,7 +2,7 @@
 
 Why not through ``Dataset.query``: docs/notes/embedded-engines.md, "Queries", and decision record 0002. The
 engine has no time-out and no cancel: a query is stopped by an output that refuses further bytes, in a daemon thread,
-and its slot is free again when the thread has really ended.
+and its slot is free again when it has really ended.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
 from gateway.transport.base import IN_PROCESS_AT_ONCE
+from gateway.transport.daemon_threads import DaemonThreads
 
 _log = logging.getLogger(__name__)
+
+_THREADS = DaemonThreads("sparql")
 
 
 class _StoppedError(Exception):
@@ -64,12 +67,19 @@ class InProcess:
     """A transport to an Oxigraph store in this process; it holds a `lease` as long as the store is in use."""
 
     def __init__(
-        self, engine: pyoxigraph.Store, *, max_bytes: int, workers: int = IN_PROCESS_AT_ONCE, lease: object = None
+        self,
+        engine: pyoxigraph.Store,
+        *,
+        max_bytes: int,
+        workers: int = IN_PROCESS_AT_ONCE,
+        lease: object = None,
+        threads: DaemonThreads = _THREADS,
     ) -> None:
         self._engine = engine
         self._lease = lease
         self._max_bytes = max_bytes
         self._slots = asyncio.Semaphore(workers)
+        self._threads = threads
 
     async def select(self, query: str, deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
@@ -103,7 +113,7 @@ class InProcess:
                 _log.debug("a query ended after its event loop was closed")
 
         try:
-            threading.Thread(target=work, name="sparql", daemon=True).start()
+            self._threads.run(work)
         except RuntimeError as error:
             self._slots.release()
             raise EndpointFault("This machine has no room for another query now.", next_step="Try again.") from error

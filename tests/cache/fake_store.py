@@ -22,6 +22,7 @@ from gateway.graph.values import (
     Existence,
     Hit,
     Hits,
+    Identities,
     Iri,
     Mark,
     NamelessNodes,
@@ -182,6 +183,11 @@ class FakeStore:
         """Say that every node exists."""
         fetch = await self._ask(("existing",), ids, call)
         return {node: Existence(exists=True, mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Give every node another IRI."""
+        fetch = await self._ask(("identities",), ids, call)
+        return {node: Identities((f"urn:other:{fetch.number}",), fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Say that something is said about every node."""

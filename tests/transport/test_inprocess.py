@@ -13,6 +13,7 @@ import pytest
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
 from gateway.graph.deadline import Deadline
+from gateway.transport.daemon_threads import DaemonThreads
 from gateway.transport.inprocess import InProcess
 
 pytestmark = pytest.mark.anyio
@@ -98,8 +99,16 @@ def in_time() -> Deadline:
     return Deadline.after(PATIENCE)
 
 
+THREADS = "sparql, of this file"
+
+
+def transport_to(engine: pyoxigraph.Store, *, workers: int, max_bytes: int = MAX_BYTES) -> InProcess:
+    """Return a transport whose threads end with their queries."""
+    return InProcess(engine, max_bytes=max_bytes, workers=workers, threads=DaemonThreads(THREADS, idle_seconds=0))
+
+
 def query_threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "sparql"]
+    return [thread for thread in threading.enumerate() if thread.name == THREADS]
 
 
 @contextmanager
@@ -146,7 +155,7 @@ async def test_many_rows_come_whole(engine: pyoxigraph.Store) -> None:
     ids=["cut", "empty", "bad escape in an IRI", "relative IRI", "update"],
 )
 async def test_a_query_that_the_engine_will_not_run_is_refused(engine: pyoxigraph.Store, query: str) -> None:
-    transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
+    transport = transport_to(engine, workers=1)
     with pytest.raises(QueryRefused) as caught:
         await transport.select(query, in_time())
     assert "http" not in str(caught.value)
@@ -161,7 +170,7 @@ async def test_an_answer_may_be_as_large_as_the_limit_and_no_larger(engine: pyox
 
 
 async def test_an_endless_answer_is_stopped_at_the_limit_of_bytes(engine: pyoxigraph.Store) -> None:
-    transport = InProcess(engine, max_bytes=10_000, workers=1)
+    transport = transport_to(engine, workers=1, max_bytes=10_000)
     with pytest.raises(EndpointFault, match="larger than this gateway reads"):
         await transport.select(ENDLESS, in_time())
     assert await transport.select(SMALL, in_time())
@@ -188,7 +197,7 @@ async def test_whatever_fails_in_the_engine_is_reported_and_its_slot_comes_free(
 
 
 async def test_a_query_of_another_form_is_reported_and_its_slot_comes_free(engine: pyoxigraph.Store) -> None:
-    transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
+    transport = transport_to(engine, workers=1)
     with pytest.raises(EndpointFault, match="failed to answer"):
         await transport.select("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", in_time())
     assert await transport.select(SMALL, in_time())
@@ -199,7 +208,7 @@ async def test_a_query_of_another_form_is_reported_and_its_slot_comes_free(engin
 
 async def test_cancelling_stops_a_query_at_its_next_rows(engine: pyoxigraph.Store) -> None:
     started = Started(engine)
-    transport = InProcess(started.as_store(), max_bytes=MAX_BYTES, workers=1)
+    transport = transport_to(started.as_store(), workers=1)
     async with asyncio.timeout(PATIENCE):
         for _ in range(3):
             started.began.clear()
@@ -215,7 +224,7 @@ async def test_cancelling_stops_a_query_at_its_next_rows(engine: pyoxigraph.Stor
 
 
 async def test_a_deadline_stops_a_query(engine: pyoxigraph.Store) -> None:
-    transport = InProcess(engine, max_bytes=MAX_BYTES, workers=1)
+    transport = transport_to(engine, workers=1)
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(DeadlinePassed, match="time of this call"):
             await transport.select(ENDLESS, Deadline.after(0.05))
@@ -225,7 +234,7 @@ async def test_a_deadline_stops_a_query(engine: pyoxigraph.Store) -> None:
 async def test_a_query_sees_by_itself_that_its_deadline_passed(engine: pyoxigraph.Store) -> None:
     clock = Clock()
     started = Started(engine)
-    transport = InProcess(started.as_store(), max_bytes=MAX_BYTES, workers=1)
+    transport = transport_to(started.as_store(), workers=1)
     async with asyncio.timeout(PATIENCE):
         task = asyncio.create_task(transport.select(ENDLESS, Deadline.after(1000, clock)))
         assert await asyncio.to_thread(started.began.wait, PATIENCE)
@@ -242,7 +251,7 @@ async def test_a_query_that_ends_too_late_does_not_disturb() -> None:
             output.write(b"{}")
 
         acting = Acting(act)
-        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=1)
+        transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DeadlinePassed, match="time of this call"):
                 await transport.select(SMALL, Deadline.after(0.05))
@@ -268,7 +277,7 @@ async def test_a_cancelled_query_keeps_its_slot_until_its_thread_has_ended() -> 
             output.write(b"{}")
 
         acting = Acting(act)
-        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=1)
+        transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             task = asyncio.create_task(transport.select(SMALL, in_time()))
             await acting.wait_until_began()
@@ -290,7 +299,7 @@ async def test_a_query_cancelled_while_it_waits_for_a_slot_never_runs() -> None:
             output.write(b"{}")
 
         acting = Acting(act)
-        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=1)
+        transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             first = asyncio.create_task(transport.select(SMALL, in_time()))
             await acting.wait_until_began()
@@ -314,7 +323,7 @@ async def test_two_queries_run_at_once_and_the_third_waits() -> None:
             output.write(b"{}")
 
         acting = Acting(act)
-        transport = InProcess(acting.as_store(), max_bytes=MAX_BYTES, workers=2)
+        transport = transport_to(acting.as_store(), workers=2)
         async with asyncio.timeout(PATIENCE):
             tasks = [asyncio.create_task(transport.select(SMALL, in_time())) for _ in range(3)]
             await acting.wait_until_began()
@@ -336,7 +345,7 @@ def test_a_query_may_outlive_its_event_loop() -> None:
 
         async def leave() -> None:
             task = asyncio.create_task(
-                InProcess(acting.as_store(), max_bytes=MAX_BYTES).select(SMALL, Deadline.after(PATIENCE))
+                transport_to(acting.as_store(), workers=1).select(SMALL, Deadline.after(PATIENCE))
             )
             await acting.wait_until_began()
             task.cancel()
@@ -350,7 +359,7 @@ def test_a_query_may_outlive_its_event_loop() -> None:
 
 
 async def test_closing_leaves_nothing_to_do(engine: pyoxigraph.Store) -> None:
-    transport = InProcess(engine, max_bytes=MAX_BYTES)
+    transport = transport_to(engine, workers=1)
     await transport.close()
     await transport.close()
     assert query_threads() == []

@@ -30,6 +30,7 @@ from gateway.engine.presentation.page import (
     TermSummary,
 )
 from gateway.engine.presentation.reference_shape import (
+    beside_metadata,
     entity_page,
     header_counts,
     is_written,
@@ -40,7 +41,6 @@ from gateway.engine.presentation.reference_shape import (
     present,
     schema_basis,
     search_fields,
-    survey_fields,
     term_summary,
 )
 from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
@@ -153,7 +153,7 @@ def _node(node: PageNode, names: _Names) -> Any:
     written = node_metadata(replace(node.metadata, name=None))
     if types := written.pop("types", None):
         written = {**_types(types, node.entity_type, names), **written}
-    return {_named(node.id, node.metadata.name): {**written, **survey_fields(node.survey)}}
+    return {_named(node.id, node.metadata.name): {**written, **beside_metadata(node)}}
 
 
 def _types(types: Sequence[str], entity_type: str, names: _Names) -> Json:

@@ -161,7 +161,7 @@ def _edge(edge: PageEdge) -> Json:
 def entity_page(page: EntityPage) -> Json:
     """Return one entity, flat."""
     said = node_metadata(page.entity.metadata or NodeMetadata())
-    written = {**_identity(page.entity), **said, **survey_fields(page.entity.survey), "complete": page.complete}
+    written = {**_identity(page.entity), **said, **beside_metadata(page.entity), "complete": page.complete}
     return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
@@ -243,10 +243,16 @@ def _hit(hit: PageHit) -> Json:
 
 def _entity(entity: PageNode) -> Json:
     metadata = node_metadata(entity.metadata or NodeMetadata())
-    return {**_identity(entity), "metadata": metadata, **survey_fields(entity.survey)}
+    return {**_identity(entity), "metadata": metadata, **beside_metadata(entity)}
 
 
-def survey_fields(survey: EdgeSurvey | None) -> Json:
+def beside_metadata(entity: PageNode) -> Json:
+    """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
+    also_in = {graph: ids[0] if len(ids) == 1 else list(ids) for graph, ids in entity.also_in.items()}
+    return {**({"also_in": also_in} if also_in else {}), **_survey_fields(entity.survey)}
+
+
+def _survey_fields(survey: EdgeSurvey | None) -> Json:
     """Return what could be followed from an entity."""
     if survey is None:
         return {}

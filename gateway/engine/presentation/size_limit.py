@@ -285,7 +285,9 @@ def shorten_entities(
             entity.metadata = metadata.shortened(shortener)
         if shortener.shortened:
             degraded["values_shortened"] = shortener.shortened
-    if left_out := sum(_drop_last(entity, limit, labels, shape) for entity in deadline.checking(entities, at_once=1)):
+    if left_out := sum(
+        _drop_last(entity, limit, labels, shape, degraded) for entity in deadline.checking(entities, at_once=1)
+    ):
         degraded["properties_left_out"] = left_out
     return degraded
 
@@ -305,16 +307,19 @@ def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, shape
     return len(entities)
 
 
-def _drop_last(entity: PageNode, limit: int, labels: Labels, shape: Shape) -> int:
+def _drop_last(entity: PageNode, limit: int, labels: Labels, shape: Shape, degraded: Degraded) -> int:
     """Drop the last values of an entity that alone is too long, and return how many.
 
-    Its properties are dropped first, then the rows of its survey, then its names and types.
+    Its properties are dropped first, then the rows of its survey, its IDs in other graphs, its names and types.
     """
     metadata = entity.metadata or NodeMetadata()
     dropped = _drop_parts(entity, len(metadata.fields_said), limit, labels, shape)
     if (survey := entity.survey) is not None:
         while survey.rows and _size_with_labels([entity], labels, shape) > limit:
             survey.cut(len(survey.rows) // 2)
+    if entity.also_in and _size_with_labels([entity], labels, shape) > limit:
+        _count(degraded, "also_in_left_out", sum(map(len, entity.also_in.values())))
+        entity.also_in = {}
     return dropped + _drop_parts(entity, 0, limit, labels, shape)
 
 

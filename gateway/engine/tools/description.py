@@ -24,12 +24,13 @@ from gateway.engine.presentation.size_limit import (
 )
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
+from gateway.engine.tools.crossing import Crosser
 from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.search_ranking import ranked
 from gateway.engine.tools.survey import Surveyor
 from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Existence, Hit, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
@@ -60,12 +61,14 @@ class _Notes:
         elsewhere: Nodes about which another part of a split graph says more, or may.
         names_in_doubt: Whether it is not known which predicates carry names.
         unrefined: Nodes whose precisions of dates and units of quantities could not be read.
+        in_doubt_elsewhere: Whether it could not be found out of some whether other graphs of the server have them.
     """
 
     warnings: list[str]
     elsewhere: set[Iri] = field(default_factory=set)
     names_in_doubt: bool = False
     unrefined: list[Iri] = field(default_factory=list)
+    in_doubt_elsewhere: bool = False
 
 
 class EntityDescriber:
@@ -88,6 +91,7 @@ class EntityDescriber:
         self._redirects = Redirects(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
         self._surveyor = Surveyor(store, profile, prefixes)
+        self._crosser = Crosser(store, profile, prefixes)
 
     async def one(self, arguments: DescribeEntity, shape: Shape, call: Call) -> EntityPage:
         """Return one entity, flat.
@@ -168,7 +172,7 @@ class EntityDescriber:
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
         """Return whether the graph asked said all that there is about the entities that were found."""
-        in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt
+        in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt or notes.in_doubt_elsewhere
         left_out = any(entity.ids_left_out for entity in entities)
         uncounted = any(entity.survey is not None and entity.survey.failed for entity in entities)
         return not (in_doubt or left_out or uncounted) and self._profile.endpoint.trusted
@@ -222,9 +226,16 @@ class EntityDescriber:
         # An ID is written only after everything that an answer writes is known, and prefixes are coined for it.
         properties = (written_iris.of_properties(described[iri].properties) for iri in there)
         written = chain(iris, written_iris.of_types(facts.values()), *properties)
-        surveys = await self._surveys(there, written, notes, call)
+        async with together() as tasks:
+            crossing = tasks.create_task(self._crosser.cross(there, call))
+            surveys = await self._surveys(there, written, notes, call)
+        crossings = crossing.result()
+        notes.warnings += crossings.warnings
+        notes.in_doubt_elsewhere = bool(crossings.in_doubt)
         for iri in call.call_deadline.checking(there, at_once=1):
-            found[iri] = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
+            entity = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
+            entity.also_in = crossings.also_in.get(iri, {})
+            found[iri] = entity
         return found, notes
 
     async def _notes(

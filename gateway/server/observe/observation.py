@@ -44,15 +44,15 @@ class Observation:
         on_loss = ignore_loss if self.metrics is None else self.metrics.observe_lost_audit_line
         self._audit_log = None if settings.audit_log is None else AuditLog(settings.audit_log, on_loss)
 
-    def watch(self, server: Server[Any], graph: str = "") -> None:
-        """Observe the requests that a server handles for a graph."""
+    def watch(self, server: Server[Any]) -> None:
+        """Observe the requests that a server handles."""
         observers = [each.observe for each in (self.metrics, self._audit_log) if each is not None]
         if not observers:
             return
         if self.metrics is None:
-            server.middleware.append(Watching(observers, graph))
+            server.middleware.append(Watching(observers))
         else:
-            server.middleware.append(Watching(observers, graph, self.metrics.under_way))
+            server.middleware.append(Watching(observers, self.metrics.under_way))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

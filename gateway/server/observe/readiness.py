@@ -48,7 +48,7 @@ class Readiness:
         """The state as far as it is known, without a question."""
         gateway = self._opener.opened
         if gateway is None:
-            return "not_opened" if self._opener.has_failed else "opening"
+            return "not_opened" if self._opener.failure is not None else "opening"
         if not self._is_reachable:
             return "unreachable" if self._asked_at is not None else "opening"
         return "ready" if gateway.knows_schema else "schema_unknown"

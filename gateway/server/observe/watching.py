@@ -14,7 +14,7 @@ from gateway.engine.arguments import BY_TOOL
 from gateway.graph.deadline import Clock
 from gateway.server.client import client_of
 from gateway.server.observe.request import UNKNOWN_TOOL, Method, Observer, Request
-from gateway.telemetry.collecting import collecting_records
+from gateway.telemetry.collecting import Collected, collecting_records
 from gateway.telemetry.record import Outcome, Record
 
 _METHODS = frozenset(get_args(Method))
@@ -25,7 +25,6 @@ class Watching(ServerMiddleware[Any]):
 
     Args:
         observers: Receive each request.
-        graph: The name of the graph; empty where the server has one.
         under_way: Returns the block of a request that is under way.
         clock: The time in seconds.
     """
@@ -33,13 +32,11 @@ class Watching(ServerMiddleware[Any]):
     def __init__(
         self,
         observers: Sequence[Observer],
-        graph: str = "",
         under_way: Callable[[], AbstractContextManager[object]] = nullcontext,
         clock: Clock = time.monotonic,
     ) -> None:
         self._observers = tuple(observers)
         self._under_way = under_way
-        self._graph = graph
         self._clock = clock
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -49,32 +46,32 @@ class Watching(ServerMiddleware[Any]):
         began = self._clock()
         result: HandlerResult = None
         error: BaseException | None = None
-        with self._under_way(), collecting_records() as records:
+        with self._under_way(), collecting_records() as collected:
             try:
                 result = await call_next(ctx)
             except BaseException as raised:
                 error = raised
                 raise
             finally:
-                self._tell(ctx, tuple(records), result, error, self._clock() - began)
+                self._tell(ctx, collected, result, error, self._clock() - began)
         return result
 
     def _tell(
         self,
         ctx: ServerRequestContext[Any, Any],
-        records: tuple[Record, ...],
+        collected: Collected,
         result: HandlerResult,
         error: BaseException | None,
         seconds: float,
     ) -> None:
         params = ctx.params or {}
         client = None if ctx.request is None else client_of(ctx.request.scope)
-        arguments = params.get("arguments")
+        arguments, records = params.get("arguments"), tuple(collected.records)
         request = Request(
             method=ctx.method,  # type: ignore[arg-type]  # it is one of them
             tool=_tool(ctx.method, params.get("name")),
             client="" if client is None else client.name,
-            graph=self._graph,
+            graph=collected.graph,
             outcome=_outcome(records, result, error),
             seconds=seconds,
             answer_bytes=_size(result),

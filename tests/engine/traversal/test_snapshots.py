@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import threading
 
 import pytest
 from pyoxigraph import NamedNode, Quad
@@ -241,7 +240,3 @@ async def test_a_cancelled_query_of_the_embedded_engine_frees_its_slot() -> None
             call.cancel()
             await asyncio.gather(call, return_exceptions=True)
         assert (await gateway.bfs_query(["x:hub"], 1)).node_count == 7
-    for thread in threading.enumerate():
-        if thread.name == "sparql":
-            thread.join(timeout=5)
-            assert not thread.is_alive()

@@ -1,0 +1,68 @@
+"""The graphs of `serve --graphs`: an opener for each, and for one that is wrong an opener that says why."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from gateway.cli.options import CommonOptions
+from gateway.cli.serving import opener_of
+from gateway.errors import ConfigurationError
+from gateway.server.gateway_opener import GatewayOpener, OnFileRead
+from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
+from gateway.settings.graphs_file import GraphEntry, read_graphs
+from gateway.settings.profile import Profile, ShapeName, with_shape
+
+if TYPE_CHECKING:
+    from gateway.engine.gateway import Gateway
+
+_log = logging.getLogger(__name__)
+
+_OF_ONE_GRAPH = ("graph", "endpoint", "profile", "prefix", "user", "password_file", "store")
+"""Options that say what the file says for each graph."""
+
+
+def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, is_stdio: bool) -> tuple[GraphSet, str]:
+    """Return the graphs that a file or a folder names, and what to call them.
+
+    Raises:
+        ConfigurationError: The file is wrong, or an option was given that is about one graph.
+    """
+    for name in _OF_ONE_GRAPH:
+        if getattr(options, name) and name not in options.places:
+            raise ConfigurationError(
+                f"--graphs says what each graph is, and --{name.replace('_', '-')} was given too.",
+                valid="Write it in the file, for each graph.",
+            )
+    entries = read_graphs(Path(path))
+    graphs = [ServedGraph(one.name, one.about, _opener(options, one, is_stdio=is_stdio)) for one in entries]
+    return GraphSet(graphs, chosen_by), f"{len(graphs)} graphs ({', '.join(graph.name for graph in graphs)})"
+
+
+def _opener(options: CommonOptions, entry: GraphEntry, *, is_stdio: bool) -> GatewayOpener:
+    """Return the opener of a graph; if its entry is wrong, one that fails and says why."""
+    own = replace(
+        options,
+        graph=list(entry.graph) or None,
+        endpoint=entry.endpoint or None,
+        profile=entry.profile or None,
+        store=entry.store or options.store,
+        places={},
+        project="",
+        project_prefixes=dict(entry.prefixes),
+    )
+    try:
+        opener, _ = opener_of(own, is_stdio=is_stdio, limits=dict(entry.limits))
+    except ConfigurationError as error:
+        _log.error("%s cannot be served: %s", entry.name, error)
+        return _failing(error, cast("ShapeName | None", options.shape))
+    return opener
+
+
+def _failing(error: ConfigurationError, shape: ShapeName | None) -> GatewayOpener:
+    def fail(_: OnFileRead) -> Gateway:
+        raise error
+
+    return GatewayOpener(with_shape(Profile(), shape), fail)
