@@ -12,7 +12,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,9 @@ mutants: $(STAMP) ## Small changes of the code, and which of them no test notice
 fuzz: $(STAMP) ## Hostile terms, rows, files and arguments for an hour; MINUTES=5 for less
 	$(RUN) -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))
 
+conformance: $(STAMP) ## The suites for MCP that others wrote: conformance, Inspector, mcp-fuzzer; a minute
+	$(RUN) -m pytest -q -rs tests/suites
+
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .
 	$(RUN) -m ruff check --quiet .
@@ -77,7 +80,7 @@ trial: $(STAMP) ## Serve 60 questions to a model or a person, over the tools and
 recall: $(STAMP) ## What share of names a search finds however they are typed; half an hour, SAMPLE=800 for three minutes
 	@$(RUN) -m benchmarks.recall $(if $(SAMPLE),--sample $(SAMPLE))
 
-servers: $(STAMP) ## Fetch the servers that the tests talk to
+servers: $(STAMP) ## Fetch the servers and suites that the tests use
 	$(RUN) -m tests.servers install
 
 fuseki: $(STAMP) ## Load a graph into a Fuseki on this machine and serve it: make fuseki GRAPH=file.ttl

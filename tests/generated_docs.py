@@ -22,6 +22,7 @@ from gateway.sparql import template
 from gateway.terms.known_iris import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.schema.state_tables import state_table
+from tests.suites.conformance import REVISIONS, expected
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = tuple(sorted((ROOT / "docs").glob("*.md")))
@@ -146,6 +147,23 @@ def dependencies_table() -> str:
     return as_table(("package", "versions", "used for"), rows)
 
 
+def conformance_table(part: str) -> str:
+    """Return a table of the protocol's conformance suite: `applies`, `excepted` or `not_applicable`."""
+    known = expected()
+    if part == "applies":
+        scenarios = sorted({name for names in known.applies.values() for name in names})
+        rows = [
+            (f"`{name}`", *("yes" if name in known.applies[each] else "" for each in REVISIONS)) for name in scenarios
+        ]
+        return as_table(("scenario", *REVISIONS), rows)
+    if part == "excepted":
+        return as_table(("check", "why"), [(f"`{check}`", reason) for (_, check), reason in known.excepted.items()])
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in known.not_applicable.items():
+        by_reason.setdefault(reason, []).append(f"`{name}`")
+    return as_table(("scenarios", "why"), [(", ".join(names), reason) for reason, names in by_reason.items()])
+
+
 # --- pages ---
 
 
@@ -157,6 +175,7 @@ def generated(name: str) -> str:
         "schema_states": lambda: state_table(section),
         "templates": templates_table,
         "dependencies": dependencies_table,
+        "conformance": lambda: conformance_table(section),
     }
     return makers[kind]()
 

@@ -52,8 +52,10 @@ TEMPLATES = [
 ]
 
 
-async def read(uri: str, caller: ToolCaller, progress: OnProgress, origin: Origin = SOLE) -> ReadResourceResult:
-    """Return the content of a resource.
+async def read(
+    uri: str, caller: ToolCaller, progress: OnProgress, origin: Origin = SOLE, asked: str = ""
+) -> ReadResourceResult:
+    """Return the content of a resource; `asked` is the URI by which the client names it, if that is another.
 
     Raises:
         MCPError: There is no such resource, or it could not be read.
@@ -64,12 +66,16 @@ async def read(uri: str, caller: ToolCaller, progress: OnProgress, origin: Origi
         else:
             answer = await caller.answer("describe_entity", {"id": _entity_id(uri)}, progress, origin)
     except InputError as error:
-        # The code of an unknown resource since 2026-07-28, and the SDK's for all versions.
-        raise MCPError(INVALID_PARAMS, printable(str(error))) from error
+        raise no_such_resource(asked or uri, str(error)) from error
     except GatewayError as error:
         raise MCPError(INTERNAL_ERROR, printable(str(error))) from error
     text = json_text(answer.as_json())
-    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
+    return ReadResourceResult(contents=[TextResourceContents(uri=asked or uri, mime_type=_JSON, text=text)])
+
+
+def no_such_resource(uri: str, text: str) -> MCPError:
+    """Return the error for a URI that names no resource, with the code and data of 2026-07-28 for all versions."""
+    return MCPError(INVALID_PARAMS, printable(text), {"uri": uri})
 
 
 def _entity_id(uri: str) -> str:

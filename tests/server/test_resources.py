@@ -127,6 +127,7 @@ async def test_a_resource_that_does_not_exist_is_an_error_that_says_what_does(
                 await client.read_resource(uri)
             assert refused.value.code == INVALID_PARAMS
             assert expected in refused.value.message
+            assert refused.value.data == {"uri": uri}
 
         await await_each(WRONG, check)
 

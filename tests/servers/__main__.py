@@ -15,6 +15,7 @@ from tests.servers.oxigraph import find_oxigraph
 from tests.servers.process import ServerStartError
 from tests.servers.unavailable import ServerUnavailable
 from tests.servers.virtuoso import find_virtuoso
+from tests.suites.packages import CONFORMANCE, python_folder, script
 
 _JARS = (*FUSEKI.values(), BLAZEGRAPH, RDF4J, JETTY)
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the two commands and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.servers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("install", help="fetch the jars and Virtuoso; check Java and Oxigraph")
+    commands.add_parser("install", help="fetch the jars, Virtuoso and the suites for MCP; check Java and Oxigraph")
     fuseki = commands.add_parser("fuseki", help="load graph files and serve them until Ctrl-C")
     fuseki.add_argument("--graph", type=Path, action="append", required=True, metavar="FILE")
     fuseki.add_argument("--port", type=int, default=3030)
@@ -44,6 +45,8 @@ def install() -> int:
         *((f"Java for {release.file_name}", lambda release=release: _java(release.java)) for release in _JARS),
         ("Oxigraph", lambda: find_oxigraph().name),
         ("Virtuoso", lambda: find_virtuoso().server.name),
+        ("MCP suites", lambda: script(CONFORMANCE)[0].name),
+        ("mcp-fuzzer", lambda: python_folder("fuzzer.lock").name),
     ]
     found = [_check(subject, check) for subject, check in checks]
     return 0 if all(found) else 1

@@ -37,16 +37,22 @@ class Running:
 
 @contextmanager
 def running(
-    command: Sequence[str | Path], *, ready_url: str, log: Path, cwd: Path, deadline_s: float = 60.0
+    command: Sequence[str | Path],
+    *,
+    ready_url: str,
+    log: Path,
+    cwd: Path,
+    deadline_s: float = 60.0,
+    ready_status: int = http.client.OK,
 ) -> Iterator[Running]:
-    """Run a server from its first 200 at the given URL to the end of the context.
+    """Run a server from its first 200, or other `ready_status`, at the given URL to the end of the context.
 
     The server ends with the thread that enters here, should that die first (on Linux).
 
     Raises:
         ServerStartError: it died, gave no 200 within the deadline, or another server has its port.
     """
-    if _is_ready(ready_url):
+    if _is_ready(ready_url, ready_status):
         raise ServerStartError(f"another server answers at {ready_url} already; choose another port")
     launcher = Path(__file__).with_name("launch.py")
     shim = [sys.executable, "-I", "-S", str(launcher), str(os.getpid())]
@@ -60,16 +66,16 @@ def running(
             stderr=subprocess.STDOUT,
         )
     try:
-        _wait_until_ready(process, ready_url, log, deadline_s)
+        _wait_until_ready(process, ready_url, ready_status, log, deadline_s)
         yield Running(process.pid, log, process)
     finally:
         _stop(process)
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path, deadline_s: float) -> None:
+def _wait_until_ready(process: subprocess.Popen[bytes], url: str, status: int, log: Path, deadline_s: float) -> None:
     deadline = time.monotonic() + deadline_s
     while True:
-        ready = _is_ready(url)
+        ready = _is_ready(url, status)
         # Asked second: an answer counts only from a server that lives, not from another on its port.
         if (code := process.poll()) is not None:
             raise ServerStartError(f"the server ended with code {code} at its start:\n{_tail(log)}")
@@ -80,9 +86,9 @@ def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path, dea
         time.sleep(_POLL_S)
 
 
-def _is_ready(url: str) -> bool:
+def _is_ready(url: str, status: int) -> bool:
     try:
-        return send("GET", url, timeout_s=2).status == http.client.OK
+        return send("GET", url, timeout_s=2).status == status
     except (OSError, http.client.HTTPException):
         return False
 

@@ -129,10 +129,7 @@ class _Handlers:
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         origin = origin_of(context)
         graph, uri = resources.inside(params.uri, self._graphs, origin.authenticated)
-        read = await resources.read(uri, self._callers[graph.name], progress_of(context), origin)
-        for content in read.contents:
-            content.uri = params.uri
-        return read
+        return await resources.read(uri, self._callers[graph.name], progress_of(context), origin, asked=params.uri)
 
     async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=prompts.PROMPTS)

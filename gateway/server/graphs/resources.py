@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
     CompleteRequestParams,
     Resource,
     ResourceTemplate,
@@ -12,10 +10,9 @@ from mcp_types import (
 )
 
 from gateway.errors import InputError, quoted
-from gateway.escaping import printable
 from gateway.server import graph_resources
 from gateway.server.client import Client
-from gateway.server.graph_resources import ENTITY_TEMPLATE, SCHEMA_URI, read
+from gateway.server.graph_resources import ENTITY_TEMPLATE, SCHEMA_URI, no_such_resource, read
 from gateway.server.graphs.graph_set import ARGUMENT, GraphSet, ServedGraph
 
 __all__ = ["TEMPLATES", "inside", "of_one", "read", "schema_of"]
@@ -45,11 +42,11 @@ def inside(uri: str, graphs: GraphSet, client: Client | None) -> tuple[ServedGra
     """
     name, _, rest = uri.removeprefix(_SCHEME).partition("/")
     if not uri.startswith(_SCHEME) or rest.split("/")[0] not in _KINDS:
-        raise MCPError(INVALID_PARAMS, f"There is no resource {quoted(uri)}. One is {_TEMPLATE}.")
+        raise no_such_resource(uri, f"There is no resource {quoted(uri)}. One is {_TEMPLATE}.")
     try:
         return graphs.find(name, client), _SCHEME + rest
     except InputError as error:
-        raise MCPError(INVALID_PARAMS, printable(str(error))) from error
+        raise no_such_resource(uri, str(error)) from error
 
 
 def of_one(params: CompleteRequestParams) -> CompleteRequestParams:

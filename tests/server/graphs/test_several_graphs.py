@@ -254,8 +254,12 @@ async def test_resources_and_prompts_name_their_graph(era: ConnectMode) -> None:
         graph = await client.complete(explore, {"name": "graph", "value": "fi"})
         prompt = await client.get_prompt("explore", {"graph": "pills", "name": "warfarin"})
         for uri in ("bfs-ql://schema", "bfs-ql://pills/nothing", "bfs-ql://pills", "http://pills/schema"):
-            with pytest.raises(MCPError, match="There is no resource"):
+            with pytest.raises(MCPError, match="There is no resource") as refused:
                 await client.read_resource(uri)
+            assert refused.value.data == {"uri": uri}
+        with pytest.raises(MCPError, match="no entity") as refused:
+            await client.read_resource("bfs-ql://pills/entity/drug%3Awarfarine")
+        assert refused.value.data == {"uri": "bfs-ql://pills/entity/drug%3Awarfarine"}
     assert [resource.uri for resource in listed] == [f"bfs-ql://{name}/schema" for name in NAMES]
     assert [template.uri_template for template in templates] == ["bfs-ql://{graph}/entity/{id}"]
     assert [content.uri for content in schema.contents] == ["bfs-ql://pills/schema"]

@@ -1,0 +1,1 @@
+"""Suites and client libraries that others wrote, run against the gateway."""

@@ -1,0 +1,34 @@
+"""The gateway as a process of its own, which the suites talk to."""
+
+import http.client
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.graphs import fixture
+from tests.servers.loopback import HOST, free_port
+from tests.servers.process import running
+from tests.shared_data import shared_data_or_none
+
+
+def command(*options: str) -> list[str]:
+    """Return the command that serves medlit, or where that is absent the demo graph, over stdio."""
+    graph = shared_data_or_none("medlit.ttl.gz") or fixture("medical")
+    return [sys.executable, "-m", "gateway", "serve", "--quiet", "--graph", str(graph), *options]
+
+
+@contextmanager
+def served_over_http(folder: Path) -> Iterator[str]:
+    """Serve the same over HTTP while the block runs, and return its URL; the log is in the folder."""
+    port = free_port()
+    address = f"http://{HOST}:{port}"
+    with running(
+        command("--http", "--port", str(port)),
+        # Nothing is served beside the endpoint, so a 404 says that it listens.
+        ready_url=f"{address}/",
+        ready_status=http.client.NOT_FOUND,
+        log=folder / "gateway.log",
+        cwd=folder,
+    ):
+        yield f"{address}/mcp"
