@@ -62,7 +62,7 @@ def install(library: Library, folder: Path) -> list[str | Path]:
         shutil.copy(shared, folder)
     copied = Path(shutil.copy(_SCRIPTS / library.script, folder))
     if library.is_javascript:
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder]
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
         _run(["npm", "install", *options, *library.requires])
         return [node(), copied]
     _run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"])
