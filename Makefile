@@ -12,7 +12,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance clients check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ fuzz: $(STAMP) ## Hostile terms, rows, files and arguments for an hour; MINUTES=
 
 conformance: $(STAMP) ## The suites for MCP that others wrote: conformance, Inspector, mcp-fuzzer; a minute
 	$(RUN) -m pytest -q -rs tests/suites
+
+clients: $(STAMP) ## Client libraries that others wrote list and call the tools over stdio and HTTP; five minutes
+	$(RUN) -m tests.suites.clients $(if $(ONLY),--only "$(ONLY)")
 
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .

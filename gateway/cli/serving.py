@@ -22,6 +22,7 @@ from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.settings.contact import contact_for
+from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import url_problem
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 
 
 def serve(
-    options: CommonOptions, address: tuple[str, int] | None, graphs: str | None = None, graphs_by: ChosenBy = "both"
+    options: CommonOptions,
+    address: tuple[str, int] | None,
+    graphs: str | None = None,
+    graphs_by: ChosenBy = "both",
+    observing: ObserveSettings = NOTHING,
 ) -> int:
     """Serve until the client disconnects or a signal arrives, and return the exit status.
 
@@ -42,6 +47,7 @@ def serve(
         address: Host and port for HTTP; None for stdio.
         graphs: The file or folder of several graphs, which are served in place of the one.
         graphs_by: How clients choose one of several over HTTP.
+        observing: What the operator sees.
 
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
@@ -53,12 +59,12 @@ def serve(
     opener, graph = _served(options, graphs, graphs_by, is_stdio=address is None)
     if address is None:
         place = "over stdio, to the program that started this one"
-        server = run.serve_stdio(opener, stop.event)
+        server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event)
+        server = run.serve_http(opener, host, port, stop.event, observing=observing)
     print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     if isinstance(opener, GatewayOpener):
         opener.on_schema(_ready_note(opener, began, quiet=quiet))

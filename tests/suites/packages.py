@@ -32,6 +32,15 @@ def script(path: str) -> list[Path]:
     return [_node(modules), modules / path]
 
 
+def node() -> Path:
+    """Return a Node that is new enough.
+
+    Raises:
+        ServerUnavailable: There is none.
+    """
+    return _node(_modules())
+
+
 def python_folder(lock: str) -> Path:
     """Return a folder with the Python packages of a lock file, for PYTHONPATH.
 
