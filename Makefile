@@ -12,7 +12,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance clients check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance clients site check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,9 @@ conformance: $(STAMP) ## The suites for MCP that others wrote: conformance, Insp
 clients: $(STAMP) ## Client libraries that others wrote list and call the tools over stdio and HTTP; five minutes
 	$(RUN) -m tests.suites.clients $(if $(ONLY),--only "$(ONLY)")
 
+site: $(STAMP) ## Build the documentation as a site, into site/
+	$(RUN) -m tests.site
+
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .
 	$(RUN) -m ruff check --quiet .
@@ -94,4 +97,4 @@ build: $(STAMP) ## Build the wheel into dist/
 	$(RUN) -m hatchling build -t wheel
 
 clean: ## Remove what was built and installed here
-	rm -rf $(VENV) .servers dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .servers dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

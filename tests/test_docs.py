@@ -37,6 +37,7 @@ from gateway.settings.profile import Profile, ShapeName
 from gateway.sparql import template
 from gateway.telemetry.record import Record
 from tests import generated_docs
+from tests.site.assembled import pages_in_navigation
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
@@ -374,6 +375,15 @@ def test_every_relative_link_leads_somewhere(path: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
+def test_every_page_stands_in_the_navigation_of_the_site_and_nothing_else_does() -> None:
+    named = sorted(pages_in_navigation())
+    assert named == sorted([*(path.name for path in DOCS.glob("*.md")), *NOTES])
+
+
+NOTES: Final = ["decisions/0001-record-decisions.md", *(f"notes/{path.name}" for path in (DOCS / "notes").glob("*.md"))]
+"""The first record lists the others."""
+
+
 def test_every_target_of_make_that_a_page_names_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))
     for path in PAGES:
@@ -381,7 +391,12 @@ def test_every_target_of_make_that_a_page_names_exists() -> None:
         assert named <= targets, path
 
 
-PYTHON: Final = list(zip(fences(page("docs/python.md"), "python"), fences(page("docs/python.md"), "text"), strict=True))
+PYTHON_PAGES: Final = ("docs/python.md", "docs/connect.md", "docs/how-a-hop.md")
+PYTHON: Final = [
+    example
+    for name in PYTHON_PAGES
+    for example in zip(fences(page(name), "python"), fences(page(name), "text"), strict=True)
+]
 
 
 @pytest.mark.parametrize(("code", "printed"), PYTHON)
@@ -413,14 +428,21 @@ def test_every_marker_of_tests_is_explained() -> None:
     assert explained == {marker.partition(":")[0] for marker in markers}
 
 
-# --- the readme ---
+# --- commands, and the readme ---
 
 
-CONSOLE: Final = [text.partition("\n") for _, text in fences(page("README.md"), "console")]
+CONSOLE_PAGES: Final = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def commands(path: Path) -> Iterator[tuple[str, str]]:
+    """Return each command of a page, and what is shown below it."""
+    for _, text in fences(path.read_text(encoding="utf-8"), "console"):
+        command, _, shown = text.partition("\n")
+        yield command, shown
 
 
 def printed(command: str) -> str:
-    """Return what a command of the readme shows at a terminal of 80 columns, without blanks at the ends of lines."""
+    """Return what a command of a page shows at a terminal of 80 columns, without blanks at the ends of lines."""
     prompt, program, *given = shlex.split(command)
     assert (prompt, program) == ("$", "bfsql-gateway")
     written = io.BytesIO()
@@ -440,13 +462,14 @@ def printed(command: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-@pytest.mark.parametrize(("command", "shown"), [(line, shown) for line, _, shown in CONSOLE])
-def test_every_console_example_of_the_readme_prints_what_is_shown(command: str, shown: str) -> None:
-    assert printed(command) == shown, "`python -m tests.test_docs` writes the readme's examples anew"
+@pytest.mark.parametrize(("command", "shown"), [example for path in CONSOLE_PAGES for example in commands(path)])
+def test_every_console_example_of_a_page_prints_what_is_shown(command: str, shown: str) -> None:
+    assert printed(command) == shown, "`python -m tests.test_docs` writes the examples anew"
 
 
-def test_every_example_of_json_in_the_readme_is_json() -> None:
-    for _, text in fences(page("README.md"), "json"):
+@pytest.mark.parametrize("name", ["README.md", "docs/connect.md"])
+def test_every_example_of_json_in_a_page_for_new_users_is_json(name: str) -> None:
+    for _, text in fences(page(name), "json"):
         json.loads(text)
 
 
@@ -455,16 +478,17 @@ def test_the_readme_is_short() -> None:
 
 
 def test_the_page_of_the_command_line_has_a_row_for_every_command() -> None:
-    commands = {info.name or getattr(info.callback, "__name__", "") for info in app.registered_commands}
-    assert {name.split()[1] for name in table("docs/cli.md", "command").names} == commands
+    registered = {info.name or getattr(info.callback, "__name__", "") for info in app.registered_commands}
+    assert {name.split()[1] for name in table("docs/cli.md", "command").names} == registered
 
 
 def write_console_examples_anew() -> None:
-    """Put into the readme what its commands print now."""
-    text = page("README.md")
-    for command, _, shown in CONSOLE:
-        text = text.replace(f"{command}\n{shown}```", f"{command}\n{printed(command)}```")
-    (ROOT / "README.md").write_text(text, encoding="utf-8")
+    """Put into the pages what their commands print now."""
+    for path in CONSOLE_PAGES:
+        text = path.read_text(encoding="utf-8")
+        for command, shown in commands(path):
+            text = text.replace(f"{command}\n{shown}```", f"{command}\n{printed(command)}```")
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from tests.servers.oxigraph import find_oxigraph
 from tests.servers.process import ServerStartError
 from tests.servers.unavailable import ServerUnavailable
 from tests.servers.virtuoso import find_virtuoso
-from tests.suites.packages import CONFORMANCE, python_folder, script
+from tests.site.build import LOCK
+from tests.suites.packages import CONFORMANCE, FUZZER, python_folder, script
 
 _JARS = (*FUSEKI.values(), BLAZEGRAPH, RDF4J, JETTY)
 
@@ -46,7 +47,8 @@ def install() -> int:
         ("Oxigraph", lambda: find_oxigraph().name),
         ("Virtuoso", lambda: find_virtuoso().server.name),
         ("MCP suites", lambda: script(CONFORMANCE)[0].name),
-        ("mcp-fuzzer", lambda: python_folder("fuzzer.lock").name),
+        ("mcp-fuzzer", lambda: python_folder(FUZZER).name),
+        ("Zensical", lambda: python_folder(LOCK).name),
     ]
     found = [_check(subject, check) for subject, check in checks]
     return 0 if all(found) else 1

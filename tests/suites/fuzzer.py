@@ -10,7 +10,7 @@ from typing import Any, Final
 import jsonschema
 
 from tests.servers.loopback import HOST
-from tests.suites.packages import python_folder
+from tests.suites.packages import FUZZER, python_folder
 from tests.suites.tool import run
 
 _ACCEPTED: Final = "accepted_malformed"
@@ -52,7 +52,7 @@ def fuzz(url: str, schemas: Mapping[str, Mapping[str, Any]], *, seed: int, runs:
     done = run(
         [sys.executable, "-m", "mcp_fuzzer", *options, *at, "--output-dir", reports, "--fs-root", folder / "sandbox"],
         folder,
-        {"PYTHONPATH": str(python_folder("fuzzer.lock"))},
+        {"PYTHONPATH": str(python_folder(FUZZER))},
     )
     assert done.code == 0, done.output[-2000:]
     (session,) = reports.glob("sessions/*/*_fuzzing_results.json")

@@ -19,6 +19,7 @@ _FETCH_TIMEOUT_S: Final = 300
 _OLDEST_NODE: Final = 22
 
 CONFORMANCE: Final = "@modelcontextprotocol/conformance/dist/index.js"
+FUZZER: Final = _LOCKS / "fuzzer.lock"
 INSPECTOR: Final = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 
@@ -41,13 +42,12 @@ def node() -> Path:
     return _node(_modules())
 
 
-def python_folder(lock: str) -> Path:
+def python_folder(file: Path) -> Path:
     """Return a folder with the Python packages of a lock file, for PYTHONPATH.
 
     Raises:
         ServerUnavailable: pip could not fetch them.
     """
-    file = _LOCKS / lock
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
     version = f"{sys.version_info.major}{sys.version_info.minor}"
 
