@@ -313,7 +313,9 @@ async def test_an_endpoint_that_fails_is_asked_once_and_leaves_the_entity_in_dou
     assert answer.also_in is None
     assert not answer.complete
     assert answer.edges
-    assert "whether the graph library has au:Joyce could not be found out" in (answer.warnings or [""])[0]
+    (warning,) = answer.warnings or []
+    assert "whether the graph library has au:Joyce could not be found out" in warning
+    assert "out of service" in warning
     assert healed.also_in == {"library": f"{LIBRARY}p-11"}
     assert healed.complete
 
