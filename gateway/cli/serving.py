@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gateway.cli.graph_source import GraphSource
+from gateway.cli.log import print_server_note
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import INTERRUPTED, TERMINATED, flush, print_note
+from gateway.cli.output import INTERRUPTED, TERMINATED, flush
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
@@ -65,7 +66,7 @@ def serve(
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
         server = run.serve_http(opener, host, port, stop.event, observing=observing)
-    print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
+    print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
     for name, one in openers.items():
         one.on_schema(_ready_note(one, began, name, quiet=quiet))
@@ -104,7 +105,7 @@ def _ready_note(opener: GatewayOpener, began: float, name: str = "", *, quiet: b
         if schema is not None and not notes:
             ready = f"The graph {name} is ready" if name else "Ready"
             notes.append(f"{ready} after {time.monotonic() - began:.1f} s: {schema.graph_description}")
-            print_note(notes[0], quiet=quiet)
+            print_server_note(notes[0], quiet=quiet)
 
     return tell
 
