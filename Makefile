@@ -12,7 +12,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance web check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ fuzz: $(STAMP) ## Hostile terms, rows, files and arguments for an hour; MINUTES=
 
 conformance: $(STAMP) ## The suites for MCP that others wrote: conformance, Inspector, mcp-fuzzer; a minute
 	$(RUN) -m pytest -q -rs tests/suites
+
+web: $(STAMP) ## Check and build the explorer page from gateway/web/src
+	$(RUN) -m tests.web.build
 
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .

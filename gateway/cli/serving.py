@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 
 
 def serve(
-    options: CommonOptions, address: tuple[str, int] | None, graphs: str | None = None, graphs_by: ChosenBy = "both"
+    options: CommonOptions,
+    address: tuple[str, int] | None,
+    graphs: str | None = None,
+    graphs_by: ChosenBy = "both",
+    *,
+    explorer: bool = False,
+    on_ready: Callable[[str], None] | None = None,
 ) -> int:
     """Serve until the client disconnects or a signal arrives, and return the exit status.
 
@@ -42,6 +49,8 @@ def serve(
         address: Host and port for HTTP; None for stdio.
         graphs: The file or folder of several graphs, which are served in place of the one.
         graphs_by: How clients choose one of several over HTTP.
+        explorer: Whether HTTP has the explorer page, at `/`.
+        on_ready: Called once with the URL of that page, when the one graph is open and its schema known.
 
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
@@ -58,10 +67,12 @@ def serve(
         host, port = address
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event)
+        server = run.serve_http(opener, host, port, stop.event, explorer=explorer)
     print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     if isinstance(opener, GatewayOpener):
         opener.on_schema(_ready_note(opener, began, quiet=quiet))
+        if on_ready is not None and address is not None:
+            opener.on_schema(_once(opener, partial(on_ready, url.removesuffix(run.PATH) + "/")))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -94,6 +105,17 @@ def _ready_note(opener: GatewayOpener, began: float, *, quiet: bool) -> Callable
         if schema is not None and not notes:
             notes.append(f"Ready after {time.monotonic() - began:.1f} s: {schema.graph_description}")
             print_note(notes[0], quiet=quiet)
+
+    return tell
+
+
+def _once(opener: GatewayOpener, act: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that acts once, when the schema is known."""
+    acts = [act]
+
+    def tell() -> None:
+        if opener.known_schema() is not None and acts:
+            acts.pop()()
 
     return tell
 

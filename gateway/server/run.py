@@ -15,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
+from gateway.server.explorer_page import ExplorerPage
 from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import App, HttpGuard
@@ -63,8 +64,10 @@ async def serve_stdio(opener: GatewayOpener | GraphSet, stop: asyncio.Event) -> 
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
 
-async def serve_http(opener: GatewayOpener | GraphSet, host: str, port: int, stop: asyncio.Event) -> None:
-    """Serve streamable HTTP on a loopback address, both protocol eras.
+async def serve_http(
+    opener: GatewayOpener | GraphSet, host: str, port: int, stop: asyncio.Event, *, explorer: bool = False
+) -> None:
+    """Serve streamable HTTP on a loopback address, both protocol eras, and the explorer page at `/` on request.
 
     Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
 
@@ -84,7 +87,7 @@ async def serve_http(opener: GatewayOpener | GraphSet, host: str, port: int, sto
         calls, app = http_app(opener, host)
         http = Http(
             uvicorn.Config(
-                HttpGuard(app),
+                ExplorerPage(HttpGuard(app)) if explorer else HttpGuard(app),
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
