@@ -22,6 +22,7 @@ from gateway.sparql import template
 from gateway.terms.known_iris import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.schema.state_tables import state_table
+from tests.suites.clients.library import libraries
 from tests.suites.conformance import REVISIONS, expected
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -164,6 +165,12 @@ def conformance_table(part: str) -> str:
     return as_table(("scenarios", "why"), [(", ".join(names), reason) for reason, names in by_reason.items()])
 
 
+def clients_table() -> str:
+    """Return the table of client libraries, from the list of `make clients`."""
+    rows = [(each.name, f"`{each.package[0]}`", each.package[1], each.note) for each in libraries()]
+    return as_table(("library", "package", "version", "note"), rows)
+
+
 # --- pages ---
 
 
@@ -175,6 +182,7 @@ def generated(name: str) -> str:
         "schema_states": lambda: state_table(section),
         "templates": templates_table,
         "dependencies": dependencies_table,
+        "clients": clients_table,
         "conformance": lambda: conformance_table(section),
     }
     return makers[kind]()

@@ -292,7 +292,8 @@ def test_every_module_that_the_architecture_names_exists() -> None:
 
 def test_every_dependency_has_a_row_in_its_decision_record() -> None:
     project = tomllib.loads(page("pyproject.toml"))
-    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    extras = [each for extra in project["project"]["optional-dependencies"].values() for each in extra]
+    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"], *extras]
     names = {re.split(r"[^\w.-]", requirement)[0] for requirement in declared}
     assert set(table("docs/decisions/0005-dependencies.md", "package").names) == names
 

@@ -12,7 +12,8 @@ from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.cli.log import lower_level
-from gateway.cli.options import CommonOptions, common, not_empty, with_options
+from gateway.cli.observing import ObserveOptions
+from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.tool_options import (
     EntityOptions,
     ExportFormat,
@@ -50,11 +51,13 @@ class Request:
         run: Carries it out, and returns the exit status if that is not 0. It imports what it needs: `--help` is quick
             without the libraries of the commands.
         is_server: Whether the log is written at once.
+        logs_json: Whether each line of the log is an object in JSON.
     """
 
     options: CommonOptions
     run: Callable[[], int | None]
     is_server: bool = False
+    logs_json: bool = False
 
 
 _Common = Annotated[CommonOptions, common()]
@@ -316,6 +319,7 @@ def serve(
             *("profile", "prefix", "shape", "quiet", "verbose"),
         ),
     ],
+    observing: Annotated[ObserveOptions, group_of(ObserveOptions)],
 ) -> Request:
     """Serve the graph to a language model, over MCP.
 
@@ -324,6 +328,7 @@ def serve(
     """
     if not http and (port is not None or host is not None):
         raise ConfigurationError("--port and --host require --http.")
+    observed = observing.settings(is_http=http)
     if graphs_by is not None and not (http and graphs):
         raise ConfigurationError("--graphs-by requires --graphs and --http: over stdio, tools take the argument graph.")
 
@@ -335,10 +340,11 @@ def serve(
         gc.freeze()
         gc.enable()
         address = (host or "127.0.0.1", 8000 if port is None else port) if http else None
-        chosen_by = "both" if graphs_by is None else graphs_by.value
-        return serve_graph(options, address, graphs, chosen_by, explorer=explorer)
+        return serve_graph(
+            options, address, graphs, "both" if graphs_by is None else graphs_by.value, observed, explorer=explorer
+        )
 
-    return Request(options, run, is_server=True)
+    return Request(options, run, is_server=True, logs_json=observing.as_json)
 
 
 @_command("explore --graph medical.ttl", "explore --endpoint http://127.0.0.1:3030/ds/sparql")

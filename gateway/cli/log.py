@@ -6,10 +6,13 @@ import contextlib
 import logging
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from gateway.cli.output import line, shortened
-from gateway.escaping import printable
+from gateway.escaping import json_text, printable
+from gateway.telemetry.record import FIELDS
+from gateway.telemetry.tracing import trace_ids
 
 _TIME = "%Y-%m-%dT%H:%M:%S%z"
 
@@ -28,6 +31,24 @@ class _OneLine(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the same
         return "\n".join(map(printable, super().formatException(ei).split("\n")))
+
+
+class _Json(logging.Formatter):
+    """Formats a record as one object of JSON, for programs that collect logs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        written: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        fields = getattr(record, FIELDS, None)
+        if fields is not None:
+            written |= {"message": "call", **fields}
+        if record.exc_info:
+            written["exception"] = super().formatException(record.exc_info)
+        return json_text(written | trace_ids())
 
 
 class StderrLog(logging.StreamHandler[TextIO]):
@@ -49,6 +70,10 @@ class StderrLog(logging.StreamHandler[TextIO]):
             super().emit(record)
         else:
             self._waiting.append(record)
+
+    def write_json(self) -> None:
+        """Write each record as an object of JSON."""
+        self.setFormatter(_Json())
 
     def show_times(self) -> None:
         """Begin each line with the time."""

@@ -112,6 +112,8 @@ def _configure_log(log: StderrLog, request: Request) -> None:
     # A -v before the command has lowered the level already.
     if request.is_server or options.verbose or logging.getLogger().level < logging.WARNING:
         log.show_times()
+    if request.logs_json:
+        log.write_json()
     if request.is_server:
         log.write_held()
     if options.quiet:

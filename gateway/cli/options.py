@@ -239,24 +239,35 @@ def common(*names: str, **texts: str) -> OptionGroup:
         *names: The options, in the order of the help; all by default.
         **texts: Help texts by option, in place of the usual ones.
     """
-    hints = get_type_hints(CommonOptions, include_extras=True)
-    defaults = {field.name: field.default for field in dataclasses.fields(CommonOptions)}
-    parameters = []
-    taken = names or tuple(name for name, hint in hints.items() if get_origin(hint) is Annotated)
-    for name in taken:
-        kind, info = get_args(hints[name])
-        info = copy(info)
-        info.help, info.show_default = texts.get(name, info.help), False
-        parameters.append(_parameter(name, kind, info, defaults[name]))
+    parameters = _parameters_of(CommonOptions, names, texts)
+    taken = {parameter.name for parameter in parameters}
 
     def combined(**given: Any) -> CommonOptions:
-        if not {"graph", "endpoint"} & set(taken):
+        if not {"graph", "endpoint"} & taken:
             return CommonOptions(**given)
         from gateway.cli.defaults import with_defaults  # noqa: PLC0415 - `--help` is quick without it
 
         return with_defaults(CommonOptions(**given), frozenset(taken))
 
     return OptionGroup(parameters, combined)
+
+
+def group_of(options: type[Any]) -> OptionGroup:
+    """Return the group of the options that a dataclass has as fields; its value is one of these."""
+    return OptionGroup(_parameters_of(options, (), {}), options)
+
+
+def _parameters_of(options: type[Any], names: Sequence[str], texts: Mapping[str, str]) -> list[inspect.Parameter]:
+    """Return the options that a dataclass has as fields, all or some, as parameters that typer reads."""
+    hints = get_type_hints(options, include_extras=True)
+    defaults = {field.name: field.default for field in dataclasses.fields(options)}
+    parameters = []
+    for name in names or [name for name, hint in hints.items() if get_origin(hint) is Annotated]:
+        kind, info = get_args(hints[name])
+        info = copy(info)
+        info.help, info.show_default = texts.get(name, info.help), False
+        parameters.append(_parameter(name, kind, info, defaults[name]))
+    return parameters
 
 
 def optional_arguments(

@@ -23,6 +23,7 @@ from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.settings.contact import contact_for
+from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import url_problem
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
@@ -36,6 +37,7 @@ def serve(
     address: tuple[str, int] | None,
     graphs: str | None = None,
     graphs_by: ChosenBy = "both",
+    observing: ObserveSettings = NOTHING,
     *,
     explorer: bool = False,
     on_ready: Callable[[str], None] | None = None,
@@ -49,6 +51,7 @@ def serve(
         address: Host and port for HTTP; None for stdio.
         graphs: The file or folder of several graphs, which are served in place of the one.
         graphs_by: How clients choose one of several over HTTP.
+        observing: What the operator sees.
         explorer: Whether HTTP has the explorer page, at `/`.
         on_ready: Called once with the URL of that page, when the one graph is open and its schema known.
 
@@ -62,17 +65,17 @@ def serve(
     opener, graph = _served(options, graphs, graphs_by, is_stdio=address is None)
     if address is None:
         place = "over stdio, to the program that started this one"
-        server = run.serve_stdio(opener, stop.event)
+        server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         host, port = address
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
+        url = f"{_root(host, port)}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event, explorer=explorer)
+        server = run.serve_http(opener, host, port, stop.event, observing=observing, explorer=explorer)
     print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     if isinstance(opener, GatewayOpener):
         opener.on_schema(_ready_note(opener, began, quiet=quiet))
         if on_ready is not None and address is not None:
-            opener.on_schema(_once(opener, partial(on_ready, url.removesuffix(run.PATH) + "/")))
+            opener.on_schema(_once(opener, partial(on_ready, f"{_root(*address)}/")))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -86,6 +89,10 @@ def serve(
         flush()
         os._exit(status)
     return status
+
+
+def _root(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _paths(url: str, served: GatewayOpener | GraphSet) -> str:

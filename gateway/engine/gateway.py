@@ -61,6 +61,7 @@ from gateway.graph.values import Iri
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Tally
+from gateway.telemetry.tracing import span
 from gateway.terms.prefixes import PrefixMap
 
 TypedPage = TypeVar("TypedPage", bound=AnyPage)
@@ -211,6 +212,26 @@ class Gateway:
     async def wait_for_schema(self) -> None:
         """Wait until the schema is read in full, or as far as the profile allows; return at once if nobody reads it."""
         await self._schema_cache.wait_until_read()
+
+    @property
+    def knows_schema(self) -> bool:
+        """Whether the schema was read as far as it can be."""
+        return self._schema_cache.is_known
+
+    def read_schema_again(self, *, at_once: bool) -> None:
+        """Begin to read a schema again that could not be read: at once, or if it is due; see `SchemaCache.retry`."""
+        self._schema_cache.retry(at_once=at_once)
+
+    async def check_reachable(self, seconds: float) -> None:
+        """Ask the endpoint something harmless, unless it answered a moment ago; a graph in this process needs none.
+
+        Args:
+            seconds: The time to wait for it at most.
+
+        Raises:
+            Fault: It did not answer, or may not be asked now.
+        """
+        await self._store.check_reachable(Deadline.after(seconds, self._clock))
 
     async def wait_until_ready(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
@@ -501,18 +522,21 @@ class Gateway:
 
         `answers` stores complete answers for calls that would be answered by the same.
         """
-        tally = Tally(tool.arguments.tool, self._clock)
-        try:
-            # Time outside the other stages counts as presentation.
-            with tally.stage("presentation"), self._prefixes.one_answer():
-                arguments = parse(tool.arguments, given, explain=explain)
-                tally.with_queries = arguments.explain
-                call = self._call(tally, progress, self._others if others is None else others)
-                answer, is_complete, causes = await self._made(tool, arguments, shape, call, answers)
-        except BaseException as error:
-            self._on_record(tally.failed(error))
-            raise
-        record = tally.answered(complete=is_complete, causes=causes)
+        name = tool.arguments.tool
+        tally = Tally(name, self._clock)
+        with span(f"call {name}", {"bfsql.tool": name}) as traced:
+            try:
+                # Time outside the other stages counts as presentation.
+                with tally.stage("presentation"), self._prefixes.one_answer():
+                    arguments = parse(tool.arguments, given, explain=explain)
+                    tally.with_queries = arguments.explain
+                    call = self._call(tally, progress, self._others if others is None else others)
+                    answer, is_complete, causes = await self._made(tool, arguments, shape, call, answers)
+            except BaseException as error:
+                self._on_record(tally.failed(error))
+                raise
+            record = tally.answered(complete=is_complete, causes=causes)
+            traced.note({"bfsql.outcome": record.outcome, "bfsql.causes": record.causes, "bfsql.rows": record.rows})
         self._on_record(record)
         if arguments.explain:
             limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)

@@ -100,6 +100,7 @@ class FlowControl:
         self._delay = settings.delay_seconds
         self._turns = LeastServedLimiter(settings.concurrency, clock)
         self._answered_in_turn = 0
+        self._answered_at = -math.inf
         self._next_start = clock()
         self._retry = RetryPolicy(settings.retries, first_pause)
         self._breaker = Breaker(clock=clock, server=server)
@@ -118,6 +119,11 @@ class FlowControl:
     def has_answered(self) -> bool:
         """Whether the server has ever answered."""
         return self._breaker.has_answered
+
+    @property
+    def seconds_since_answer(self) -> float:
+        """Seconds since the server last answered; infinite before it ever did."""
+        return self.clock() - self._answered_at
 
     async def run(self, call: Call, send: Callable[[], Awaitable[_Result]], probe: Probe) -> _Result:
         """Send a request in its turn, and again where its fault may pass and the time allows; return what it brings.
@@ -141,7 +147,7 @@ class FlowControl:
                             return await send()
                     except Fault as fault:
                         pause = self._retry.pause_after(fault, attempt, call.deadline)
-                        if pause is None:
+                        if pause is None or not call.retries:
                             raise
                     await self._sleep(pause)
         except TimeoutError as error:
@@ -249,6 +255,7 @@ class FlowControl:
     def answered(self) -> None:
         """Note an answer: after as many in a row as are allowed at once, one more is."""
         self._breaker.answered()
+        self._answered_at = self.clock()
         self._answered_in_turn += 1
         if self._answered_in_turn >= self.at_once and self.at_once < self._most_at_once:
             self._turns.total = self.at_once + 1

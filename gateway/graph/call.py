@@ -32,6 +32,10 @@ async def no_progress(_done: int, _total: int, _message: str) -> None:
     """Report nothing."""
 
 
+_PROBES = 3
+"""Requests that find out what an endpoint is, and how it reads unusual IRIs."""
+
+
 class Party:
     """Whom slots are shared among; two are never equal."""
 
@@ -45,6 +49,8 @@ class Call:
         requests: Queries that may still be sent.
         rows: Rows that may still be read.
         nodes: Nodes that a traversal may reach in all.
+        probes: How often `for_probe` gives requests beside `requests`.
+        retries: Whether a request is sent again after a fault that may pass.
         sent: Queries sent so far.
         tally: What the call has cost.
         progress: Receives each step of a traversal.
@@ -58,6 +64,8 @@ class Call:
     requests: int
     rows: int
     nodes: int
+    probes: int = field(default=0)
+    retries: bool = field(default=True)
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
     progress: Progress = no_progress
@@ -97,8 +105,19 @@ class Call:
             self.deadline = deadline
 
     def for_one_request(self, seconds: float) -> Call:
-        """Return a call that may send one request in some seconds; this one has its cost, but not its request."""
-        return replace(self, deadline=self.deadline.within(seconds), requests=1, others={})
+        """Return a call that may ask another graph one question in some seconds; this one has its cost, no request.
+
+        Before its first question ever, an endpoint may be asked how it wants to be asked.
+        """
+        deadline = self.deadline.within(seconds)
+        return replace(self, deadline=deadline, requests=1, probes=_PROBES, retries=False, others={})
+
+    def for_probe(self) -> Call:
+        """Return the call that pays for finding out how an endpoint wants to be asked: itself, unless it has probes."""
+        if not self.probes:
+            return self
+        self.probes -= 1
+        return replace(self, requests=_PROBES, probes=0)
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.values import (
     ALL_EDGES,
@@ -216,6 +217,16 @@ class GraphStore(Protocol):
         """Return the reader of all names; None if the store cannot list them: no index can be built."""
         ...
 
+    async def check_reachable(self, deadline: Deadline) -> None:
+        """Ask a graph that is elsewhere something harmless, unless it answered a moment ago.
+
+        No call pays for it. Without a fault the graph can be asked; one in this process always can.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     def prepare(self) -> None:
         """Start background work that the first calls would otherwise wait for."""
         ...
@@ -357,6 +368,7 @@ class DelegatingStore:
     named = _delegated(GraphStore.named)
     nameless = _delegated(GraphStore.nameless)
     name_reader = _delegated(GraphStore.name_reader)
+    check_reachable = _delegated(GraphStore.check_reachable)
     prepare = _delegated(GraphStore.prepare)
     prepared = _delegated(GraphStore.prepared)
     forget = _delegated(GraphStore.forget)

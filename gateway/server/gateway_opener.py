@@ -54,10 +54,12 @@ class GatewayOpener:
 
     Attributes:
         profile: The profile in force.
+        name: The name of the graph among those of one server; empty if it is the only one.
     """
 
     def __init__(self, profile: Profile, make: Callable[[OnFileRead], Gateway]) -> None:
         self.profile = profile
+        self.name = ""
         self._make = make
         self._gateway: Gateway | None = None
         self._failure: GatewayError | None = None
@@ -76,6 +78,11 @@ class GatewayOpener:
     def is_busy(self) -> bool:
         """Whether the thread that opens the gateway still runs, even after `close`."""
         return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def opened(self) -> Gateway | None:
+        """The gateway, if it is open."""
+        return self._gateway
 
     @property
     def failure(self) -> GatewayError | None:

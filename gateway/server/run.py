@@ -22,12 +22,14 @@ from gateway.server.http_guard import App, HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
+from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import is_loopback
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
+    from gateway.server.observe.observation import Observation
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -44,19 +46,26 @@ _MOST_SESSIONS = 1_000
 _HIGHEST_PORT = 65_535
 
 
-async def serve_stdio(opener: GatewayOpener | GraphSet, stop: asyncio.Event) -> None:
+def ignore_server(_: Server[Any]) -> None:
+    """Watch nothing."""
+
+
+async def serve_stdio(
+    opener: GatewayOpener | GraphSet, stop: asyncio.Event, *, observing: ObserveSettings = NOTHING
+) -> None:
     """Serve one client over standard input and output, in the protocol era of its first message.
 
     Of several graphs, each tool takes `graph`. Setting `stop` ends the server, after an answer or an error to each
-    running call.
+    running call. `observing` is what the operator sees; over stdio that has no pages.
 
     Raises:
-        ConfigurationError: Standard input or output is closed.
+        ConfigurationError: Standard input or output is closed, or the audit log cannot be opened.
     """
     calls, server = _server(opener)
     async with (
         short_switch_interval(),
         collected_between_calls(lambda: calls.is_idle),
+        _audited(server, opener, observing),
         _opened_beside(opener),
         stdio_wire() as wire,
         _ended_by(stop, calls, wire.inbox.close),
@@ -65,14 +74,21 @@ async def serve_stdio(opener: GatewayOpener | GraphSet, stop: asyncio.Event) -> 
 
 
 async def serve_http(
-    opener: GatewayOpener | GraphSet, host: str, port: int, stop: asyncio.Event, *, explorer: bool = False
+    opener: GatewayOpener | GraphSet,
+    host: str,
+    port: int,
+    stop: asyncio.Event,
+    *,
+    observing: ObserveSettings = NOTHING,
+    explorer: bool = False,
 ) -> None:
     """Serve streamable HTTP on a loopback address, both protocol eras, and the explorer page at `/` on request.
 
     Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
+    `observing` is what the operator sees.
 
     Raises:
-        ConfigurationError: The address is not loopback, or the port is in use.
+        ConfigurationError: The address is not loopback, the port is in use, or what the operator wants cannot be had.
     """
     import uvicorn  # noqa: PLC0415 - not needed over stdio, where a client waits for each start
 
@@ -84,10 +100,12 @@ async def serve_http(
 
     listening = listen(host, port)
     try:
-        calls, app = http_app(opener, host)
+        observation = _observation(observing, opener)
+        calls, app = http_app(opener, host, observation.watch)
+        guarded = HttpGuard(observation.pages.beside(app))
         http = Http(
             uvicorn.Config(
-                ExplorerPage(HttpGuard(app)) if explorer else HttpGuard(app),
+                ExplorerPage(guarded) if explorer else guarded,
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
@@ -101,6 +119,7 @@ async def serve_http(
         async with (
             short_switch_interval(),
             collected_between_calls(lambda: calls.is_idle),
+            observation.running(),
             _opened_beside(opener),
             _ended_by(stop, calls, end),
         ):
@@ -121,11 +140,18 @@ def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Ser
     return by_graph, server_of_all(served, by_graph)
 
 
-def http_app(served: GatewayOpener | GraphSet, host: str) -> tuple[Calls | CallsByGraph, App]:
-    """Return the ASGI application of both protocol eras, unguarded, and the limits of its calls."""
+def http_app(
+    served: GatewayOpener | GraphSet, host: str, watch: Callable[[Server[Any]], object] = ignore_server
+) -> tuple[Calls | CallsByGraph, App]:
+    """Return the ASGI application of both protocol eras, unguarded, and the limits of its calls.
+
+    `watch` receives each MCP server before it serves.
+    """
     if isinstance(served, GatewayOpener):
         calls = Calls(served.profile.limits.deadline_seconds, share=SHARE)
-        return calls, _wired(mcp_server(served, calls), PATH, host)
+        server = mcp_server(served, calls)
+        watch(server)
+        return calls, _wired(server, PATH, host)
     from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
     from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
     from gateway.server.graphs.paths import GraphPaths  # noqa: PLC0415
@@ -136,6 +162,8 @@ def http_app(served: GatewayOpener | GraphSet, host: str) -> tuple[Calls | Calls
         servers[PATH] = server_of_all(served, by_graph)
     if served.chosen_by != "argument":
         servers |= {f"{PATH}/{graph.name}": _server_of(graph, served, by_graph) for graph in served.all}
+    for server in servers.values():
+        watch(server)
     return by_graph, GraphPaths({path: _wired(server, path, host) for path, server in servers.items()}, served, PATH)
 
 
@@ -156,6 +184,28 @@ def _wired(server: Server[dict[str, Any]], path: str, host: str) -> Starlette:
         # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
         transport_security=_security(host),
     )
+
+
+def _observation(settings: ObserveSettings, served: GatewayOpener | GraphSet) -> Observation:
+    """Return what the operator sees of a server."""
+    from gateway.server.observe.observation import Observation  # noqa: PLC0415 - a client over stdio waits for imports
+
+    graphs = {"": served} if isinstance(served, GatewayOpener) else {one.name: one.opener for one in served.all}
+    return Observation(settings, graphs)
+
+
+@asynccontextmanager
+async def _audited(
+    server: Server[Any], served: GatewayOpener | GraphSet, observing: ObserveSettings
+) -> AsyncIterator[None]:
+    """Write the audit log of a server over stdio while the block runs, if one is wanted."""
+    if observing.audit_log is None:
+        yield
+        return
+    observation = _observation(ObserveSettings(audit_log=observing.audit_log), served)
+    observation.watch(server)
+    async with observation.running():
+        yield
 
 
 def _security(host: str) -> TransportSecuritySettings:

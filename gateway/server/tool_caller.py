@@ -13,6 +13,7 @@ from gateway.server.calls import Calls
 from gateway.server.client import Client
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
 from gateway.server.origin import SOLE, Origin
+from gateway.telemetry.collecting import concerning
 from gateway.telemetry.tally import Tally
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class ToolCaller:
         Raises:
             GatewayError: The call failed, whatever the cause; the text is for the caller.
         """
+        concerning(self._opener.name)
         # The gateway records the calls that reach it; this records the others.
         unrecorded: Tally | None = Tally(tool)
 

@@ -53,6 +53,9 @@ _Decode = Callable[[bytes, Sequence[str], int], Table]
 _SHORT_QUERY_SECONDS = 2.0
 """Time for the template `alive`, which reads nothing of the graph."""
 
+_RECENT_SECONDS = 5.0
+"""An endpoint that answered within so many seconds is reachable without being asked."""
+
 _FEW_BYTES = 1 << 19
 """Bytes of an answer that are decoded in some milliseconds."""
 
@@ -298,6 +301,15 @@ class SparqlClient:
             timer.received(len(body))
             timer.decoded(len(decode(body, text.variables)))
 
+    async def check_reachable(self, deadline: Deadline) -> None:
+        """Send the endpoint a harmless query, unless it has just answered one; see `GraphStore.check_reachable`."""
+        if not self.is_remote or self.flow.seconds_since_answer < _RECENT_SECONDS:
+            return
+        text = template.load("alive")
+        decode(await self._transport.select(text.render({"rows": 1}), deadline), text.variables)
+        # It ends a rest of the circuit breaker at once: calls need not wait for its own probe.
+        self.flow.answered()
+
     async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
         """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why.
 
@@ -322,7 +334,7 @@ class SparqlClient:
         try:
             # Beside its composed form, an IRI does not come back from an engine to which the two are one.
             together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = (await self.rows("iris_as_read", call, {"nodes": list(together)})).whole()
+            rows = (await self.rows("iris_as_read", call.for_probe(), {"nodes": list(together)})).whole()
             as_read = {*columns.iri("n")(columns.binding(rows, "n"))}
         except QueryRefused as refused:
             # One that the engine refuses must not leave the others of its batch unasked.

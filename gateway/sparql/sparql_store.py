@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
-from gateway.graph.deadline import Clock
+from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
@@ -194,6 +194,10 @@ class SparqlStore:
     async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
         """Return how many nodes have no name and no synonym."""
         return await self._nameless.count(schema, call)
+
+    async def check_reachable(self, deadline: Deadline) -> None:
+        """Ask an endpoint something harmless, unless it has just answered."""
+        await self._client.check_reachable(deadline)
 
     def prepare(self) -> None:
         """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""

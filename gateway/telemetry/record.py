@@ -108,6 +108,9 @@ class Record:
 LOGGER = "gateway.calls"
 """The logger of calls: one line a call at INFO, one line a query at DEBUG."""
 
+FIELDS = "call_fields"
+"""The attribute of a log record that has the fields of a call."""
+
 _log = logging.getLogger(LOGGER)
 
 _COUNTS = ("queries", "retries", "rows", "bytes", "cache_hits", "cache_misses", "overflows", "splits")
@@ -115,22 +118,28 @@ _COUNTS = ("queries", "retries", "rows", "bytes", "cache_hits", "cache_misses", 
 
 
 def log_record(record: Record) -> None:
-    """Log the record of a call."""
-    _log.info("%s", line_of(record))
+    """Log the record of a call, as a line and as fields for a log that is structured."""
+    if _log.isEnabledFor(logging.INFO):
+        _log.info("%s", line_of(record), extra={FIELDS: fields_of(record)})
 
 
 def line_of(record: Record) -> str:
     """Return a record as `key=value` pairs: always the same keys, no blank in a value, without the queries."""
-    pairs = {
+    pairs = {**fields_of(record), "causes": ",".join(record.causes)}
+    return " ".join(f"{key}={value}" for key, value in pairs.items())
+
+
+def fields_of(record: Record) -> dict[str, object]:
+    """Return a record as fields of a log, without the queries."""
+    return {
         "tool": record.tool,
         "outcome": record.outcome,
-        "causes": ",".join(record.causes),
+        "causes": list(record.causes),
         "error": record.error,
         **{name: getattr(record, name) for name in _COUNTS},
         **{f"ms_{name}": value for name, value in asdict(record.ms).items()},
         "ms_own": record.ms.own,
     }
-    return " ".join(f"{key}={value}" for key, value in pairs.items())
 
 
 def log_query(sent: Sent, *, again: bool) -> None:

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
+from gateway.telemetry.collecting import collect
 from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, log_query, log_record
+from gateway.telemetry.tracing import Attributes, span
 
 Clock = Callable[[], float]
 """Returns the time in seconds."""
@@ -87,7 +89,10 @@ class QueryTimer:
         self._queries.append(query)
         self._sent_at = self._clock()
         try:
-            yield
+            facts: Attributes = {"bfsql.template": self._template, "bfsql.again": query.again}
+            with span(f"endpoint {self._template}", facts, to_endpoint=True) as traced:
+                yield
+                traced.note({"bfsql.rows": query.rows, "bfsql.bytes": query.bytes})
         except BaseException as error:
             query.fault = type(error).__name__
             if self._is_waiting:
@@ -215,6 +220,7 @@ class Tally:
             sent=tuple(query.frozen() for query in self._queries) if self.with_queries else (),
         )
         log_record(record)
+        collect(record)
         return record
 
 

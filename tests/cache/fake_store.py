@@ -266,6 +266,9 @@ class FakeStore:
         """Return none: it lists no names."""
         return None
 
+    async def check_reachable(self, deadline: Deadline) -> None:
+        """Be there."""
+
     def prepare(self) -> None:
         """Prepare nothing."""
 

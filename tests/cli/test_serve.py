@@ -1,6 +1,7 @@
 import asyncio
 import re
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -8,13 +9,20 @@ import gateway.server.run
 from gateway.engine.answers import SchemaResult
 from gateway.errors import GatewayError
 from gateway.server.gateway_opener import GatewayOpener
+from gateway.settings.observing import NOTHING, ObserveSettings
 from tests.cli.conftest import FIXTURES, Run
 
 Calls = list[tuple[object, ...]]
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
+def seen() -> list[ObserveSettings]:
+    """What the operator asks to see of each server."""
+    return []
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch, seen: list[ObserveSettings]) -> Calls:
     """What the server is asked to serve, in place of serving it."""
     calls: Calls = []
 
@@ -30,10 +38,15 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Calls:
         assert isinstance(schema, SchemaResult)
         return schema.entity_types_total
 
-    async def stdio(opener: GatewayOpener, _stop: asyncio.Event) -> None:
+    async def stdio(opener: GatewayOpener, _stop: asyncio.Event, *, observing: ObserveSettings) -> None:
+        seen.append(observing)
         calls.append(("stdio", await types(opener)))
 
-    async def http(opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event) -> None:
+    async def http(
+        opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event, *, observing: ObserveSettings, explorer: bool
+    ) -> None:
+        assert explorer
+        seen.append(observing)
         calls.append(("http", await types(opener), host, port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
@@ -116,3 +129,37 @@ def test_an_error_in_the_command_line_is_reported_before_anything_is_served(
     assert ran.err.startswith("error: ")
     assert ran.err.count("\n") == 1
     assert served == []
+
+
+def test_an_operator_sees_what_is_asked_for_and_nothing_by_default(
+    run: Run, served: Calls, seen: list[ObserveSettings], tmp_path: Path
+) -> None:
+    audit = tmp_path / "audit.jsonl"
+    run("serve")
+    run("serve", "--audit-log", audit)
+    run("serve", "--http", "--port", "0", "--metrics-port", "9464")
+    run("serve", "--http", "--port", "0", "--metrics-port", "9464", "--metrics-host", "::1")
+    assert len(served) == 4
+    assert seen == [
+        NOTHING,
+        ObserveSettings(audit_log=audit),
+        ObserveSettings(metrics=("127.0.0.1", 9464)),
+        ObserveSettings(metrics=("::1", 9464)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--metrics-port", "9464"], "--metrics-port requires --http"),
+        (["--http", "--metrics-host", "127.0.0.1"], "--metrics-host requires --metrics-port"),
+        (["--log-format", "xml"], "it must be text or json"),
+        (["--audit-log", ""], "it is empty"),
+    ],
+)
+def test_options_for_operators_that_make_no_sense_are_refused(
+    run: Run, served: Calls, arguments: list[str], said: str
+) -> None:
+    ran = run("serve", *arguments)
+    assert (ran.status, served) == (2, [])
+    assert said in ran.err

@@ -39,10 +39,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Served:
                     found[graph.name] = str(error)
         return found
 
-    async def stdio(graphs: GraphSet, _stop: asyncio.Event) -> None:
+    async def stdio(graphs: GraphSet, _stop: asyncio.Event, **_options: object) -> None:
         calls.append(await descriptions(graphs))
 
-    async def http(graphs: GraphSet, _host: str, _port: int, _stop: asyncio.Event) -> None:
+    async def http(graphs: GraphSet, _host: str, _port: int, _stop: asyncio.Event, **_options: object) -> None:
         calls.append(await descriptions(graphs))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)

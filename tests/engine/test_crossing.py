@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 import pyoxigraph
 import pytest
 import rdflib
+from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,7 @@ from gateway.settings.identity import IdentitySettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from tests.cases import await_each
+from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
@@ -236,6 +239,85 @@ async def test_a_graph_that_is_slow_costs_no_more_than_its_share_of_the_time() -
     assert answer["complete"] is False
     assert "It is too late." in answer["warnings"][0]
     assert answer["edges"]
+
+
+def _whole(said: Any) -> Any:
+    """Return IDs of the library as IRIs, however they are nested."""
+    if isinstance(said, dict):
+        return {graph: _whole(ids) for graph, ids in said.items()}
+    if isinstance(said, list):
+        return [_whole(name) for name in said]
+    return said and said.replace("lib:", LIBRARY).replace("place:", "https://places.example.org/")
+
+
+class Endpoint:
+    """An endpoint with a graph, which counts what it is asked, and may fail."""
+
+    def __init__(self, file: str) -> None:
+        self._store = pyoxigraph.Store()
+        self._store.load(path=resources.folder("fixtures") / file)
+        self.status = 200
+        self.existence: list[str] = []
+
+    async def __call__(self, request: web.BaseRequest) -> web.Response:
+        """Answer a query, or fail."""
+        query = str((await request.post()).get("query", ""))
+        if "FILTER(EXISTS" in query:
+            self.existence.append(query)
+            if self.status != HTTPStatus.OK:
+                return web.Response(status=self.status)
+        if not query:
+            return web.Response(status=HTTPStatus.BAD_REQUEST)
+        results = self._store.query(query)
+        assert isinstance(results, pyoxigraph.QuerySolutions)
+        body = results.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+        return web.Response(body=body, headers={"Content-Type": JSON})
+
+
+async def test_an_endpoint_is_asked_once_even_if_it_never_was_before() -> None:
+    endpoint = Endpoint("library.ttl")
+    fixtures = resources.folder("fixtures")
+    async with (
+        fake_endpoint(endpoint) as there,
+        open_gateway(fixtures / "authors.ttl", profile=AUTHORS) as authors,
+        open_gateway(endpoint=there.url) as library,
+    ):
+        link_graphs({"authors": authors, "library": library})
+        answer = await authors.describe_entities([*ALSO_IN, "au:nobody"])
+        again = await authors.describe_entities(list(ALSO_IN))
+    # The endpoint has no prefixes, so IDs there are whole IRIs.
+    assert {entity.id: entity.also_in for entity in answer.result} == {
+        name: _whole(also_in) for name, also_in in ALSO_IN.items()
+    }
+    assert answer.complete
+    assert [entity.also_in for entity in again.result] == [entity.also_in for entity in answer.result]
+    # What is known of single IRIs is stored.
+    assert len(endpoint.existence) == 1
+
+
+async def test_an_endpoint_that_fails_is_asked_once_and_leaves_the_entity_in_doubt() -> None:
+    endpoint = Endpoint("library.ttl")
+    endpoint.status = HTTPStatus.SERVICE_UNAVAILABLE
+    fixtures = resources.folder("fixtures")
+    async with (
+        fake_endpoint(endpoint) as there,
+        open_gateway(fixtures / "authors.ttl", profile=AUTHORS) as authors,
+        open_gateway(endpoint=there.url) as library,
+    ):
+        link_graphs({"authors": authors, "library": library})
+        answer = await authors.describe_entity("au:Joyce")
+        asked = len(endpoint.existence)
+        endpoint.status = HTTPStatus.OK
+        healed = await authors.describe_entity("au:Joyce")
+    assert asked == 1
+    assert answer.also_in is None
+    assert not answer.complete
+    assert answer.edges
+    (warning,) = answer.warnings or []
+    assert "whether the graph library has au:Joyce could not be found out" in warning
+    assert "out of service" in warning
+    assert healed.also_in == {"library": f"{LIBRARY}p-11"}
+    assert healed.complete
 
 
 IRIS = [f"http://example.org/{number}" for number in range(6)]

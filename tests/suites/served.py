@@ -12,19 +12,23 @@ from tests.servers.process import running
 from tests.shared_data import shared_data_or_none
 
 
-def command(*options: str) -> list[str]:
-    """Return the command that serves medlit, or where that is absent the demo graph, over stdio."""
-    graph = shared_data_or_none("medlit.ttl.gz") or fixture("medical")
+def medlit() -> Path:
+    """Return the file of medlit, or where that is absent of the demo graph."""
+    return shared_data_or_none("medlit.ttl.gz") or fixture("medical")
+
+
+def command(graph: Path, *options: str) -> list[str]:
+    """Return the command that serves a graph, over stdio without options."""
     return [sys.executable, "-m", "gateway", "serve", "--quiet", "--graph", str(graph), *options]
 
 
 @contextmanager
-def served_over_http(folder: Path) -> Iterator[str]:
-    """Serve the same over HTTP while the block runs, and return its URL; the log is in the folder."""
+def served_over_http(folder: Path, graph: Path) -> Iterator[str]:
+    """Serve a graph over HTTP while the block runs, and return its URL; the log is in the folder."""
     port = free_port()
     address = f"http://{HOST}:{port}"
     with running(
-        command("--http", "--port", str(port)),
+        command(graph, "--http", "--port", str(port)),
         # The explorer page, which needs no graph.
         ready_url=f"{address}/",
         ready_status=http.client.OK,

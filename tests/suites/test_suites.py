@@ -12,7 +12,7 @@ from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.suites.conformance import REVISIONS, Revision, checks_of, expected, problems
 from tests.suites.fuzzer import fuzz
 from tests.suites.inspector import Era, strict
-from tests.suites.served import command, served_over_http
+from tests.suites.served import command, medlit, served_over_http
 
 pytestmark = pytest.mark.server
 
@@ -23,7 +23,7 @@ SEED = 1
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A gateway over HTTP."""
-    with served_over_http(tmp_path_factory.mktemp("served")) as url:
+    with served_over_http(tmp_path_factory.mktemp("served"), medlit()) as url:
         yield url
 
 
@@ -39,7 +39,7 @@ def test_the_server_conforms_to_the_protocol(revision: Revision, url: str, tmp_p
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("wire", ["stdio", "http"])
 def test_the_inspector_finds_nothing_in_the_schemas_of_the_tools(wire: str, era: Era, url: str, tmp_path: Path) -> None:
-    target = ["--server-url", url] if wire == "http" else command()
+    target = ["--server-url", url] if wire == "http" else command(medlit())
     try:
         done = strict(era, target, tmp_path)
     except ServerUnavailable as error:

@@ -60,7 +60,7 @@ def built(folder: Path) -> bytes:
 
 
 def _run(folder: Path, script: str, *arguments: str) -> None:
-    command = [node(), folder / "node_modules" / script, *arguments]
+    command = [str(node()), str(folder / "node_modules" / script), *arguments]
     # Node and the scripts that the lock file names by their hashes.
     done = subprocess.run(  # noqa: S603
         command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False

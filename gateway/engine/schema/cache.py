@@ -75,6 +75,11 @@ class SchemaCache:
         """Whether the graph is being read at this moment."""
         return self._state.reading is not Reading.IDLE
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the schema was read as far as it can be: a graph that is too large for that is as ready as others."""
+        return self._latest is not None and not _may_pass(self._latest.fault)
+
     def on_change(self, listener: Callable[[], None]) -> None:
         """Have a function called, in the event loop, whenever the schema changes."""
         self._listeners.append(listener)
@@ -82,6 +87,16 @@ class SchemaCache:
     def start(self) -> None:
         """Read the schema in the background, in full if the profile allows, unless it is there or being read."""
         self._ask(Event.STARTED, Tally("schema", self._clock))
+
+    def retry(self, *, at_once: bool) -> None:
+        """Read a schema again that could not be read, in the background.
+
+        Args:
+            at_once: Whether the cause has passed; otherwise it is read again once that is due.
+        """
+        if self._latest is not None and not self.is_known and (at_once or self._freshness.is_expired):
+            self._ask(Event.DUE, Tally("schema", self._clock))
+            self._ask(Event.STARTED, Tally("schema", self._clock))
 
     async def view(self, call: Call, *, unknown_term: bool = False, in_full: bool = False) -> SchemaView:
         """Return the schema.
@@ -162,8 +177,7 @@ class SchemaCache:
     def _is_due(self, *, unknown_term: bool, in_full: bool) -> bool:
         if self._latest is None:
             return False
-        # A graph that is too large to be read in time is still too large; another fault may have passed.
-        may_pass = not isinstance(self._latest.fault, DeadlinePassed | BudgetSpent | None)
+        may_pass = _may_pass(self._latest.fault)
         is_doubtful = unknown_term and not self._freshness.is_recent
         return self._freshness.is_expired or is_doubtful or (in_full and may_pass)
 
@@ -268,6 +282,11 @@ class SchemaCache:
             has_types=bool(self._profile.edges.types),
             fault=fault,
         )
+
+
+def _may_pass(fault: Fault | None) -> bool:
+    """Return whether a fault may have passed: a graph that is too large to be read in time is still too large."""
+    return not isinstance(fault, DeadlinePassed | BudgetSpent | None)
 
 
 def _enumeration(profile: Profile, allowances: ReadingAllowances) -> Enumeration:

@@ -47,6 +47,8 @@ class GraphSet:
     def __init__(self, graphs: Sequence[ServedGraph], chosen_by: ChosenBy = "both") -> None:
         self._graphs = {graph.name: graph for graph in graphs}
         self.chosen_by = chosen_by
+        for graph in graphs:
+            graph.opener.name = graph.name
 
     @property
     def all(self) -> Sequence[ServedGraph]:

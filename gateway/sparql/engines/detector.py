@@ -180,7 +180,7 @@ class EngineDetector:
         self._attempts -= 1
         try:
             async with self._flow.turn(brief):
-                call.spend_request()
+                call.for_probe().spend_request()
                 response = await remote.look(DESCRIPTION, brief)
             seen = [response, *await self._statistics(remote, response, brief, call)]
         except BudgetSpent:
@@ -206,7 +206,7 @@ class EngineDetector:
             return ()
         try:
             async with self._flow.turn(deadline):
-                call.spend_request()
+                call.for_probe().spend_request()
                 return [await remote.look(_JSON, deadline, STATISTICS)]
         except Fault:
             return ()

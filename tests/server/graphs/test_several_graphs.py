@@ -11,13 +11,17 @@ from mcp import Client, MCPError
 from mcp.client.client import ConnectMode
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents, Tool
 
+from gateway import resources
+from gateway.api import open_gateway
 from gateway.engine.arguments import BY_TOOL
 from gateway.server.client import Client as Authenticated
-from gateway.server.graphs.graph_set import CallsByGraph, ChosenBy
+from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.graphs.graph_set import CallsByGraph, ChosenBy, GraphSet, ServedGraph
 from gateway.server.graphs.handlers import server_of_all
 from gateway.server.graphs.tools import INSTRUCTIONS, published_for
 from gateway.server.tool_texts import LIMIT
 from gateway.settings.graphs_file import LONGEST_LINE, LONGEST_NAME, MOST_GRAPHS
+from gateway.settings.profile import Profile, ServerSettings
 from tests.cases import await_each, check_each
 from tests.server.graphs.conftest import connected, graphs, served_over_http
 
@@ -131,6 +135,23 @@ async def test_the_operator_may_serve_one_way_alone() -> None:
             assert (await http.post(url + path, json={})).status_code == status
 
     await await_each(ways, check)
+
+
+async def test_answers_in_the_reference_shape_fit_their_schemas() -> None:
+    profile = Profile(server=ServerSettings(shape="reference"))
+    source = resources.folder("fixtures") / "medical.ttl"
+    opener = GatewayOpener(profile, lambda _: open_gateway(source, profile=profile))
+    async with (
+        GraphSet([ServedGraph("pills", "Drugs.", opener)]) as several,
+        Client(server_of_all(several, CallsByGraph(several))) as client,
+    ):
+        schemas = {tool.name: tool.output_schema or {} for tool in (await client.list_tools()).tools}
+        listed = await client.call_tool("describe_schema", {})
+        schema = await client.call_tool("describe_schema", {"graph": "pills"})
+        answer = await client.call_tool("bfs_query", {"graph": "pills", **WARFARIN})
+    for result, tool in ((listed, "describe_schema"), (schema, "describe_schema"), (answer, "bfs_query")):
+        jsonschema.validate(result.structured_content, schemas[tool])
+    assert isinstance((answer.structured_content or {})["nodes"], list)
 
 
 async def test_describe_schema_without_a_graph_lists_them_and_says_which_cannot_be_opened(era: ConnectMode) -> None:

@@ -1,0 +1,1 @@
+"""What an operator sees of a server: its health, its counts, and who asked what."""

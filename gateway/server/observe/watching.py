@@ -1,0 +1,114 @@
+"""Watches the requests of clients that read a graph, whatever handles them, and tells observers when they end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, get_args
+
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+
+from gateway.engine.arguments import BY_TOOL
+from gateway.graph.deadline import Clock
+from gateway.server.client import client_of
+from gateway.server.observe.request import UNKNOWN_TOOL, Method, Observer, Request
+from gateway.telemetry.collecting import Collected, collecting_records
+from gateway.telemetry.record import Outcome, Record
+
+_METHODS = frozenset(get_args(Method))
+
+
+class Watching(ServerMiddleware[Any]):
+    """Middleware of an MCP server.
+
+    Args:
+        observers: Receive each request.
+        under_way: Returns the block of a request that is under way.
+        clock: The time in seconds.
+    """
+
+    def __init__(
+        self,
+        observers: Sequence[Observer],
+        under_way: Callable[[], AbstractContextManager[object]] = nullcontext,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._observers = tuple(observers)
+        self._under_way = under_way
+        self._clock = clock
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Handle one message of a client, and tell the observers if it was a request that reads a graph."""
+        if ctx.method not in _METHODS:
+            return await call_next(ctx)
+        began = self._clock()
+        result: HandlerResult = None
+        error: BaseException | None = None
+        with self._under_way(), collecting_records() as collected:
+            try:
+                result = await call_next(ctx)
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                self._tell(ctx, collected, result, error, self._clock() - began)
+        return result
+
+    def _tell(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        collected: Collected,
+        result: HandlerResult,
+        error: BaseException | None,
+        seconds: float,
+    ) -> None:
+        params = ctx.params or {}
+        client = None if ctx.request is None else client_of(ctx.request.scope)
+        arguments, records = params.get("arguments"), tuple(collected.records)
+        request = Request(
+            method=ctx.method,  # type: ignore[arg-type]  # it is one of them
+            tool=_tool(ctx.method, params.get("name")),
+            client="" if client is None else client.name,
+            graph=collected.graph,
+            outcome=_outcome(records, result, error),
+            seconds=seconds,
+            answer_bytes=_size(result),
+            records=records,
+            arguments=arguments if isinstance(arguments, Mapping) else params,
+        )
+        for observer in self._observers:
+            observer(request)
+
+
+def _tool(method: str, name: object) -> str:
+    if method != "tools/call":
+        return ""
+    return name if isinstance(name, str) and name in BY_TOOL else UNKNOWN_TOOL
+
+
+def _outcome(records: Sequence[Record], result: HandlerResult, error: BaseException | None) -> Outcome:
+    """Return the worst outcome: of the request itself, else of its calls."""
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
+    if error is not None or _wire(result).get("isError") is True:
+        return "cancelled" if records and records[-1].outcome == "cancelled" else "failed"
+    outcomes = {record.outcome for record in records}
+    return next((outcome for outcome in _WORST_FIRST if outcome in outcomes), "complete")
+
+
+_WORST_FIRST: tuple[Outcome, ...] = ("failed", "cancelled", "incomplete")
+
+
+def _size(result: HandlerResult) -> int:
+    """Return the bytes of the text of a result."""
+    written = _wire(result)
+    parts = written.get("content", written.get("contents", ()))
+    texts = [part["text"] for part in parts if "text" in part]
+    return sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def _wire(result: HandlerResult) -> Mapping[str, Any]:
+    """Return a result as it is sent: the SDK has written that of a handler before middleware sees it."""
+    return result if isinstance(result, dict) else {}
