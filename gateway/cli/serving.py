@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gateway.cli.graph_source import GraphSource
+from gateway.cli.log import print_server_note
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import INTERRUPTED, TERMINATED, flush, print_note
+from gateway.cli.output import INTERRUPTED, TERMINATED, flush
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener
@@ -71,11 +72,12 @@ def serve(
         url = f"{_root(host, port)}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
         server = run.serve_http(opener, host, port, stop.event, observing=observing, explorer=explorer)
-    print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
-    if isinstance(opener, GatewayOpener):
-        opener.on_schema(_ready_note(opener, began, quiet=quiet))
-        if on_ready is not None and address is not None:
-            opener.on_schema(_once(opener, partial(on_ready, f"{_root(*address)}/")))
+    print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
+    openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
+    for name, one in openers.items():
+        one.on_schema(_ready_note(one, began, name, quiet=quiet))
+    if on_ready is not None and address is not None and isinstance(opener, GatewayOpener):
+        opener.on_schema(_once(opener, partial(on_ready, f"{_root(*address)}/")))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -103,15 +105,19 @@ def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
     return {"argument": url, "path": each, "both": f"{url} and {each}"}[served.chosen_by]
 
 
-def _ready_note(opener: GatewayOpener, began: float, *, quiet: bool) -> Callable[[], None]:
-    """Return a function that says once that the graph is open and its schema known, and how long that took."""
+def _ready_note(opener: GatewayOpener, began: float, name: str = "", *, quiet: bool) -> Callable[[], None]:
+    """Return a function that says once that a graph is open and its schema known, and how long that took.
+
+    `name` is that of one of several.
+    """
     notes: list[str] = []
 
     def tell() -> None:
         schema = opener.known_schema()
         if schema is not None and not notes:
-            notes.append(f"Ready after {time.monotonic() - began:.1f} s: {schema.graph_description}")
-            print_note(notes[0], quiet=quiet)
+            ready = f"The graph {name} is ready" if name else "Ready"
+            notes.append(f"{ready} after {time.monotonic() - began:.1f} s: {schema.graph_description}")
+            print_server_note(notes[0], quiet=quiet)
 
     return tell
 
@@ -173,9 +179,11 @@ def _served(
 
 
 def opener_of(
-    options: CommonOptions, *, is_stdio: bool, limits: Mapping[str, Any] | None = None
+    options: CommonOptions, *, is_stdio: bool, limits: Mapping[str, Any] | None = None, name: str = "the graph"
 ) -> tuple[GatewayOpener, str]:
-    """Return the opener of the selected graph, and the name of the graph; `limits` replace those of its profile.
+    """Return the opener of the selected graph, and the name of the graph.
+
+    `limits` replace those of its profile; `name` is what the log calls it.
 
     Raises:
         ConfigurationError: An option, a file name or a URL is wrong.
@@ -198,4 +206,4 @@ def opener_of(
         endpoint = source.profile.endpoint
         for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
             contact_for(host or "", endpoint.contact, from_environment=endpoint.environment_contact)
-    return GatewayOpener(source.profile, source.open), source.name
+    return GatewayOpener(source.profile, source.open, name), source.name

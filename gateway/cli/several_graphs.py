@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,9 +16,6 @@ from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway
-
-_log = logging.getLogger(__name__)
-
 _OF_ONE_GRAPH = ("graph", "endpoint", "profile", "prefix", "user", "password_file", "store")
 """Options that say what the file says for each graph."""
 
@@ -53,16 +49,16 @@ def _opener(options: CommonOptions, entry: GraphEntry, *, is_stdio: bool) -> Gat
         project="",
         project_prefixes=dict(entry.prefixes),
     )
+    name = f"the graph {entry.name}"
     try:
-        opener, _ = opener_of(own, is_stdio=is_stdio, limits=dict(entry.limits))
+        opener, _ = opener_of(own, is_stdio=is_stdio, limits=dict(entry.limits), name=name)
     except ConfigurationError as error:
-        _log.error("%s cannot be served: %s", entry.name, error)
-        return _failing(error, cast("ShapeName | None", options.shape))
+        return _failing(error, cast("ShapeName | None", options.shape), name)
     return opener
 
 
-def _failing(error: ConfigurationError, shape: ShapeName | None) -> GatewayOpener:
+def _failing(error: ConfigurationError, shape: ShapeName | None, name: str) -> GatewayOpener:
     def fail(_: OnFileRead) -> Gateway:
         raise error
 
-    return GatewayOpener(with_shape(Profile(), shape), fail)
+    return GatewayOpener(with_shape(Profile(), shape), fail, name)

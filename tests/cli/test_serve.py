@@ -1,4 +1,5 @@
 import asyncio
+import json
 import re
 import socket
 from pathlib import Path
@@ -163,3 +164,14 @@ def test_options_for_operators_that_make_no_sense_are_refused(
     ran = run("serve", *arguments)
     assert (ran.status, served) == (2, [])
     assert said in ran.err
+
+
+def test_a_log_in_json_has_an_object_on_each_line(run: Run, served: Calls) -> None:
+    ran = run("serve", "--log-format", "json", "-v")
+    lines = [json.loads(line) for line in ran.err.splitlines()]
+    assert len(served) == 1
+    assert lines[0]["message"].startswith("Serving the demo graph over stdio")
+    assert {"time", "level", "logger", "message"} <= set.intersection(*(set(line) for line in lines))
+    (call,) = [line for line in lines if line["logger"] == "gateway.calls"]
+    assert (call["tool"], call["outcome"], call["causes"]) == ("describe_schema", "complete", [])
+    assert isinstance(call["ms_total"], float)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import signal
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
@@ -50,7 +49,7 @@ class Phase:
     """
 
     name: str
-    answers: Counter[str] = field(default_factory=Counter)
+    answers: dict[str, int] = field(default_factory=dict)
     slowest: float = 0.0
     seconds_to_red: float | None = None
     seconds_to_green: float | None = None
@@ -65,7 +64,7 @@ class Phase:
         """Return it as a line."""
         times = [("red", self.seconds_to_red), ("green", self.seconds_to_green)]
         waits = "".join(f", {state} after {seconds:.1f} s" for state, seconds in times if seconds is not None)
-        answers = ", ".join(f"{count} {kind}" for kind, count in self.answers.most_common())
+        answers = ", ".join(f"{count} {kind}" for kind, count in sorted(self.answers.items()))
         return f"{self.name}: {answers}; slowest {self.slowest:.1f} s{waits}; then {self.whole_after} of {AFTER} whole"
 
 
@@ -115,7 +114,7 @@ class Session:
         if result.is_error and not any(clear in text for clear in _CLEAR):
             self.outcome.wrong.append(f"{question}: an error that does not say what failed: {text}")
         found = await verdict(question, None if result.is_error else result.structured_content, self._oracle)
-        phase.answers[found] += 1
+        phase.answers[found] = phase.answers.get(found, 0) + 1
         if found == "WRONG":
             self.outcome.wrong.append(f"{question}: {result.structured_content}")
         return found
@@ -125,7 +124,7 @@ class Session:
         asked = Phase("after")
         for question in itertools.islice(drawn(self._ids, f"after {phase.name}"), AFTER):
             await self.asked(client, question, asked)
-        phase.whole_after = asked.answers["right"]
+        phase.whole_after = asked.answers.get("right", 0)
 
     @asynccontextmanager
     async def load(self, phase: Phase) -> AsyncIterator[None]:

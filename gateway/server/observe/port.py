@@ -36,6 +36,8 @@ async def operators_port(app: App, host: str, port: int) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app,
         log_config=None,
+        # Probes come every second.
+        access_log=False,
         lifespan="off",
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
