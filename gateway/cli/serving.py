@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -38,6 +39,9 @@ def serve(
     graphs: str | None = None,
     graphs_by: ChosenBy = "both",
     observing: ObserveSettings = NOTHING,
+    *,
+    explorer: bool = False,
+    on_ready: Callable[[str], None] | None = None,
 ) -> int:
     """Serve until the client disconnects or a signal arrives, and return the exit status.
 
@@ -49,6 +53,8 @@ def serve(
         graphs: The file or folder of several graphs, which are served in place of the one.
         graphs_by: How clients choose one of several over HTTP.
         observing: What the operator sees.
+        explorer: Whether HTTP has the explorer page, at `/`.
+        on_ready: Called once with the URL of that page, when the one graph is open and its schema known.
 
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
@@ -63,13 +69,15 @@ def serve(
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         host, port = address
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
+        url = f"{_root(host, port)}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event, observing=observing)
+        server = run.serve_http(opener, host, port, stop.event, observing=observing, explorer=explorer)
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
     for name, one in openers.items():
         one.on_schema(_ready_note(one, began, name, quiet=quiet))
+    if on_ready is not None and address is not None and isinstance(opener, GatewayOpener):
+        opener.on_schema(_once(opener, partial(on_ready, f"{_root(*address)}/")))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -83,6 +91,10 @@ def serve(
         flush()
         os._exit(status)
     return status
+
+
+def _root(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
@@ -106,6 +118,17 @@ def _ready_note(opener: GatewayOpener, began: float, name: str = "", *, quiet: b
             ready = f"The graph {name} is ready" if name else "Ready"
             notes.append(f"{ready} after {time.monotonic() - began:.1f} s: {schema.graph_description}")
             print_server_note(notes[0], quiet=quiet)
+
+    return tell
+
+
+def _once(opener: GatewayOpener, act: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that acts once, when the schema is known."""
+    acts = [act]
+
+    def tell() -> None:
+        if opener.known_schema() is not None and acts:
+            acts.pop()()
 
     return tell
 
