@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.output import INTERRUPTED, TERMINATED, flush
 from gateway.errors import ConfigurationError
 from gateway.server import run
-from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.contact import contact_for
 from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import url_problem
@@ -30,6 +31,7 @@ from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
 if TYPE_CHECKING:
+    from gateway.engine.gateway import Gateway
     from gateway.server.graphs.graph_set import ChosenBy, GraphSet
 
 
@@ -179,11 +181,21 @@ def _served(
 
 
 def opener_of(
-    options: CommonOptions, *, is_stdio: bool, limits: Mapping[str, Any] | None = None, name: str = "the graph"
+    options: CommonOptions,
+    *,
+    is_stdio: bool,
+    limits: Mapping[str, Any] | None = None,
+    name: str = "the graph",
+    gate: AbstractContextManager[object] | None = None,
 ) -> tuple[GatewayOpener, str]:
     """Return the opener of the selected graph, and the name of the graph.
 
-    `limits` replace those of its profile; `name` is what the log calls it.
+    Args:
+        options: The graph.
+        is_stdio: Whether the client sends its messages to standard input.
+        limits: What replaces limits of its profile.
+        name: What the log calls it.
+        gate: Held while the graph is opened.
 
     Raises:
         ConfigurationError: An option, a file name or a URL is wrong.
@@ -206,4 +218,9 @@ def opener_of(
         endpoint = source.profile.endpoint
         for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
             contact_for(host or "", endpoint.contact, from_environment=endpoint.environment_contact)
-    return GatewayOpener(source.profile, source.open, name), source.name
+
+    def make(on_file_read: OnFileRead) -> Gateway:
+        with gate or nullcontext():
+            return source.open(on_file_read)
+
+    return GatewayOpener(source.profile, make, name), source.name
