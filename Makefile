@@ -12,7 +12,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test sidecar cap timeouts soak drawn mutants fuzz conformance clients check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test sidecar cap timeouts soak drawn mutants fuzz conformance clients web check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -61,6 +61,9 @@ conformance: $(STAMP) ## The suites for MCP that others wrote: conformance, Insp
 
 clients: $(STAMP) ## Client libraries that others wrote list and call the tools over stdio and HTTP; five minutes
 	$(RUN) -m tests.suites.clients $(if $(ONLY),--only "$(ONLY)")
+
+web: $(STAMP) ## Check and build the explorer page from gateway/web/src
+	$(RUN) -m tests.web.build
 
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .

@@ -44,8 +44,9 @@ def served(monkeypatch: pytest.MonkeyPatch, seen: list[ObserveSettings]) -> Call
         calls.append(("stdio", await types(opener)))
 
     async def http(
-        opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event, *, observing: ObserveSettings
+        opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event, *, observing: ObserveSettings, explorer: bool
     ) -> None:
+        assert explorer
         seen.append(observing)
         calls.append(("http", await types(opener), host, port))
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import expand, resources
-from gateway.api import link_graphs, open_gateway
+from gateway.api import link_graphs, open_gateway, open_graphs
 from gateway.engine.crossing import MOST_IRIS
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, EndpointFault, GatewayError
@@ -451,6 +451,24 @@ async def test_a_profile_says_by_which_predicates(tmp_path: Any) -> None:
         assert expected in str(raised.value)
 
     await await_each(WRONG, check)
+
+
+async def test_a_file_of_graphs_is_opened_from_python(tmp_path: Any) -> None:
+    fixtures = resources.folder("fixtures")
+    (tmp_path / "authors.toml").write_text(f'[identity]\nsame_as = ["{OWL}"]\n', encoding="utf-8")
+    (tmp_path / "graphs.toml").write_text(
+        f'[graphs.authors]\nabout = "Writers."\ngraph = "{fixtures / "authors.ttl"}"\nprofile = "authors.toml"\n'
+        f'limits = {{ rows = 1234 }}\n[graphs.library]\nabout = "Books."\ngraph = "{fixtures / "library.ttl"}"\n'
+        'prefixes = { l = "https://library.example.org/item/" }\n',
+        encoding="utf-8",
+    )
+    async with open_graphs(tmp_path / "graphs.toml") as graphs:
+        answer = await graphs["authors"].describe_entity("au:Joyce")
+        crossed = await graphs["library"].bfs_query([str((answer.also_in or {})["library"])], 1)
+    assert list(graphs) == ["authors", "library"]
+    assert graphs["authors"].profile.limits.rows == 1234
+    assert answer.also_in == {"library": "l:p-11"}
+    assert crossed.complete
 
 
 def test_the_fixtures_have_as_many_triples_as_their_description_says() -> None:
