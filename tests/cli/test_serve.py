@@ -152,6 +152,7 @@ def test_an_operator_sees_what_is_asked_for_and_nothing_by_default(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--http", "--metrics-port", "0"], "A port is 1 to 65535"),
         (["--metrics-port", "9464"], "--metrics-port requires --http"),
         (["--http", "--metrics-host", "127.0.0.1"], "--metrics-host requires --metrics-port"),
         (["--log-format", "xml"], "it must be text or json"),
