@@ -24,6 +24,12 @@ export interface Handlers {
 
 const LONGEST_LABEL = 48;
 
+/** Edges beyond which they are not drawn while the picture moves. */
+const MANY_EDGES = 1_500;
+
+/** Nodes beyond which each is drawn smaller. */
+const MANY_NODES = 300;
+
 interface NodeAttributes {
   x: number;
   y: number;
@@ -89,7 +95,7 @@ export class Canvas {
     const neighbours = neighboursIn(picture);
     for (const node of picture.nodes.values()) {
       const others = neighbours.get(node.id) ?? [];
-      const attributes = nodeAttributes(node, look, others.length);
+      const attributes = nodeAttributes(node, look, others.length, picture.nodes.size > MANY_NODES ? 0.5 : 1);
       if (this.graph.hasNode(node.id)) this.graph.mergeNodeAttributes(node.id, attributes);
       else this.graph.addNode(node.id, { ...this.placeBeside(node.id, others), ...attributes });
     }
@@ -105,6 +111,7 @@ export class Canvas {
       if (this.graph.hasEdge(edge.key)) this.graph.mergeEdgeAttributes(edge.key, attributes);
       else this.graph.addDirectedEdgeWithKey(edge.key, edge.subject, edge.object, attributes);
     }
+    this.sigma.setSetting("hideEdgesOnMove", picture.edges.size > MANY_EDGES);
     this.sigma.setSetting("defaultDrawNodeHover", hoverIn(look.theme));
     this.sigma.setSetting("labelColor", { color: look.theme.text });
     this.sigma.setSetting("edgeLabelColor", { color: look.theme.text });
@@ -166,11 +173,11 @@ function neighboursIn(picture: Picture): Map<string, string[]> {
   return neighbours;
 }
 
-function nodeAttributes(node: PictureNode, look: Look, degree: number): Omit<NodeAttributes, "x" | "y"> {
+function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: number): Omit<NodeAttributes, "x" | "y"> {
   const isSelected = look.selected.includes(node.id);
   const color = colorOf(node.type);
   return {
-    size: (node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0),
+    size: scale * ((node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0)),
     label: shortened(node.name) + (node.isHub ? " (hub)" : ""),
     color,
     borderColor: isSelected ? look.theme.text : node.lacks.length ? look.theme.warning : node.isHub ? look.theme.text : color,

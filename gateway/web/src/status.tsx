@@ -14,7 +14,7 @@ export function Status({ session }: { session: Session }) {
       {session.note.value ? <p data-testid="note">{session.note.value}</p> : null}
       <p data-testid="shown">
         {picture.nodes.size.toLocaleString("en")} nodes and {picture.edges.size.toLocaleString("en")} edges
-        {last && last.node_count > last.nodes.length ? `; the last answer has ${last.node_count.toLocaleString("en")} nodes in all` : ""}
+        {last && picture.next ? `; the last answer has ${last.node_count.toLocaleString("en")} nodes in all` : ""}
         {last && !last.complete ? "; not complete" : ""}
         {session.busy.value ? " …" : ""}
       </p>
