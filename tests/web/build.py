@@ -59,6 +59,16 @@ def built(folder: Path) -> bytes:
     return (folder / "built" / PAGE.name).read_bytes()
 
 
+def harness(folder: Path) -> str:
+    """Return the page of a host of MCP Apps, which the browser test drives in the place of a chat.
+
+    Raises:
+        BuildError: The sources cannot be built.
+    """
+    _run(folder, *_BUILD, "--config", "vite.harness.config.ts")
+    return (folder / "harness" / "host.html").read_text(encoding="utf-8")
+
+
 def _run(folder: Path, script: str, *arguments: str) -> None:
     command = [str(node()), str(folder / "node_modules" / script), *arguments]
     # Node and the scripts that the lock file names by their hashes.

@@ -1,56 +1,20 @@
 """The explorer page in a real browser, over a real gateway."""
 
-import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.graphs import fixture
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.web.browser import browser, opened
+from tests.web.browser import WAIT_MS, opened
+from tests.web.served import explored
 
 pytestmark = pytest.mark.server
 
 HOSTILE = (
     "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>\u202e gnp.exe " + "long " * 2_000
 )
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A headless browser."""
-    try:
-        with browser() as found:
-            yield found
-    except ServerUnavailable as error:
-        skip_or_fail(error)
-
-
-def explored(graph: Path, folder: Path) -> Iterator[str]:
-    """Run `explore` over a graph, and give the URL of its page."""
-    command = [sys.executable, "-m", "gateway", "explore", "--no-browser", "--graph", str(graph)]
-    with (folder / "explore.log").open("w+", encoding="utf-8") as log:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=log, text=True)  # noqa: S603 - our own command
-        try:
-            assert process.stderr is not None
-            for line in process.stderr:
-                if found := re.search(r"The page is at (\S+)", line):
-                    yield found[1]
-                    break
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=30)
-
-
-@pytest.fixture(scope="module")
-def medical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The page over the medical graph."""
-    yield from explored(fixture("medical"), tmp_path_factory.mktemp("medical"))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +29,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     lines += ["<http://e.org/hub> <http://e.org/rare> <http://e.org/a> ."]
     graph = folder / "hostile.nt"
     graph.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    yield from explored(graph, folder)
+    with explored(graph, folder) as url:
+        yield url
 
 
 def search(page: Page, query: str) -> None:
@@ -158,3 +123,27 @@ def test_the_page_has_no_bar_to_scroll_sideways(chromium: Browser, medical: str,
         search(watched.page, "metfor")
         expect(watched.page.get_by_test_id("shown")).to_contain_text("12 nodes")
         assert watched.page.locator("body").evaluate("body => body.scrollWidth - body.clientWidth") <= 0
+
+
+def violations(page: Page) -> list[dict[str, Any]]:
+    """Return which rules of axe-core the page breaks now."""
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_by_the_rules_of_axe(chromium: Browser, medical: str, scheme: str) -> None:
+    # Its script is foreign to the page, whose policy would keep it out.
+    context = chromium.new_context(bypass_csp=True, color_scheme="dark" if scheme == "dark" else "light")
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+    page.goto(medical)
+    assert violations(page) == []
+    page.get_by_role("combobox", name="Search by name").fill("metfor")
+    page.get_by_role("option").first.wait_for()
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+    page.get_by_text("List of the").click()
+    assert violations(page) == []
+    context.close()

@@ -1,5 +1,6 @@
 /** Places nodes without holding up the page. */
 
+import { isHosted } from "./hosted";
 import { Placement, type Point, type Task } from "./placement";
 import PlacementWorker from "./placement_worker?worker&inline";
 
@@ -7,13 +8,15 @@ type OnPlaces = (places: Map<string, Point>, isDone: boolean) => void;
 
 const SLICE_MILLISECONDS = 8;
 
-/** Runs in a worker where the page may have one; the sandbox of a host may forbid it. */
+/** Runs in a worker where the page may have one. */
 export class Placer {
   private worker: Worker | undefined;
   private task: Task | undefined;
   private frame = 0;
 
   constructor(private readonly onPlaces: OnPlaces) {
+    // The policy of a host forbids it, and would write an error.
+    if (isHosted()) return;
     try {
       this.worker = new PlacementWorker();
       this.worker.onmessage = ({ data }: MessageEvent<{ places: Map<string, Point>; isDone: boolean }>) => {
