@@ -25,7 +25,7 @@ def drawn(ids: Sequence[str], seed: str) -> Iterator[Question]:
     while True:
         first, second = draw.sample(ids, 2)
         choices: list[Question] = [
-            ("bfs_query", {"seeds": [first, second], "max_hops": draw.randint(1, 2), "topology_only": True}),
+            ("bfs_query", {"seeds": [first, second], "max_hops": draw.randint(1, 3), "topology_only": True}),
             ("bfs_query", {"seeds": draw.sample(ids, 4), "max_hops": 1}),
             ("intersect_subgraphs", {"seeds": [first, second], "k": draw.randint(1, 2), "topology_only": True}),
             ("describe_entities", {"ids": draw.sample(ids, 5)}),

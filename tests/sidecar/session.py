@@ -7,7 +7,7 @@ import itertools
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,9 @@ SEED_NODE: Final = "drug:warfarin"
 CLIENTS: Final = 6
 _PAUSE_SECONDS: Final = 0.05
 """Between two questions of a client: errors come at once, and would be all that is counted."""
+
+_UNDER_WAY: Final = 3 * CLIENTS
+"""Answers after which all clients are in the middle of asking."""
 
 _GRACE_SECONDS: Final = 4.0
 """A call that has no answer so long after its deadline hangs."""
@@ -54,6 +57,8 @@ class Phase:
     seconds_to_red: float | None = None
     seconds_to_green: float | None = None
     whole_after: int = 0
+    under_way: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    """Set once the clients are in the middle of asking."""
 
     @property
     def is_whole_after(self) -> bool:
@@ -84,7 +89,8 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON."""
-        return asdict(self)
+        phases = [{**vars(phase), "under_way": phase.under_way.is_set()} for phase in self.phases]
+        return {"phases": phases, "wrong": self.wrong, "starts": self.starts}
 
 
 class Session:
@@ -115,6 +121,8 @@ class Session:
             self.outcome.wrong.append(f"{question}: an error that does not say what failed: {text}")
         found = await verdict(question, None if result.is_error else result.structured_content, self._oracle)
         phase.answers[found] = phase.answers.get(found, 0) + 1
+        if sum(phase.answers.values()) >= _UNDER_WAY:
+            phase.under_way.set()
         if found == "WRONG":
             self.outcome.wrong.append(f"{question}: {result.structured_content}")
         return found
@@ -204,6 +212,7 @@ async def _fuseki_killed(session: Session, pair: Pair, seconds: float) -> Phase:
     phase, gateway = Phase("kill -9 of Fuseki"), pair.gateway.pid
     async with Client(pair.url) as client:
         async with session.load(phase):
+            await phase.under_way.wait()
             pair.fuseki.send(signal.SIGKILL)
             phase.seconds_to_red = await pair.until_ready(is_ready=False)
             await asyncio.sleep(seconds)
@@ -221,6 +230,7 @@ async def _fuseki_stopped(session: Session, pair: Pair, seconds: float) -> Phase
     phase, pids = Phase("SIGSTOP of Fuseki"), (pair.fuseki.pid, pair.gateway.pid)
     async with Client(pair.url) as client:
         async with session.load(phase):
+            await phase.under_way.wait()
             pair.fuseki.send(signal.SIGSTOP)
             try:
                 phase.seconds_to_red = await pair.until_ready(is_ready=False)
