@@ -12,7 +12,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test cap timeouts soak drawn mutants fuzz conformance clients site check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test sidecar cap timeouts soak drawn mutants fuzz conformance clients site web check docs fix bench trial recall fuseki servers build clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ timeouts: $(STAMP) ## 200 questions to an RDF4J that cuts answers after a second
 soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes
 	$(RUN) -m tests.soak $(if $(REPORT),--json $(REPORT))
 
+sidecar: $(STAMP) ## A gateway beside a Fuseki: either is killed or stopped under load, and comes back; two minutes
+	$(RUN) -m tests.sidecar $(if $(REPORT),--json $(REPORT))
+
 drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
 	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
 
@@ -61,6 +64,9 @@ clients: $(STAMP) ## Client libraries that others wrote list and call the tools 
 
 site: $(STAMP) ## Build the documentation as a site, into site/
 	$(RUN) -m tests.site
+
+web: $(STAMP) ## Check and build the explorer page from gateway/web/src
+	$(RUN) -m tests.web.build
 
 check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff format --check --quiet .

@@ -95,6 +95,10 @@ class RecordingTransport:
         """Return a transport that names no graphs, and notes to the same recording; see `OverGraphs`."""
         return RecordingTransport(self._transport.over_all_graphs(), self._noting)
 
+    async def select_beside(self, query: str, deadline: Deadline) -> bytes:
+        """Run a query beside others, which is not noted: the gateway asks for itself; see `Beside`."""
+        return await self._transport.select_beside(query, deadline)
+
     async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
         return await self.select_in("json", query, deadline, spend)

@@ -14,7 +14,8 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -39,6 +40,7 @@ from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.graph_identity import GraphIdentity, default_store, profile_digest
+from gateway.settings.graphs_file import read_graphs
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.private_folder import check_private
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
 
     from gateway.transport.http import Http
 
-__all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_gateway"]
+__all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_gateway", "open_graphs"]
 
 _log = logging.getLogger(__name__)
 
@@ -151,6 +153,38 @@ def link_graphs(graphs: Mapping[str, Gateway]) -> None:
     """
     for name, gateway in graphs.items():
         gateway.set_others({other: graph for other, graph in graphs.items() if other != name})
+
+
+@asynccontextmanager
+async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncIterator[Mapping[str, Gateway]]:
+    """Open the graphs of a `graphs.toml`, or of a folder of profiles, linked; and close them after the block.
+
+    Args:
+        path: The file or the folder (docs/graphs.md).
+        contact: Your e-mail address or URL, for the endpoints.
+
+    Yields:
+        The gateways by name.
+
+    Raises:
+        ConfigurationError: The file is wrong, or one of the graphs cannot be opened.
+    """
+    async with AsyncExitStack() as stack:
+        graphs: dict[str, Gateway] = {}
+        for entry in read_graphs(Path(path)):
+            profile = load_profile(entry.profile or DEFAULT)
+            limits = profile.limits.model_copy(update=dict(entry.limits))
+            gateway = open_gateway(
+                entry.graph or None,
+                endpoint=entry.endpoint or None,
+                profile=profile.model_copy(update={"limits": limits}),
+                prefixes=dict(entry.prefixes),
+                store=entry.store or None,
+                contact=contact,
+            )
+            graphs[entry.name] = await stack.enter_async_context(gateway)
+        link_graphs(graphs)
+        yield graphs
 
 
 @dataclass(frozen=True, slots=True)

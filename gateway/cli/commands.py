@@ -309,6 +309,9 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    explorer: Annotated[
+        bool, typer.Option("--explorer/--no-explorer", help="Serve the page of `explore` too, at / of --http.")
+    ] = True,
     options: Annotated[
         CommonOptions,
         common(
@@ -337,9 +340,38 @@ def serve(
         gc.freeze()
         gc.enable()
         address = (host or "127.0.0.1", 8000 if port is None else port) if http else None
-        return serve_graph(options, address, graphs, "both" if graphs_by is None else graphs_by.value, observed)
+        return serve_graph(
+            options, address, graphs, "both" if graphs_by is None else graphs_by.value, observed, explorer=explorer
+        )
 
     return Request(options, run, is_server=True, logs_json=observing.as_json)
+
+
+@_command("explore --graph medical.ttl", "explore --endpoint http://127.0.0.1:3030/ds/sparql")
+def explore(
+    *,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port of the page. Default: any free port.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    options: Annotated[
+        CommonOptions,
+        common(
+            *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *("profile", "prefix", "quiet", "verbose"),
+        ),
+    ],
+) -> Request:
+    """Look at the graph in a browser.
+
+    A page on this machine searches, draws neighbourhoods, and says what they lack. Programs can use the same server at
+    /mcp.
+    """
+
+    def run() -> int:
+        from gateway.cli.explore import explore as serve_page  # noqa: PLC0415 - see `Request.run`
+
+        return serve_page(options, port, opens_browser=browser)
+
+    return Request(options, run, is_server=True)
 
 
 @_command("check http://127.0.0.1:3030/ds/sparql", "check --graph films.ttl")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from gateway.cli.output import line, shortened
+from gateway.cli.output import line, print_note, shortened
 from gateway.escaping import json_text, printable
 from gateway.telemetry.record import FIELDS
 from gateway.telemetry.tracing import trace_ids
@@ -71,6 +71,11 @@ class StderrLog(logging.StreamHandler[TextIO]):
         else:
             self._waiting.append(record)
 
+    @property
+    def is_json(self) -> bool:
+        """Whether each record is written as an object of JSON."""
+        return isinstance(self.formatter, _Json)
+
     def write_json(self) -> None:
         """Write each record as an object of JSON."""
         self.setFormatter(_Json())
@@ -99,6 +104,15 @@ def logging_to_stderr() -> Iterator[StderrLog]:
     finally:
         root.removeHandler(log)
         root.setLevel(before)
+
+
+def print_server_note(text: str, *, quiet: bool) -> None:
+    """Print what a server says of itself whatever the level of the log is, unless `quiet`: as a line, or in JSON."""
+    log = next((handler for handler in logging.getLogger().handlers if isinstance(handler, StderrLog)), None)
+    if log is None or not log.is_json:
+        print_note(text, quiet=quiet)
+    elif not quiet:
+        log.handle(logging.LogRecord(__name__, logging.INFO, __file__, 0, line(text), None, None))
 
 
 def only_errors() -> None:

@@ -12,6 +12,8 @@ from gateway.cli.options import not_empty
 from gateway.errors import ConfigurationError
 from gateway.settings.observing import ObserveSettings
 
+_HIGHEST_PORT = 65_535
+
 
 def _log_format(value: str | None) -> str | None:
     """Return a value unchanged if it is the name of a format.
@@ -76,5 +78,9 @@ class ObserveOptions:
             raise ConfigurationError("--metrics-host requires --metrics-port.")
         if self.metrics_port is not None and not is_http:
             raise ConfigurationError("--metrics-port requires --http.")
+        if self.metrics_port is not None and not 0 < self.metrics_port <= _HIGHEST_PORT:
+            raise ConfigurationError(
+                f"--metrics-port {self.metrics_port} is not a port.", valid=f"A port is 1 to {_HIGHEST_PORT}."
+            )
         metrics = None if self.metrics_port is None else (self.metrics_host or "127.0.0.1", self.metrics_port)
         return ObserveSettings(metrics, None if self.audit_log is None else Path(self.audit_log))

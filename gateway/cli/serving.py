@@ -11,16 +11,19 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gateway.cli.graph_source import GraphSource
+from gateway.cli.log import print_server_note
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import INTERRUPTED, TERMINATED, flush, print_note
+from gateway.cli.output import INTERRUPTED, TERMINATED, flush
 from gateway.errors import ConfigurationError
 from gateway.server import run
-from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.contact import contact_for
 from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.urls import url_problem
@@ -28,6 +31,7 @@ from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
 if TYPE_CHECKING:
+    from gateway.engine.gateway import Gateway
     from gateway.server.graphs.graph_set import ChosenBy, GraphSet
 
 
@@ -37,6 +41,9 @@ def serve(
     graphs: str | None = None,
     graphs_by: ChosenBy = "both",
     observing: ObserveSettings = NOTHING,
+    *,
+    explorer: bool = False,
+    on_ready: Callable[[str], None] | None = None,
 ) -> int:
     """Serve until the client disconnects or a signal arrives, and return the exit status.
 
@@ -48,6 +55,8 @@ def serve(
         graphs: The file or folder of several graphs, which are served in place of the one.
         graphs_by: How clients choose one of several over HTTP.
         observing: What the operator sees.
+        explorer: Whether HTTP has the explorer page, at `/`.
+        on_ready: Called once with the URL of that page, when the one graph is open and its schema known.
 
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
@@ -62,12 +71,15 @@ def serve(
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         host, port = address
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}{run.PATH}"
+        url = f"{_root(host, port)}{run.PATH}"
         place = f"at {_paths(url, opener)} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event, observing=observing)
-    print_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
-    if isinstance(opener, GatewayOpener):
-        opener.on_schema(_ready_note(opener, began, quiet=quiet))
+        server = run.serve_http(opener, host, port, stop.event, observing=observing, explorer=explorer)
+    print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
+    openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
+    for name, one in openers.items():
+        one.on_schema(_ready_note(one, began, name, quiet=quiet))
+    if on_ready is not None and address is not None and isinstance(opener, GatewayOpener):
+        opener.on_schema(_once(opener, partial(on_ready, f"{_root(*address)}/")))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -83,6 +95,10 @@ def serve(
     return status
 
 
+def _root(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
     """Return the URLs at which clients find the graphs."""
     if isinstance(served, GatewayOpener):
@@ -91,15 +107,30 @@ def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
     return {"argument": url, "path": each, "both": f"{url} and {each}"}[served.chosen_by]
 
 
-def _ready_note(opener: GatewayOpener, began: float, *, quiet: bool) -> Callable[[], None]:
-    """Return a function that says once that the graph is open and its schema known, and how long that took."""
+def _ready_note(opener: GatewayOpener, began: float, name: str = "", *, quiet: bool) -> Callable[[], None]:
+    """Return a function that says once that a graph is open and its schema known, and how long that took.
+
+    `name` is that of one of several.
+    """
     notes: list[str] = []
 
     def tell() -> None:
         schema = opener.known_schema()
         if schema is not None and not notes:
-            notes.append(f"Ready after {time.monotonic() - began:.1f} s: {schema.graph_description}")
-            print_note(notes[0], quiet=quiet)
+            ready = f"The graph {name} is ready" if name else "Ready"
+            notes.append(f"{ready} after {time.monotonic() - began:.1f} s: {schema.graph_description}")
+            print_server_note(notes[0], quiet=quiet)
+
+    return tell
+
+
+def _once(opener: GatewayOpener, act: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that acts once, when the schema is known."""
+    acts = [act]
+
+    def tell() -> None:
+        if opener.known_schema() is not None and acts:
+            acts.pop()()
 
     return tell
 
@@ -150,9 +181,21 @@ def _served(
 
 
 def opener_of(
-    options: CommonOptions, *, is_stdio: bool, limits: Mapping[str, Any] | None = None
+    options: CommonOptions,
+    *,
+    is_stdio: bool,
+    limits: Mapping[str, Any] | None = None,
+    name: str = "the graph",
+    gate: AbstractContextManager[object] | None = None,
 ) -> tuple[GatewayOpener, str]:
-    """Return the opener of the selected graph, and the name of the graph; `limits` replace those of its profile.
+    """Return the opener of the selected graph, and the name of the graph.
+
+    Args:
+        options: The graph.
+        is_stdio: Whether the client sends its messages to standard input.
+        limits: What replaces limits of its profile.
+        name: What the log calls it.
+        gate: Held while the graph is opened.
 
     Raises:
         ConfigurationError: An option, a file name or a URL is wrong.
@@ -175,4 +218,9 @@ def opener_of(
         endpoint = source.profile.endpoint
         for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
             contact_for(host or "", endpoint.contact, from_environment=endpoint.environment_contact)
-    return GatewayOpener(source.profile, source.open), source.name
+
+    def make(on_file_read: OnFileRead) -> Gateway:
+        with gate or nullcontext():
+            return source.open(on_file_read)
+
+    return GatewayOpener(source.profile, make, name), source.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,11 +17,11 @@ from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway
-
-_log = logging.getLogger(__name__)
-
 _OF_ONE_GRAPH = ("graph", "endpoint", "profile", "prefix", "user", "password_file", "store")
 """Options that say what the file says for each graph."""
+
+_OPENED_AT_ONCE = 4
+"""Graphs: parsing a file takes a process, and some of them most of the memory."""
 
 
 def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, is_stdio: bool) -> tuple[GraphSet, str]:
@@ -37,12 +37,15 @@ def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, is
                 valid="Write it in the file, for each graph.",
             )
     entries = read_graphs(Path(path))
-    graphs = [ServedGraph(one.name, one.about, _opener(options, one, is_stdio=is_stdio)) for one in entries]
+    gate = threading.BoundedSemaphore(_OPENED_AT_ONCE)
+    graphs = [ServedGraph(one.name, one.about, _opener(options, one, gate, is_stdio=is_stdio)) for one in entries]
     return GraphSet(graphs, chosen_by), f"{len(graphs)} graphs ({', '.join(graph.name for graph in graphs)})"
 
 
-def _opener(options: CommonOptions, entry: GraphEntry, *, is_stdio: bool) -> GatewayOpener:
-    """Return the opener of a graph; if its entry is wrong, one that fails and says why."""
+def _opener(
+    options: CommonOptions, entry: GraphEntry, gate: threading.BoundedSemaphore, *, is_stdio: bool
+) -> GatewayOpener:
+    """Return the opener of a graph, which waits at a gate; if its entry is wrong, one that fails and says why."""
     own = replace(
         options,
         graph=list(entry.graph) or None,
@@ -53,16 +56,16 @@ def _opener(options: CommonOptions, entry: GraphEntry, *, is_stdio: bool) -> Gat
         project="",
         project_prefixes=dict(entry.prefixes),
     )
+    name = f"the graph {entry.name}"
     try:
-        opener, _ = opener_of(own, is_stdio=is_stdio, limits=dict(entry.limits))
+        opener, _ = opener_of(own, is_stdio=is_stdio, limits=dict(entry.limits), name=name, gate=gate)
     except ConfigurationError as error:
-        _log.error("%s cannot be served: %s", entry.name, error)
-        return _failing(error, cast("ShapeName | None", options.shape))
+        return _failing(error, cast("ShapeName | None", options.shape), name)
     return opener
 
 
-def _failing(error: ConfigurationError, shape: ShapeName | None) -> GatewayOpener:
+def _failing(error: ConfigurationError, shape: ShapeName | None, name: str) -> GatewayOpener:
     def fail(_: OnFileRead) -> Gateway:
         raise error
 
-    return GatewayOpener(with_shape(Profile(), shape), fail)
+    return GatewayOpener(with_shape(Profile(), shape), fail, name)

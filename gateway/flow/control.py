@@ -147,7 +147,7 @@ class FlowControl:
                             return await send()
                     except Fault as fault:
                         pause = self._retry.pause_after(fault, attempt, call.deadline)
-                        if pause is None:
+                        if pause is None or not call.retries:
                             raise
                     await self._sleep(pause)
         except TimeoutError as error:

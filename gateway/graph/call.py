@@ -50,6 +50,7 @@ class Call:
         rows: Rows that may still be read.
         nodes: Nodes that a traversal may reach in all.
         probes: How often `for_probe` gives requests beside `requests`.
+        retries: Whether a request is sent again after a fault that may pass.
         sent: Queries sent so far.
         tally: What the call has cost.
         progress: Receives each step of a traversal.
@@ -64,6 +65,7 @@ class Call:
     rows: int
     nodes: int
     probes: int = field(default=0)
+    retries: bool = field(default=True)
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
     progress: Progress = no_progress
@@ -107,7 +109,8 @@ class Call:
 
         Before its first question ever, an endpoint may be asked how it wants to be asked.
         """
-        return replace(self, deadline=self.deadline.within(seconds), requests=1, probes=_PROBES, others={})
+        deadline = self.deadline.within(seconds)
+        return replace(self, deadline=deadline, requests=1, probes=_PROBES, retries=False, others={})
 
     def for_probe(self) -> Call:
         """Return the call that pays for finding out how an endpoint wants to be asked: itself, unless it has probes."""

@@ -32,7 +32,7 @@ from mcp_types import (
 from gateway import PROGRAM
 from gateway.engine.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
-from gateway.server import graph_resources, prompts, tool_texts, tools
+from gateway.server import graph_app, graph_resources, prompts, tool_texts, tools
 from gateway.server.calls import Calls
 from gateway.server.change_notifier import ChangeNotifier
 from gateway.server.completions import Completer
@@ -140,10 +140,10 @@ class _Handlers:
         """Return the schema of a tool's arguments; the SDK would list the tools for it, and so wait."""
         return next((each.input_schema for each in self._tools if each.name == tool), None)
 
-    async def list_tools(self, _context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(self, context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         if tool_texts.may_list_schema_later(self._opener.known_schema()):
             await self._opener.wait_for_schema(self._list_seconds)
-        return ListToolsResult(tools=self._tools)
+        return ListToolsResult(tools=graph_app.linked(self._tools, context))
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in BY_TOOL:
@@ -156,8 +156,8 @@ class _Handlers:
             return error_result(str(error))
         return result_of(answer)
 
-    async def list_resources(self, _context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=graph_resources.RESOURCES)
+    async def list_resources(self, context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
+        return ListResourcesResult(resources=[*graph_resources.RESOURCES, *graph_app.resources(context)])
 
     async def list_resource_templates(
         self, _context: Context, _params: PaginatedRequestParams | None
@@ -165,6 +165,8 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=graph_resources.TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        if params.uri == graph_app.URI:
+            return graph_app.read()
         return await graph_resources.read(params.uri, self._caller, progress_of(context), origin_of(context))
 
     async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:

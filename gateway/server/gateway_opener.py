@@ -51,14 +51,16 @@ class GatewayOpener:
     Args:
         profile: The profile of the gateway.
         make: Opens the gateway, in a thread. It calls its argument while it loads, and ends if that raises.
+        name: What the log calls the graph.
 
     Attributes:
         profile: The profile in force.
         name: The name of the graph among those of one server; empty if it is the only one.
     """
 
-    def __init__(self, profile: Profile, make: Callable[[OnFileRead], Gateway]) -> None:
+    def __init__(self, profile: Profile, make: Callable[[OnFileRead], Gateway], name: str = "the graph") -> None:
         self.profile = profile
+        self._name = name
         self.name = ""
         self._make = make
         self._gateway: Gateway | None = None
@@ -153,6 +155,9 @@ class GatewayOpener:
         self._is_closed.set()
         if self._settled is not None and not self._settled.done():
             await asyncio.wait([self._settled], timeout=_GRACE_SECONDS)
+        if self._thread is not None and self._settled is not None and self._settled.done():
+            # To settle it was the last that the thread did.
+            self._thread.join(_GRACE_SECONDS)
         if self._gateway is not None:
             await self._gateway.close()
 
@@ -172,7 +177,7 @@ class GatewayOpener:
         except _StoppedError:
             result = GatewayError("The server is stopping.")
         except BaseException:  # noqa: BLE001 - a panic in the engine is not an Exception, and calls wait for the result
-            _log.exception("the graph cannot be opened")
+            _log.exception("%s cannot be opened", self._name)
             result = GatewayError("This gateway has a defect; the details are in its log.")
         try:
             loop.call_soon_threadsafe(self._settle, result)
@@ -199,7 +204,7 @@ class GatewayOpener:
         if isinstance(result, GatewayError):
             self._failure = result
             if not self._is_closed.is_set():
-                _log.error("the graph cannot be opened: %s", result)
+                _log.error("%s cannot be opened: %s", self._name, result)
         else:
             self._gateway = result
             if not self._is_closed.is_set():

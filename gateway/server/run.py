@@ -15,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
+from gateway.server.explorer_page import ExplorerPage
 from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.http_guard import App, HttpGuard
@@ -79,8 +80,9 @@ async def serve_http(
     stop: asyncio.Event,
     *,
     observing: ObserveSettings = NOTHING,
+    explorer: bool = False,
 ) -> None:
-    """Serve streamable HTTP on a loopback address, both protocol eras.
+    """Serve streamable HTTP on a loopback address, both protocol eras, and the explorer page at `/` on request.
 
     Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
     `observing` is what the operator sees.
@@ -100,9 +102,10 @@ async def serve_http(
     try:
         observation = _observation(observing, opener)
         calls, app = http_app(opener, host, observation.watch)
+        guarded = HttpGuard(observation.pages.beside(app))
         http = Http(
             uvicorn.Config(
-                HttpGuard(observation.pages.beside(app)),
+                ExplorerPage(guarded) if explorer else guarded,
                 # Its records go to the root logger.
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,

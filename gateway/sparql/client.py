@@ -42,7 +42,7 @@ from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import QueryTimer
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import are_ordinary, composed, may_be_rewritten
-from gateway.transport.base import InFormats, OverGraphs, Remote, Transport
+from gateway.transport.base import Beside, InFormats, OverGraphs, Remote, Transport
 from gateway.transport.formats import Format
 
 _log = logging.getLogger(__name__)
@@ -306,7 +306,18 @@ class SparqlClient:
         if not self.is_remote or self.flow.seconds_since_answer < _RECENT_SECONDS:
             return
         text = template.load("alive")
-        decode(await self._transport.select(text.render({"rows": 1}), deadline), text.variables)
+        query = text.render({"rows": 1})
+        if not self.flow.has_answered:
+            # How the endpoint takes queries is found out in the usual way.
+            body = await self._transport.select(query, deadline)
+        elif isinstance(self._transport, Beside) and not self.flow.quota.is_limited:
+            body = await self._transport.select_beside(query, deadline)
+        elif self.flow.connections.locked():
+            # Queries that are under way will show it, and one more than is allowed may be one too many.
+            return
+        else:
+            body = await self._transport.select(query, deadline)
+        decode(body, text.variables)
         # It ends a rest of the circuit breaker at once: calls need not wait for its own probe.
         self.flow.answered()
 

@@ -141,6 +141,18 @@ class InFormats(Transport, Protocol):
 
 
 @runtime_checkable
+class Beside(Transport, Protocol):
+    """A way to an engine on which a query need not wait for others."""
+
+    async def select_beside(self, query: str, deadline: Deadline) -> bytes:
+        """Run a SELECT query beside those that are under way, however many may be; see `Transport.select`.
+
+        It is for a query that finds out whether the others can be answered: behind them it would wait as they do.
+        """
+        ...
+
+
+@runtime_checkable
 class OverGraphs(Transport, Protocol):
     """A way to an engine whose named graphs may be looked into."""
 

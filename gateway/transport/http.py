@@ -147,6 +147,14 @@ class Http:
                 return await self._by_get_instead(question, refusal)
         raise caught.fault
 
+    async def select_beside(self, query: str, deadline: Deadline) -> bytes:
+        """Send a query beside those under way, by the method that they use; see `Beside.select_beside`."""
+        question = _Question(query, "json", deadline, unpaid)
+        with self._caught_fault() as caught:
+            async with asyncio.timeout(deadline.seconds_left):
+                return await self._sent("GET" if self.method == "get" else "POST", question)
+        raise caught.fault
+
     async def _by_get_instead(self, question: _Question, refusal: NoQueryEndpoint) -> bytes:
         """Send a query by GET after a POST was refused, and learn which method the endpoint takes."""
         question.spend()

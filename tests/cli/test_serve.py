@@ -1,4 +1,5 @@
 import asyncio
+import json
 import re
 import socket
 from pathlib import Path
@@ -43,8 +44,9 @@ def served(monkeypatch: pytest.MonkeyPatch, seen: list[ObserveSettings]) -> Call
         calls.append(("stdio", await types(opener)))
 
     async def http(
-        opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event, *, observing: ObserveSettings
+        opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event, *, observing: ObserveSettings, explorer: bool
     ) -> None:
+        assert explorer
         seen.append(observing)
         calls.append(("http", await types(opener), host, port))
 
@@ -150,6 +152,7 @@ def test_an_operator_sees_what_is_asked_for_and_nothing_by_default(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--http", "--metrics-port", "0"], "A port is 1 to 65535"),
         (["--metrics-port", "9464"], "--metrics-port requires --http"),
         (["--http", "--metrics-host", "127.0.0.1"], "--metrics-host requires --metrics-port"),
         (["--log-format", "xml"], "it must be text or json"),
@@ -162,3 +165,14 @@ def test_options_for_operators_that_make_no_sense_are_refused(
     ran = run("serve", *arguments)
     assert (ran.status, served) == (2, [])
     assert said in ran.err
+
+
+def test_a_log_in_json_has_an_object_on_each_line(run: Run, served: Calls) -> None:
+    ran = run("serve", "--log-format", "json", "-v")
+    lines = [json.loads(line) for line in ran.err.splitlines()]
+    assert len(served) == 1
+    assert lines[0]["message"].startswith("Serving the demo graph over stdio")
+    assert {"time", "level", "logger", "message"} <= set.intersection(*(set(line) for line in lines))
+    (call,) = [line for line in lines if line["logger"] == "gateway.calls"]
+    assert (call["tool"], call["outcome"], call["causes"]) == ("describe_schema", "complete", [])
+    assert isinstance(call["ms_total"], float)

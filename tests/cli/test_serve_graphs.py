@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 from pathlib import Path
 
@@ -73,6 +74,8 @@ def test_each_graph_has_its_source_and_its_limits_and_a_wrong_one_stops_no_other
     (found,) = served
     assert found["films"] == (2, 7.0, "compact")
     assert found["pills"] == (11, 30.0, "compact")
+    assert re.search(r"The graph films is ready after \d+\.\d s: An RDF graph of 138 edges", ran.err)
+    assert "the graph gone cannot be opened" in ran.err
     assert "gone.ttl" in str(found["gone"])
     assert "There is no profile" in str(found["odd"])
 

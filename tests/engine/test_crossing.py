@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import expand, resources
-from gateway.api import link_graphs, open_gateway
+from gateway.api import link_graphs, open_gateway, open_graphs
+from gateway.engine.crossing import MOST_IRIS
 from gateway.engine.gateway import Gateway
-from gateway.engine.tools.crossing import MOST_IRIS
 from gateway.errors import ConfigurationError, EndpointFault, GatewayError
 from gateway.graph.call import Call
 from gateway.graph.other_graphs import KnownIds, OtherGraph, OtherGraphs
@@ -61,6 +61,12 @@ ALSO_IN: Mapping[str, object] = {
     "bk:Molloy": None,
     "place:Dublin": {"library": "place:Dublin"},
     "v:Writer": None,
+    # The other ends of links are nodes of this graph too.
+    "lib:p-11": {"library": "lib:p-11"},
+    "lib:p-12": {"library": "lib:p-12"},
+    "lib:p-13": {"library": "lib:p-13"},
+    "lib:p-14": {"library": "lib:p-14"},
+    "lib:p-99": None,
 }
 """What the cases of fixtures/authors.ttl come to, worked out by hand."""
 
@@ -96,6 +102,55 @@ async def test_both_shapes_say_the_same_and_the_compact_one_expands() -> None:
     assert {entity["id"]: entity.get("also_in") for entity in expand(compact)["result"]} == ALSO_IN
     assert one["also_in"] == {"library": "lib:p-11"}
     assert all("also_in" not in entity["metadata"] for entity in expand(compact)["result"])
+
+
+TRAVERSALS: Sequence[tuple[str, dict[str, Any]]] = [
+    ("bfs_query", {"seeds": ["au:Joyce"], "max_hops": 1}),
+    ("bfs_query", {"seeds": ["au:Joyce"], "max_hops": 2, "node_types": ["v:Book"]}),
+    ("bfs_query", {"seeds": ["place:Dublin"], "max_hops": 2, "limit": 4, "offset": 3}),
+    ("intersect_subgraphs", {"seeds": ["au:Joyce", "au:Beckett"], "k": 1}),
+]
+
+
+async def test_nodes_with_metadata_say_it_in_traversals_too_and_both_shapes_agree() -> None:
+    async with linked() as (authors, _):
+
+        async def check(case: tuple[str, dict[str, Any]]) -> None:
+            tool, arguments = case
+            reference = (await authors.call(tool, arguments)).as_json()
+            compact = expand((await authors.call(tool, arguments, shape="compact")).as_json())
+            full = {node["id"]: node["metadata"] for node in reference["nodes"] if "metadata" in node}
+            assert {name: said.get("also_in") for name, said in full.items()} == {
+                name: ALSO_IN.get(name) for name in full
+            }
+            assert full
+            assert {node["id"]: node["metadata"] for node in compact["nodes"] if "metadata" in node} == full
+            assert reference["complete"] is True
+
+        await await_each(TRAVERSALS, check)
+
+
+async def test_a_traversal_that_shows_no_metadata_asks_no_other_graph() -> None:
+    class Unasked:
+        async def known_ids(self, iris: Sequence[Iri], call: Call) -> KnownIds:
+            raise AssertionError(iris, call)
+
+    async with linked() as (authors, _):
+        for more in ({"topology_only": True}, {"only_predicates": ["v:wrote"]}):
+            arguments = {"seeds": ["au:Joyce"], "max_hops": 1, **more}
+            answer = (await authors.call("bfs_query", arguments, others={"other": Unasked()})).as_json()
+            assert answer["node_count"] > 1
+            assert "also_in" not in str(answer)
+
+
+async def test_a_traversal_counts_the_nodes_about_which_a_graph_could_not_be_asked() -> None:
+    others = {"broken": Broken(EndpointFault("It is odd."), "p-11")}
+    async with linked() as (authors, _):
+        answer = (await authors.call("bfs_query", {"seeds": ["au:Joyce"], "max_hops": 1}, others=others)).as_json()
+    # That of the library is a node here as well.
+    assert answer["degraded"] == {"also_in_failed": 2}
+    # Of the traversal itself nothing is missing.
+    assert answer["complete"] is True
 
 
 async def test_nothing_is_asked_where_no_predicate_identifies_or_there_is_no_other_graph() -> None:
@@ -313,7 +368,9 @@ async def test_an_endpoint_that_fails_is_asked_once_and_leaves_the_entity_in_dou
     assert answer.also_in is None
     assert not answer.complete
     assert answer.edges
-    assert "whether the graph library has au:Joyce could not be found out" in (answer.warnings or [""])[0]
+    (warning,) = answer.warnings or []
+    assert "whether the graph library has au:Joyce could not be found out" in warning
+    assert "out of service" in warning
     assert healed.also_in == {"library": f"{LIBRARY}p-11"}
     assert healed.complete
 
@@ -394,6 +451,24 @@ async def test_a_profile_says_by_which_predicates(tmp_path: Any) -> None:
         assert expected in str(raised.value)
 
     await await_each(WRONG, check)
+
+
+async def test_a_file_of_graphs_is_opened_from_python(tmp_path: Any) -> None:
+    fixtures = resources.folder("fixtures")
+    (tmp_path / "authors.toml").write_text(f'[identity]\nsame_as = ["{OWL}"]\n', encoding="utf-8")
+    (tmp_path / "graphs.toml").write_text(
+        f'[graphs.authors]\nabout = "Writers."\ngraph = "{fixtures / "authors.ttl"}"\nprofile = "authors.toml"\n'
+        f'limits = {{ rows = 1234 }}\n[graphs.library]\nabout = "Books."\ngraph = "{fixtures / "library.ttl"}"\n'
+        'prefixes = { l = "https://library.example.org/item/" }\n',
+        encoding="utf-8",
+    )
+    async with open_graphs(tmp_path / "graphs.toml") as graphs:
+        answer = await graphs["authors"].describe_entity("au:Joyce")
+        crossed = await graphs["library"].bfs_query([str((answer.also_in or {})["library"])], 1)
+    assert list(graphs) == ["authors", "library"]
+    assert graphs["authors"].profile.limits.rows == 1234
+    assert answer.also_in == {"library": "l:p-11"}
+    assert crossed.complete
 
 
 def test_the_fixtures_have_as_many_triples_as_their_description_says() -> None:

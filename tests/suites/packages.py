@@ -29,17 +29,17 @@ def script(path: str) -> list[Path]:
     Raises:
         ServerUnavailable: npm is absent or could not fetch the packages, or there is no Node new enough.
     """
-    modules = _modules()
-    return [_node(modules), modules / path]
+    modules = npm_modules(_LOCKS)
+    return [node(), modules / path]
 
 
 def node() -> Path:
-    """Return a Node that is new enough.
+    """Return a Node that is new enough: that of the packages, or for other machines than theirs one that is installed.
 
     Raises:
-        ServerUnavailable: There is none.
+        ServerUnavailable: npm is absent or could not fetch the packages, or there is no Node new enough.
     """
-    return _node(_modules())
+    return _node(npm_modules(_LOCKS))
 
 
 def python_folder(file: Path) -> Path:
@@ -57,8 +57,13 @@ def python_folder(file: Path) -> Path:
     return kept(f"{file.stem}-py{version}-{_hash(file)}", fill)
 
 
-def _modules() -> Path:
-    files = [_LOCKS / name for name in _NPM_FILES]
+def npm_modules(folder: Path) -> Path:
+    """Return the modules of the lock file in a folder.
+
+    Raises:
+        ServerUnavailable: npm is absent or could not fetch them.
+    """
+    files = [folder / name for name in _NPM_FILES]
     return kept(f"npm-{_hash(*files)}", lambda folder: _install(folder, files)) / "node_modules"
 
 
@@ -75,7 +80,6 @@ def _install(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _node(modules: Path) -> Path:
-    """Return the Node of the packages, or for other machines than theirs one that is installed."""
     for binary in sorted(modules.glob("node-linux-*/bin/node")):
         return binary
     found = shutil.which("node")

@@ -27,6 +27,7 @@ Step = Literal[
     "metadata_failed",
     "labels_failed",
     "labels_left_out",
+    "also_in_failed",
     "also_in_left_out",
     "quotes_left_out",
     "paths_left_out",
@@ -90,6 +91,7 @@ class PageNode(_PageItem[NodeMetadata]):
         paths_left_out: How many paths are not shown, to save room or time.
         survey: What could be followed from it; None where that was not asked for.
         also_in: Its IDs in other graphs of the server, by graph.
+        also_in_failed: Whether these could not all be found out.
     """
 
     iri: Iri
@@ -100,6 +102,7 @@ class PageNode(_PageItem[NodeMetadata]):
     paths_left_out: int = 0
     survey: EdgeSurvey | None = None
     also_in: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    also_in_failed: bool = False
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""

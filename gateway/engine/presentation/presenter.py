@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from gateway.engine import messages
 from gateway.engine.arguments import IntersectSubgraphs
+from gateway.engine.crossing import Crosser
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.engine.presentation.header import HeaderBuilder
@@ -61,6 +62,7 @@ class Presenter:
         self._labeller = Labeller(store, profile, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
+        self._crosser = Crosser(store, profile, prefixes)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
 
     async def present(self, traversal: Traversal, shape: Shape, call: Call) -> SubgraphPage:
@@ -213,7 +215,10 @@ class Presenter:
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
         said = (written_iris.of_properties(description.properties) for description in described.values())
         self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
+        crossings = await self._crosser.cross([node.iri for node in nodes], call)
         for node in window.deadline.checking(nodes, at_once=1):
+            node.also_in = crossings.also_in.get(node.iri, {})
+            node.also_in_failed = node.iri in crossings.in_doubt
             self._describe(node, described[node.iri], facts[node.iri], filtered.known)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])

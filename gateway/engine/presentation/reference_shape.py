@@ -147,7 +147,7 @@ def _node(node: PageNode) -> Json:
     if node.paths:
         written["via"] = [list(path) for path in node.paths]
     if node.metadata is not None:
-        written["metadata"] = node_metadata(node.metadata)
+        written["metadata"] = {**node_metadata(node.metadata), **_also_in(node)}
     return written
 
 
@@ -248,8 +248,12 @@ def _entity(entity: PageNode) -> Json:
 
 def beside_metadata(entity: PageNode) -> Json:
     """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
-    also_in = {graph: ids[0] if len(ids) == 1 else list(ids) for graph, ids in entity.also_in.items()}
-    return {**({"also_in": also_in} if also_in else {}), **_survey_fields(entity.survey)}
+    return {**_also_in(entity), **_survey_fields(entity.survey)}
+
+
+def _also_in(node: PageNode) -> Json:
+    also_in = {graph: ids[0] if len(ids) == 1 else list(ids) for graph, ids in node.also_in.items()}
+    return {"also_in": also_in} if also_in else {}
 
 
 def _survey_fields(survey: EdgeSurvey | None) -> Json:

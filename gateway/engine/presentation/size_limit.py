@@ -101,6 +101,7 @@ class Window:
             "ids_left_out": sum(item.ids_left_out for item in items),
             "precision_failed": sum(item.unrefined and not item.is_reduced for item in items),
             "metadata_failed": sum(item.failed for item in items),
+            "also_in_failed": sum(node.also_in_failed and node.metadata is not None for node in self.nodes),
             "paths_left_out": sum(node.paths_left_out for node in self.nodes),
         }
         return {step: count for step, count in steps.items() if count}

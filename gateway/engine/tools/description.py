@@ -9,6 +9,7 @@ from itertools import chain
 
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeEntities, DescribeEntity
+from gateway.engine.crossing import Crosser
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
@@ -24,7 +25,6 @@ from gateway.engine.presentation.size_limit import (
 )
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
-from gateway.engine.tools.crossing import Crosser
 from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.search_ranking import ranked
 from gateway.engine.tools.survey import Surveyor

@@ -29,6 +29,7 @@ from gateway import PROGRAM
 from gateway.engine.answers import CompactAnswer
 from gateway.engine.arguments import BY_TOOL, DescribeSchema, parse
 from gateway.errors import GatewayError, InputError, quoted
+from gateway.server import graph_app
 from gateway.server.completions import Completer
 from gateway.server.graphs import prompts, resources
 from gateway.server.graphs.graph_set import ARGUMENT, CallsByGraph, GraphSet, ServedGraph
@@ -87,7 +88,7 @@ class _Handlers:
     async def list_tools(self, context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         seen = tuple((graph.name, graph.about) for graph in self._visible(context))
         tools = published_for(seen, self._settings.shape, explain=self._settings.explain)
-        return ListToolsResult(tools=list(tools))
+        return ListToolsResult(tools=graph_app.linked(tools, context))
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in BY_TOOL:
@@ -119,7 +120,8 @@ class _Handlers:
         return CompactAnswer(written)
 
     async def list_resources(self, context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[resources.schema_of(graph) for graph in self._visible(context)])
+        schemas = [resources.schema_of(graph) for graph in self._visible(context)]
+        return ListResourcesResult(resources=[*schemas, *graph_app.resources(context)])
 
     async def list_resource_templates(
         self, _context: Context, _params: PaginatedRequestParams | None
@@ -127,6 +129,8 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        if params.uri == graph_app.URI:
+            return graph_app.read()
         origin = origin_of(context)
         graph, uri = resources.inside(params.uri, self._graphs, origin.authenticated)
         return await resources.read(uri, self._callers[graph.name], progress_of(context), origin, asked=params.uri)

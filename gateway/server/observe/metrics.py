@@ -51,6 +51,11 @@ _COUNTED: Final = {
 """The counter of each count of a record, and its help."""
 
 
+def shares_counts() -> bool:
+    """Return whether this process is one of several of a server, which share their counts."""
+    return _FOLDER in os.environ
+
+
 class Metrics:
     """The counts of one server; an observer of its requests.
 
@@ -137,14 +142,14 @@ class Metrics:
 
     def show_ready(self, graph: str, is_ready: Callable[[], bool]) -> None:
         """Note whether a graph can be asked, as far as it is known when the counts are read."""
-        if _FOLDER in os.environ:
+        if shares_counts():
             self._ready.labels(graph).set(is_ready())
         else:
             self._ready.labels(graph).set_function(is_ready)
 
     def text(self) -> bytes:
         """Return all counts in the text format of Prometheus; where processes share a folder, those of all of them."""
-        if _FOLDER in os.environ:
+        if shares_counts():
             shared = CollectorRegistry()
             MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # prometheus_client has no types there
             return generate_latest(shared)

@@ -54,6 +54,11 @@ class Observation:
         else:
             server.middleware.append(Watching(observers, self.metrics.under_way))
 
+    def close(self) -> None:
+        """Write the last lines of the audit log."""
+        if self._audit_log is not None:
+            self._audit_log.close()
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Measure and serve the pages while the block runs, and write the last lines of the audit log after it.
@@ -62,8 +67,7 @@ class Observation:
             ConfigurationError: The address of the pages cannot be used.
         """
         async with AsyncExitStack() as stack:
-            if self._audit_log is not None:
-                stack.callback(self._audit_log.close)
+            stack.callback(self.close)
             if self.metrics is not None:
                 await stack.enter_async_context(measured_lag(self.metrics.observe_lag))
             if self.metrics is not None and self._address is not None:

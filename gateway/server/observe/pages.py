@@ -40,10 +40,13 @@ class Pages:
     Args:
         graphs: The readiness of each graph by its name.
         metrics: The counts; None without them.
+
+    Attributes:
+        graphs: The readiness of each graph by its name.
     """
 
     def __init__(self, graphs: Mapping[str, Readiness], metrics: Metrics | None = None) -> None:
-        self._graphs = graphs
+        self.graphs = graphs
         self._metrics = metrics
 
     def beside(self, app: App) -> App:
@@ -55,7 +58,7 @@ class Pages:
             elif scope["path"] == HEALTH:
                 await _respond(scope, send, HTTPStatus.OK, _TEXT, b"ok\n")
             elif scope["path"] == READINESS:
-                is_ready = _is_ready(await states(self._graphs))
+                is_ready = _is_ready(await states(self.graphs))
                 status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
                 await _respond(scope, send, status, _TEXT, b"ready\n" if is_ready else b"not ready\n")
             else:
@@ -82,11 +85,11 @@ class Pages:
                 case str(path) if path == HEALTH:
                     await _respond(scope, send, HTTPStatus.OK, _TEXT, b"ok\n")
                 case str(path) if path == READINESS:
-                    found = await states(self._graphs)
+                    found = await states(self.graphs)
                     status = HTTPStatus.OK if _is_ready(found) else HTTPStatus.SERVICE_UNAVAILABLE
                     await _respond(scope, send, status, _JSON, _report(found))
                 case str(path) if path == METRICS:
-                    await states(self._graphs)
+                    await states(self.graphs)
                     await _respond(scope, send, HTTPStatus.OK, metrics.content_type, metrics.text())
                 case _:
                     text = f"There is {HEALTH}, {READINESS} and {METRICS}.\n"

@@ -12,6 +12,7 @@ import uvicorn
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.http_guard import App
+from gateway.server.observe.metrics import shares_counts
 
 _BACKLOG: Final = 32
 _MOST_CONNECTIONS: Final = 64
@@ -36,6 +37,8 @@ async def operators_port(app: App, host: str, port: int) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app,
         log_config=None,
+        # Probes come every second.
+        access_log=False,
         lifespan="off",
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -58,6 +61,9 @@ def _listen(host: str, port: int) -> socket.socket:
         raise ConfigurationError(f"--metrics-host {quoted(host)} cannot be used: {error}.") from error
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shares_counts():
+            # Any of the processes answers: each shows the counts of all.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listening.bind(address)
         listening.listen(_BACKLOG)
     except (OSError, OverflowError) as error:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 import httpx2
 import pytest
@@ -28,7 +28,7 @@ CLIENTS = {
     "one": Authenticated("one", frozenset({"films"})),
     "none": Authenticated("none", frozenset({"another"})),
 }
-"""Who is known, by the token that each sends."""
+"""Who is known, by the token that each sends; another token lists graphs: `only=a,b`."""
 
 
 class Authenticating:
@@ -42,6 +42,8 @@ class Authenticating:
         token = next((value.decode() for name, value in scope.get("headers", ()) if name == b"authorization"), "")
         if token in CLIENTS:
             set_client(scope, CLIENTS[token])
+        elif token:
+            set_client(scope, Authenticated(token, frozenset(token.removeprefix("only=").split(","))))
         await self._app(scope, receive, send)
 
 
@@ -67,13 +69,13 @@ def graphs(chosen_by: ChosenBy = "both") -> GraphSet:
 
 
 @asynccontextmanager
-async def served_over_http(several: GraphSet) -> AsyncIterator[str]:
-    """Serve graphs over HTTP, with authentication, and give the URL without a path."""
+async def served_over_http(several: GraphSet, *, closing: bool = True) -> AsyncIterator[str]:
+    """Serve graphs over HTTP, with authentication, and give the URL without a path; close them in the end or not."""
     _, app = http_app(several, HOST)
     # Clients wait in its backlog until the server accepts them.
     listening = listen(HOST, 0)
     server = uvicorn.Server(uvicorn.Config(HttpGuard(Authenticating(app)), log_config=None))
-    async with several:
+    async with several if closing else nullcontext():
         several.start()
         task = asyncio.create_task(server.serve(sockets=[listening]))
         try:

@@ -1,6 +1,8 @@
 """Several graphs in one server: chosen by an argument or by a path, and shown only to those who may see them."""
 
+import asyncio
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,13 +13,20 @@ from mcp import Client, MCPError
 from mcp.client.client import ConnectMode
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents, Tool
 
+from gateway import resources
+from gateway.api import open_gateway
 from gateway.engine.arguments import BY_TOOL
+from gateway.engine.gateway import Gateway
+from gateway.errors import ConfigurationError
+from gateway.server.calls import MOST_RUNNING, SHARE
 from gateway.server.client import Client as Authenticated
-from gateway.server.graphs.graph_set import CallsByGraph, ChosenBy
+from gateway.server.gateway_opener import GatewayOpener, OnFileRead
+from gateway.server.graphs.graph_set import CallsByGraph, ChosenBy, GraphSet, ServedGraph
 from gateway.server.graphs.handlers import server_of_all
 from gateway.server.graphs.tools import INSTRUCTIONS, published_for
 from gateway.server.tool_texts import LIMIT
 from gateway.settings.graphs_file import LONGEST_LINE, LONGEST_NAME, MOST_GRAPHS
+from gateway.settings.profile import Profile, ServerSettings
 from tests.cases import await_each, check_each
 from tests.server.graphs.conftest import connected, graphs, served_over_http
 
@@ -131,6 +140,23 @@ async def test_the_operator_may_serve_one_way_alone() -> None:
             assert (await http.post(url + path, json={})).status_code == status
 
     await await_each(ways, check)
+
+
+async def test_answers_in_the_reference_shape_fit_their_schemas() -> None:
+    profile = Profile(server=ServerSettings(shape="reference"))
+    source = resources.folder("fixtures") / "medical.ttl"
+    opener = GatewayOpener(profile, lambda _: open_gateway(source, profile=profile))
+    async with (
+        GraphSet([ServedGraph("pills", "Drugs.", opener)]) as several,
+        Client(server_of_all(several, CallsByGraph(several))) as client,
+    ):
+        schemas = {tool.name: tool.output_schema or {} for tool in (await client.list_tools()).tools}
+        listed = await client.call_tool("describe_schema", {})
+        schema = await client.call_tool("describe_schema", {"graph": "pills"})
+        answer = await client.call_tool("bfs_query", {"graph": "pills", **WARFARIN})
+    for result, tool in ((listed, "describe_schema"), (schema, "describe_schema"), (answer, "bfs_query")):
+        jsonschema.validate(result.structured_content, schemas[tool])
+    assert isinstance((answer.structured_content or {})["nodes"], list)
 
 
 async def test_describe_schema_without_a_graph_lists_them_and_says_which_cannot_be_opened(era: ConnectMode) -> None:
@@ -273,6 +299,28 @@ async def test_resources_and_prompts_name_their_graph(era: ConnectMode) -> None:
     assert graph.completion.values == ["films"]
     assert isinstance(prompt.messages[0].content, TextContent)
     assert prompt.messages[0].content.text.endswith('Give each tool the argument graph="pills".')
+
+
+async def test_a_graph_that_keeps_calls_waiting_leaves_the_others_alone(era: ConnectMode) -> None:
+    release = threading.Event()
+
+    def wait(_: OnFileRead) -> Gateway:
+        release.wait()
+        raise ConfigurationError("It took too long.")
+
+    slow = ServedGraph("slow", "Slow.", GatewayOpener(Profile(), wait))
+    several = GraphSet([slow, *graphs().all])
+    async with several, Client(server_of_all(several, CallsByGraph(several, SHARE)), mode=era) as client:
+        waiting = [
+            asyncio.create_task(client.call_tool("describe_schema", {"graph": "slow"})) for _ in range(2 * MOST_RUNNING)
+        ]
+        answer = await client.call_tool("bfs_query", {"graph": "pills", **WARFARIN})
+        ended = [task.done() for task in waiting]
+        release.set()
+        failed = await asyncio.gather(*waiting)
+    assert not answer.is_error
+    assert not any(ended)
+    assert all("It took too long." in text_of(result) for result in failed)
 
 
 def test_a_client_sees_the_graphs_of_its_token_in_the_order_of_the_operator() -> None:

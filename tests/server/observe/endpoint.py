@@ -1,8 +1,9 @@
 """An endpoint that can be switched off, and counts the harmless queries that it gets."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import pyoxigraph
@@ -21,6 +22,10 @@ class Switched:
     asked: int = 0
     others: int = 0
     retry_after: str = ""
+    is_slow: bool = False
+    """Whether every query but the harmless ones is never answered."""
+    unanswered: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    """Those queries."""
 
 
 @asynccontextmanager
@@ -41,6 +46,9 @@ async def switched_endpoint(*, is_on: bool = True) -> AsyncIterator[Switched]:
             return web.Response(
                 status=503 if headers else 500, text="the words of a fault: <https://example.org/x/n1>", headers=headers
             )
+        if switched.is_slow and "?alive" not in query:
+            switched.unanswered.put_nowait(query)
+            await asyncio.Event().wait()
         if not query:
             return web.Response(status=400)
         found = cast("pyoxigraph.QuerySolutions", store.query(query))

@@ -114,11 +114,7 @@ async def test_who_goes_away_does_not_end_the_question_of_the_others() -> None:
 
 async def test_where_requests_are_counted_it_is_asked_less_often() -> None:
     clock = Clock()
-    local = load_profile("local")
-    quota = local.endpoint.quota.model_copy(update={"errors_per_minute": 100.0, "errors_burst": 200.0})
-    profile = local.model_copy(update={"endpoint": local.endpoint.model_copy(update={"quota": quota})})
-    assert profile.endpoint.quota.is_limited
-    async with switched_endpoint() as switched, watched(switched, clock, profile) as readiness:
+    async with switched_endpoint() as switched, watched(switched, clock, with_errors_counted()) as readiness:
         clock.now += 3_600
         asked = switched.asked
         await readiness.state()
@@ -134,6 +130,38 @@ async def test_an_endpoint_that_names_a_pause_stays_as_it_was() -> None:
         switched.is_on, switched.retry_after = False, "30"
         clock.now += AGAIN_SECONDS
         assert await readiness.state() == "ready"
+
+
+def with_errors_counted() -> Profile:
+    local = load_profile("local")
+    quota = local.endpoint.quota.model_copy(update={"errors_per_minute": 100.0, "errors_burst": 200.0})
+    return local.model_copy(update={"endpoint": local.endpoint.model_copy(update={"quota": quota})})
+
+
+@pytest.mark.parametrize("profile", [load_profile("local"), with_errors_counted()], ids=["own", "public"])
+async def test_an_endpoint_that_is_busy_with_slow_queries_is_reachable(profile: Profile) -> None:
+    clock = Clock()
+    async with switched_endpoint() as switched, watched(switched, clock, profile) as readiness:
+        gateway = readiness._opener.opened  # noqa: SLF001 - the one whose connections are taken
+        assert gateway is not None
+        switched.is_slow = True
+        at_once = profile.endpoint.requests.concurrency
+        calls = [
+            asyncio.create_task(
+                gateway.bfs_query([f"https://example.org/x/n{number % 4}", f"https://no.where/{number}"], 1)
+            )
+            for number in range(3 * at_once)
+        ]
+        for _ in range(at_once):
+            await switched.unanswered.get()
+        clock.now += AGAIN_WITH_QUOTA_SECONDS
+        asked = switched.asked
+        state = await readiness.state()
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+    assert state == "ready"
+    assert switched.asked - asked == (0 if profile.endpoint.quota.is_limited else 1)
 
 
 async def test_calls_go_on_at_once_when_the_question_finds_the_endpoint_back() -> None:

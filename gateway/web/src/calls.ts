@@ -1,0 +1,58 @@
+/** A call, written so that a model, a Python program or a shell can make it again. */
+
+import type { Json } from "./answers";
+import type { Call } from "./tools";
+
+export type Reader = "model" | "python" | "command line";
+
+const COMMANDS = {
+  describe_schema: "schema",
+  search_entities: "search",
+  bfs_query: "bfs",
+  describe_entity: "describe",
+  describe_entities: "describe",
+  intersect_subgraphs: "intersect",
+} as const;
+
+/** The arguments that a command takes without an option in front. */
+const POSITIONAL = new Set(["seeds", "query", "id", "ids"]);
+
+const OPTIONS: Record<string, string> = { max_hops: "hops" };
+
+export function written(call: Call, reader: Reader): string {
+  if (reader === "model") return `${call.tool} ${JSON.stringify(call.arguments)}`;
+  if (reader === "python") return `await graph.${call.tool}(${pythonArguments(call.arguments)})`;
+  return ["bfsql-gateway", COMMANDS[call.tool], ...words(call.arguments)].join(" ");
+}
+
+function pythonArguments(given: Json): string {
+  return Object.entries(given)
+    .map(([name, value]) => `${name}=${python(value)}`)
+    .join(", ");
+}
+
+function python(value: unknown): string {
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (value === null) return "None";
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
+  // Python reads the escapes of JSON.
+  return JSON.stringify(value);
+}
+
+function words(given: Json): string[] {
+  const first = Object.entries(given).filter(([name]) => POSITIONAL.has(name));
+  const others = Object.entries(given).filter(([name]) => !POSITIONAL.has(name));
+  return [
+    ...first.flatMap(([, value]) => (Array.isArray(value) ? value : [value]).map((each) => quoted(String(each)))),
+    ...others.flatMap(([name, value]) => {
+      const option = `--${(OPTIONS[name] ?? name).replaceAll("_", "-")}`;
+      if (value === true) return [option];
+      const values = Array.isArray(value) && !value.some(Array.isArray) ? value : [value];
+      return values.map((each) => `${option} ${quoted(typeof each === "object" ? JSON.stringify(each) : String(each))}`);
+    }),
+  ];
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+}

@@ -1,0 +1,218 @@
+/**
+ * Turns a compact answer into the reference shape.
+ *
+ * It does what `gateway/expansion.py` does, and passes the same examples. docs/contract.md, "The two shapes of an
+ * answer", has both shapes.
+ */
+
+import type { Json } from "./answers";
+
+const INCOMING = "^";
+const OTHER = "other";
+const SOURCES = "source_documents";
+const COINED = /^[A-Za-z]{1,12}_[a-z2-7]{3,52}$/;
+const SURVEY = ["edges", "edge_rows_total", "blank_node_edges", "edges_failed"] as const;
+
+/** Return an answer of any of the six tools in the reference shape; one that has it is returned as it is. */
+export function expand(answer: Json): Json {
+  const reader = new Reader();
+  let expanded: Json;
+  if (isObject(answer["nodes"])) expanded = reader.subgraph(answer);
+  else if (isObject(answer["entity_types"])) expanded = reader.schema(answer);
+  else if (isObject(answer["result"])) expanded = reader.entities(answer);
+  else {
+    expanded = { ...answer };
+    for (const key of ["result", "guesses"]) {
+      const rows = answer[key];
+      if (Array.isArray(rows) && rows.every(Array.isArray)) expanded[key] = rows.map((row) => reader.hit(row as unknown[]));
+    }
+  }
+  const labels: Record<string, string> = { ...(answer["labels"] as Record<string, string> | undefined), ...reader.labels };
+  const ids = Object.keys(labels).sort(byCodePoints);
+  return ids.length ? { ...expanded, labels: Object.fromEntries(ids.map((id) => [id, labels[id]])) } : expanded;
+}
+
+class Reader {
+  /** The names that stood behind IDs of types, predicates and nodes of other pages. */
+  readonly labels: Record<string, string> = {};
+
+  subgraph(answer: Json): Json {
+    const { via, node_columns, evidence_columns, ...left } = answer;
+    const paths = (via ?? {}) as Record<string, string[]>;
+    const nodes = [...this.entries(answer["nodes"] as Json, (node_columns ?? []) as string[])];
+    for (const node of nodes) {
+      const path = paths[node["id"] as string];
+      if (path) node["via"] = path.map((each) => each.split(" "));
+    }
+    const columns = (evidence_columns ?? []) as string[];
+    const edges = [...this.adjacent(answer["edges"] as Record<string, Json>)].map(([edge, evidence]) =>
+      evidence === undefined ? edge : { ...edge, metadata: readEvidence(evidence, columns) },
+    );
+    if (isObject(left["schema_summary"])) {
+      left["schema_summary"] = mapValues(left["schema_summary"], (value) =>
+        Array.isArray(value) ? value.map((text) => this.id(text as string)) : value,
+      );
+    }
+    return { ...left, nodes, edges };
+  }
+
+  entities(answer: Json): Json {
+    const { prefixes, ...left } = answer;
+    const known = (prefixes ?? {}) as Record<string, string>;
+    const result = [...this.entries(answer["result"] as Json)].map((entity) => {
+      const metadata = entity["metadata"] as Json;
+      const survey: Json = {};
+      for (const key of SURVEY) {
+        if (key in metadata) survey[key] = metadata[key];
+        delete metadata[key];
+      }
+      return { ...entity, ...survey, iri: iriOf(entity["id"] as string, known) };
+    });
+    const coined = Object.fromEntries(Object.entries(known).filter(([name]) => COINED.test(name)));
+    return { not_found: [], ...left, ...(Object.keys(coined).length ? { prefixes: coined } : {}), result };
+  }
+
+  schema(answer: Json): Json {
+    const expanded: Json = { ...answer };
+    const counts: Record<string, unknown> = {};
+    for (const key of ["entity_types", "predicates"]) {
+      const listed = Object.entries(answer[key] as Json).map(([text, count]) => [this.id(text), count] as const);
+      expanded[key] = listed.map(([id]) => id);
+      expanded[`${key}_total`] = answer[`${key}_total`] ?? listed.length;
+      for (const [id, count] of listed) if (count !== "?") counts[id] = count;
+    }
+    return { ...expanded, counts };
+  }
+
+  hit(row: unknown[]): Json {
+    const [text, type, ...others] = row as string[];
+    const said: Json = {};
+    ["match", "description", "matched"].forEach((key, place) => {
+      if (others[place] !== undefined && others[place] !== null) said[key] = others[place];
+    });
+    return { ...identity(text!, this.id(type!)), ...nameIn(text!), ...said };
+  }
+
+  /** The ID with which a text begins; the name behind it is remembered. */
+  private id(text: string): string {
+    const blank = text.indexOf(" ");
+    if (blank < 0) return text;
+    const id = text.slice(0, blank);
+    this.labels[id] = text.slice(blank + 1);
+    return id;
+  }
+
+  private *entries(byType: Json, columns: readonly string[] = []): Generator<Json> {
+    for (const [key, entries] of Object.entries(byType)) {
+      const type = this.id(key);
+      for (const entry of entries as (string | Json)[]) {
+        if (typeof entry === "string") {
+          yield { ...identity(entry, type), ...nameIn(entry) };
+          continue;
+        }
+        for (const [text, said] of Object.entries(entry)) {
+          const metadata: Json = { ...nameIn(text), ...(Array.isArray(said) ? cells(said, columns) : (said as Json)) };
+          if ("other_types" in metadata) {
+            const others = (metadata["other_types"] as string[]).map((name) => this.id(name));
+            delete metadata["other_types"];
+            metadata["types"] = [type, ...others].sort(byCodePoints);
+          }
+          yield { ...identity(text, type), metadata };
+        }
+      }
+    }
+  }
+
+  private *adjacent(edges: Record<string, Json>): Generator<[Json, unknown]> {
+    for (const [key, byPredicate] of Object.entries(edges)) {
+      const node = this.id(key);
+      for (const [step, others] of Object.entries(byPredicate)) {
+        const isIncoming = step.startsWith(INCOMING);
+        const predicate = this.id(isIncoming ? step.slice(INCOMING.length) : step);
+        for (const other of (Array.isArray(others) ? others : [others]) as (string | Json)[]) {
+          const ends: [string, unknown][] = typeof other === "string" ? [[other, undefined]] : Object.entries(other);
+          for (const [text, evidence] of ends) {
+            const id = this.id(text);
+            const [subject, object] = isIncoming ? [id, node] : [node, id];
+            yield [{ subject, predicate, object }, evidence];
+          }
+        }
+      }
+    }
+  }
+}
+
+/** What an edge's metadata says: a row is one assertion, a list of rows several. */
+function readEvidence(evidence: unknown, columns: readonly string[]): Json {
+  if (isObject(evidence) && "assertions" in evidence) {
+    const rows = (evidence["assertions"] as unknown[]).map((row) => assertion(row, columns));
+    return { ...assertion(evidence["combined"], columns), assertions: rows };
+  }
+  if (isObject(evidence) || (columns.length > 0 && !Array.isArray((evidence as unknown[])[0]))) {
+    return assertion(evidence, columns);
+  }
+  const rows = (evidence as unknown[]).map((row) => assertion(row, columns));
+  return rows.length === 1 ? rows[0]! : { ...combined(rows), assertions: rows };
+}
+
+function assertion(row: unknown, columns: readonly string[]): Json {
+  if (isObject(row)) return { ...row };
+  const said = cells(row as unknown[], columns);
+  if (SOURCES in said && !Array.isArray(said[SOURCES])) said[SOURCES] = [said[SOURCES]];
+  return said;
+}
+
+/** What several assertions about one edge say together. */
+function combined(assertions: readonly Json[]): Json {
+  const first = assertions[0]!["confidence"];
+  const sources = new Set(assertions.flatMap((each) => (each[SOURCES] ?? []) as string[]));
+  const said: Json = {};
+  if (assertions.every((each) => each["negated"])) said["negated"] = true;
+  if (first !== undefined && assertions.every((each) => each["confidence"] === first)) said["confidence"] = first;
+  if (sources.size) said[SOURCES] = [...sources].sort(byCodePoints);
+  return said;
+}
+
+function cells(row: readonly unknown[], columns: readonly string[]): Json {
+  const said: Json = {};
+  columns.forEach((column, place) => {
+    if (row[place] !== null && row[place] !== undefined) said[column] = row[place];
+  });
+  const others = (said[OTHER] ?? {}) as Json;
+  delete said[OTHER];
+  return { ...said, ...others };
+}
+
+function identity(text: string, type: string): Json {
+  const blank = text.indexOf(" ");
+  return { id: blank < 0 ? text : text.slice(0, blank), entity_type: type };
+}
+
+function nameIn(text: string): Json {
+  const blank = text.indexOf(" ");
+  return blank < 0 ? {} : { name: text.slice(blank + 1) };
+}
+
+function iriOf(id: string, prefixes: Readonly<Record<string, string>>): string {
+  const colon = id.indexOf(":");
+  const namespace = colon < 0 ? undefined : prefixes[id.slice(0, colon)];
+  return namespace === undefined ? id.replace(/^</, "").replace(/>$/, "") : namespace + id.slice(colon + 1);
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function mapValues(object: Json, change: (value: unknown) => unknown): Json {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
+
+/** As Python sorts strings; JavaScript's own order is that of UTF-16 units. */
+function byCodePoints(one: string, other: string): number {
+  const [a, b] = [[...one], [...other]];
+  for (let place = 0; place < a.length && place < b.length; place += 1) {
+    const difference = a[place]!.codePointAt(0)! - b[place]!.codePointAt(0)!;
+    if (difference) return difference;
+  }
+  return a.length - b.length;
+}

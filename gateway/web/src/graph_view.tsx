@@ -1,0 +1,101 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Canvas } from "./canvas";
+import { DARK, LIGHT } from "./colors";
+import type { Session } from "./session";
+
+/** The canvas; what it shows is told in words beside it. */
+export function GraphView({ session }: { session: Session }) {
+  const element = useRef<HTMLDivElement>(null);
+  const canvas = useRef<Canvas | undefined>(undefined);
+  const [problem, setProblem] = useState("");
+  const isDark = useDark();
+  const picture = session.picture.value;
+  const look = {
+    hiddenTypes: session.hiddenTypes.value,
+    hiddenPredicates: session.hiddenPredicates.value,
+    selected: session.selected.value,
+    theme: isDark ? DARK : LIGHT,
+  };
+  useEffect(() => {
+    try {
+      canvas.current = new Canvas(element.current!, {
+        onClick: (id) => void session.expand(id),
+        onDoubleClick: (id) => void session.describe(id),
+        onBackground: () => session.select([]),
+      });
+    } catch {
+      setProblem("This browser draws no WebGL here: the list of nodes below shows the same.");
+    }
+  }, [session]);
+  useEffect(() => canvas.current?.show(picture, look), [picture, look.hiddenTypes, look.hiddenPredicates, look.selected, look.theme]);
+  const [only] = look.selected;
+  return (
+    <div class="graph">
+      <div class="canvas" ref={element} data-testid="canvas" aria-hidden="true" />
+      {problem ? <p class="lack">{problem}</p> : null}
+      {!picture.nodes.size ? <p class="empty">Search for a name to begin.</p> : null}
+      <div class="graph-buttons">
+        <button type="button" onClick={() => canvas.current?.fit()}>
+          Fit
+        </button>
+        <button type="button" disabled={only === undefined} onClick={() => only !== undefined && canvas.current?.goTo(only)}>
+          Go to selected
+        </button>
+        {picture.next ? (
+          <button type="button" onClick={() => void session.showMore()}>
+            Show more
+          </button>
+        ) : null}
+      </div>
+      <details class="list">
+        <summary>List of the {picture.nodes.size.toLocaleString("en")} nodes</summary>
+        <ul>
+          {[...picture.nodes.values()]
+            .filter((node) => !look.hiddenTypes.has(node.type))
+            .map((node) => (
+              <li key={node.id}>
+                <input
+                  type="checkbox"
+                  aria-label={`Select ${node.name}`}
+                  checked={look.selected.includes(node.id)}
+                  onChange={() =>
+                    session.select(
+                      look.selected.includes(node.id) ? look.selected.filter((id) => id !== node.id) : [...look.selected, node.id],
+                    )
+                  }
+                />
+                <button type="button" class="link" onClick={() => void session.describe(node.id)}>
+                  {node.name}
+                </button>{" "}
+                <span class="quiet">
+                  {node.type}
+                  {node.isHub ? ", a hub" : ""}
+                </span>
+              </li>
+            ))}
+        </ul>
+      </details>
+    </div>
+  );
+}
+
+/** Whether the page is dark: as its root says, else as the system wants. */
+function useDark(): boolean {
+  const query = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = (): boolean => {
+    const said = document.documentElement.dataset["theme"];
+    return said === undefined ? query.matches : said === "dark";
+  };
+  const [dark, setDark] = useState(isDark());
+  useEffect(() => {
+    const update = (): void => setDark(isDark());
+    const observer = new MutationObserver(update);
+    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    query.addEventListener("change", update);
+    return () => {
+      observer.disconnect();
+      query.removeEventListener("change", update);
+    };
+  }, []);
+  return dark;
+}

@@ -1,0 +1,38 @@
+import { render } from "preact";
+import { App } from "./app";
+import { HostTools } from "./host";
+import { isHosted } from "./hosted";
+import { Session } from "./session";
+import "./style.css";
+import { HttpTools } from "./tools";
+
+/** The gateway's own address, or that of one of its graphs: `/?graph=NAME`. */
+function endpoint(): URL {
+  const graph = new URLSearchParams(location.search).get("graph");
+  return new URL(graph === null ? "/mcp" : `/mcp/${encodeURIComponent(graph)}`, location.href);
+}
+
+function show(session: Session, onToken?: (token: string) => void): void {
+  render(<App session={session} {...(onToken ? { onToken } : {})} />, document.getElementById("app")!);
+}
+
+function startAlone(): void {
+  const session = new Session(new HttpTools(endpoint()), true);
+  show(session, (token) => session.reconnect(new HttpTools(endpoint(), token)));
+  void session.readSchema();
+  void session.restore(location.hash);
+  addEventListener("hashchange", () => void session.restore(location.hash));
+}
+
+function startHosted(): void {
+  const tools = new HostTools();
+  const session = new Session(tools, false);
+  document.documentElement.dataset["hosted"] = "";
+  show(session);
+  tools.connect(session).catch((error: unknown) => {
+    session.problem.value = `The chat did not answer: ${String(error)}`;
+  });
+}
+
+if (isHosted()) startHosted();
+else startAlone();

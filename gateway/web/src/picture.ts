@@ -1,0 +1,149 @@
+/** What the canvas shows: the union of the answers to the calls so far. */
+
+import { type Edge, type Entity, type Incomplete, type Json, type Node, type Subgraph, nameOf } from "./answers";
+import type { Call } from "./tools";
+
+export interface Step {
+  call: Call;
+  answer: Subgraph;
+}
+
+export interface PictureNode {
+  id: string;
+  name: string;
+  type: string;
+  types: readonly string[];
+  metadata: Json;
+  /** What is missing around it, in words. */
+  lacks: readonly string[];
+  isHub: boolean;
+  isSeed: boolean;
+}
+
+export interface PictureEdge extends Edge {
+  key: string;
+  onPath: boolean;
+}
+
+export interface Picture {
+  nodes: ReadonlyMap<string, PictureNode>;
+  edges: ReadonlyMap<string, PictureEdge>;
+  labels: Readonly<Record<string, string>>;
+  /** What is missing and concerns no node in particular, in words. */
+  lacks: readonly string[];
+  warnings: readonly string[];
+  typeCounts: ReadonlyMap<string, number>;
+  predicateCounts: ReadonlyMap<string, number>;
+  /** The call for the next page of the last answer. */
+  next: Call | undefined;
+}
+
+const NEW_LINE = "\n";
+
+/** The key of an edge; IDs contain no white space. */
+export function edgeKey(edge: Edge): string {
+  return [edge.subject, edge.predicate, edge.object].join(NEW_LINE);
+}
+
+const HUB_CAUSES = new Set(["hub_not_expanded"]);
+
+/** Return the picture of some steps, with the selected nodes that were described. */
+export function pictureOf(
+  steps: readonly Step[],
+  described: ReadonlyMap<string, Entity> = new Map(),
+  selected: readonly string[] = [],
+): Picture {
+  const nodes = new Map<string, PictureNode>();
+  const edges = new Map<string, PictureEdge>();
+  const labels: Record<string, string> = Object.create(null) as Record<string, string>;
+  const lacks: string[] = [];
+  const warnings: string[] = [];
+  const seeds = new Set(steps.flatMap(({ call }) => (call.arguments["seeds"] ?? []) as string[]));
+  const lacking = new Map<string, Set<string>>();
+  const hubs = new Set<string>();
+  const onPath = new Set<string>();
+  for (const { answer } of steps) {
+    Object.assign(labels, answer.labels);
+    warnings.push(...(answer.warnings ?? []));
+    for (const node of answer.nodes) nodes.set(node.id, merged(nodes.get(node.id), node, seeds.has(node.id)));
+    for (const edge of answer.edges) {
+      const key = edgeKey(edge);
+      edges.set(key, { ...edges.get(key), ...edge, key, onPath: false });
+    }
+    for (const path of answer.nodes.flatMap((node) => node.via ?? [])) for (const key of keysOnPath(path)) onPath.add(key);
+    for (const cause of answer.incomplete ?? []) note(cause, lacking, hubs, lacks);
+  }
+  for (const [id, record] of described) {
+    const node = nodes.get(id);
+    if (node ? node.name === id && record.name : selected.includes(id)) nodes.set(id, merged(node, record, seeds.has(id)));
+  }
+  for (const [id, reasons] of lacking) {
+    const node = nodes.get(id);
+    if (node) nodes.set(id, { ...node, lacks: [...reasons], isHub: hubs.has(id) });
+  }
+  // An edge to a node of another page is drawn when that page is there.
+  for (const [key, edge] of edges) {
+    if (!nodes.has(edge.subject) || !nodes.has(edge.object)) edges.delete(key);
+    else if (onPath.has(key)) edges.set(key, { ...edge, onPath: true });
+  }
+  return {
+    nodes,
+    edges,
+    labels,
+    lacks: [...new Set(lacks)],
+    warnings: [...new Set(warnings)],
+    typeCounts: counted([...nodes.values()].map((node) => node.type)),
+    predicateCounts: counted([...edges.values()].map((edge) => edge.predicate)),
+    next: nextPage(steps.at(-1)),
+  };
+}
+
+function merged(before: PictureNode | undefined, node: Node, isSeed: boolean): PictureNode {
+  const metadata = { ...before?.metadata, ...node.metadata };
+  const name = nameOf(node);
+  return {
+    id: node.id,
+    name: name === node.id && before ? before.name : name,
+    type: node.entity_type,
+    types: node.types ?? (metadata["types"] as string[] | undefined) ?? [node.entity_type],
+    metadata,
+    lacks: before?.lacks ?? [],
+    isHub: before?.isHub ?? false,
+    isSeed,
+  };
+}
+
+function note(cause: Incomplete, lacking: Map<string, Set<string>>, hubs: Set<string>, general: string[]): void {
+  const text = cause.detail ?? cause.cause;
+  for (const id of cause.ids ?? []) {
+    if (!lacking.has(id)) lacking.set(id, new Set());
+    lacking.get(id)!.add(text);
+    if (HUB_CAUSES.has(cause.cause)) hubs.add(id);
+  }
+  if ((cause.count ?? 0) > (cause.ids ?? []).length || !cause.ids?.length) general.push(text);
+}
+
+/** The edges of a path: node, predicate, node, ..., with `^` before a predicate whose edge leads against the step. */
+function keysOnPath(path: readonly string[]): string[] {
+  const keys: string[] = [];
+  for (let place = 0; place + 2 < path.length; place += 2) {
+    const [from, step, to] = [path[place]!, path[place + 1]!, path[place + 2]!];
+    const isIncoming = step.startsWith("^");
+    keys.push((isIncoming ? [to, step.slice(1), from] : [from, step, to]).join(NEW_LINE));
+  }
+  return keys;
+}
+
+function nextPage(step: Step | undefined): Call | undefined {
+  if (step?.answer.next_offset === undefined) return undefined;
+  const { next_offset: offset, next_edge: edge_offset, snapshot } = step.answer;
+  const further = { offset, ...(edge_offset === undefined ? {} : { edge_offset }), ...(snapshot === undefined ? {} : { snapshot }) };
+  const { edge_offset: _, ...given } = step.call.arguments;
+  return { tool: step.call.tool, arguments: { ...given, ...further } };
+}
+
+function counted(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return new Map([...counts].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)));
+}

@@ -1,0 +1,152 @@
+import { type Entity, type Json, idAndName } from "./answers";
+import type { PictureEdge } from "./picture";
+import type { Session } from "./session";
+
+const APART = new Set(["id", "entity_type", "iri", "name", "description", "edges", "edge_rows_total", "edges_failed", "complete", "labels", "prefixes", "degraded", "warnings", "blank_node_edges"]);
+
+/** The record of the selected node, or what can be done with several. */
+export function Record({ session }: { session: Session }) {
+  const selected = session.selected.value;
+  const picture = session.picture.value;
+  const [only] = selected;
+  if (only === undefined) {
+    return (
+      <aside class="record" aria-label="Record">
+        <p class="quiet">Select a node to read its record. Select several in the list to see what connects them.</p>
+      </aside>
+    );
+  }
+  if (selected.length > 1) {
+    return (
+      <aside class="record" aria-label="Record">
+        <h2>{selected.length} nodes</h2>
+        <ul>
+          {selected.map((id) => (
+            <li key={id}>{picture.nodes.get(id)?.name ?? id}</li>
+          ))}
+        </ul>
+        <button type="button" onClick={() => void session.intersect(selected)}>
+          What is near all of them
+        </button>
+      </aside>
+    );
+  }
+  const node = picture.nodes.get(only);
+  const entity = session.described.value.get(only);
+  const edges = [...picture.edges.values()].filter((edge) => edge.metadata && (edge.subject === only || edge.object === only));
+  return (
+    <aside class="record" aria-label="Record" aria-live="polite">
+      <h2 data-testid="record-name">{entity?.name ?? node?.name ?? only}</h2>
+      <p class="quiet">
+        {only} · {entity?.entity_type ?? node?.type}
+      </p>
+      {node?.lacks.map((lack) => (
+        <p class="lack" key={lack}>
+          {lack}
+        </p>
+      ))}
+      {entity ? <EntityRecord entity={entity} session={session} /> : null}
+      {edges.length ? <h3>Evidence</h3> : null}
+      <ul class="evidence">
+        {edges.slice(0, 50).map((edge) => (
+          <EdgeEvidence edge={edge} session={session} key={edge.key} />
+        ))}
+      </ul>
+      {edges.length > 50 ? <p class="quiet">and of {edges.length - 50} more edges</p> : null}
+    </aside>
+  );
+}
+
+function EntityRecord({ entity, session }: { entity: Entity; session: Session }) {
+  const labels = { ...session.picture.value.labels, ...entity.labels };
+  const shown = Object.entries(entity).filter(([key]) => !APART.has(key));
+  const description = entity["description"];
+  return (
+    <>
+      {typeof description === "string" ? <p>{description}</p> : null}
+      {!entity.complete ? <p class="lack">This record is not complete{entity.edges_failed ? `: ${entity.edges_failed}` : ""}.</p> : null}
+      <dl>
+        {shown.map(([key, value]) => (
+          <div key={key}>
+            <dt>{labels[key] ?? key}</dt>
+            <dd>
+              <Value value={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <h3>Relations</h3>
+      <ul class="relations">
+        {Object.entries(entity.edges ?? {}).map(([key, [count, ...others]]) => {
+          const isIncoming = key.startsWith("^");
+          const [predicate, name] = idAndName(isIncoming ? key.slice(1) : key);
+          return (
+            <li key={key}>
+              <button
+                type="button"
+                class="small"
+                aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name ?? labels[predicate] ?? predicate}`}
+                onClick={() => void session.expand(entity.id, predicate, isIncoming ? "incoming" : "outgoing")}
+              >
+                show
+              </button>{" "}
+              {isIncoming ? "← " : "→ "}
+              <strong>{name ?? labels[predicate] ?? predicate}</strong> <span class="count">{count.toLocaleString("en")}</span>
+              <div class="quiet line">{others.map((text) => idAndName(text)[1] ?? text).join(", ")}</div>
+            </li>
+          );
+        })}
+      </ul>
+      {entity.edge_rows_total !== undefined ? <p class="quiet">{entity.edge_rows_total} relations in all.</p> : null}
+      <p class="quiet line">
+        <Value value={entity.iri} />
+      </p>
+    </>
+  );
+}
+
+function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }) {
+  const { nodes, labels } = session.picture.value;
+  const { assertions, ...said } = edge.metadata as Json & { assertions?: Json[] };
+  return (
+    <li>
+      {nodes.get(edge.subject)?.name} <em>{labels[edge.predicate] ?? edge.predicate}</em> {nodes.get(edge.object)?.name}
+      {said["negated"] ? <strong class="lack"> denied</strong> : null}
+      {(assertions ?? [said]).map((each, place) => (
+        <dl key={place}>
+          {Object.entries(each).map(([key, value]) => (
+            <div key={key}>
+              <dt>{labels[key] ?? key}</dt>
+              <dd>
+                <Value value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ))}
+    </li>
+  );
+}
+
+/** A value as text; a web address is a link that tells the other side nothing of this page. */
+function Value({ value }: { value: unknown }) {
+  if (Array.isArray(value)) {
+    return (
+      <>
+        {value.map((each, place) => (
+          <div key={place}>
+            <Value value={each} />
+          </div>
+        ))}
+      </>
+    );
+  }
+  if (typeof value === "string" && /^https?:\/\/\S+$/.test(value)) {
+    return (
+      <a href={value} target="_blank" rel="noopener noreferrer">
+        {value}
+      </a>
+    );
+  }
+  return <>{typeof value === "object" && value !== null ? JSON.stringify(value) : String(value)}</>;
+}

@@ -1,0 +1,86 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Hit, Hits } from "./answers";
+import type { Session } from "./session";
+
+const PAUSE_MILLISECONDS = 200;
+const LEAST_CHARACTERS = 2;
+
+/** Searches while somebody types (ARIA's combobox pattern). */
+export function SearchBox({ session }: { session: Session }) {
+  const [query, setQuery] = useState("");
+  const [hits, setHits] = useState<Hits | undefined>(undefined);
+  const [active, setActive] = useState(0);
+  const wanted = useRef<AbortController | undefined>(undefined);
+  useEffect(() => {
+    wanted.current?.abort();
+    if (query.trim().length < LEAST_CHARACTERS) {
+      setHits(undefined);
+      return;
+    }
+    const controller = new AbortController();
+    wanted.current = controller;
+    const timer = setTimeout(() => {
+      void session.search(query, controller.signal).then((found) => {
+        if (controller.signal.aborted) return;
+        setHits(found);
+        setActive(0);
+      });
+    }, PAUSE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [query, session]);
+  const listed = hits ? [...hits.result, ...(hits.guesses ?? [])] : [];
+  const choose = (hit: Hit | undefined): void => {
+    if (!hit) return;
+    setHits(undefined);
+    setQuery("");
+    void session.start(hit.id);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+    const step = steps[event.key];
+    if (step !== undefined && listed.length) {
+      event.preventDefault();
+      setActive((active + step + listed.length) % listed.length);
+    } else if (event.key === "Enter") choose(listed[active]);
+    else if (event.key === "Escape") setHits(undefined);
+  };
+  return (
+    <div class="search">
+      <input
+        id="search"
+        type="text"
+        role="combobox"
+        aria-label="Search by name"
+        aria-expanded={hits !== undefined}
+        aria-controls="hits"
+        aria-autocomplete="list"
+        aria-activedescendant={listed.length ? `hit-${active}` : undefined}
+        placeholder="Search by name  ( / )"
+        autocomplete="off"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+        onKeyDown={onKey}
+      />
+      <div class="hits" hidden={hits === undefined}>
+        <ul id="hits" role="listbox" aria-label="Entities found">
+          {listed.map((hit, place) => (
+            <li
+              key={hit.id}
+              id={`hit-${place}`}
+              role="option"
+              aria-selected={place === active}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => choose(hit)}
+            >
+              <strong>{hit.name ?? hit.id}</strong> <span class="quiet">{hit.entity_type}</span>
+              {place >= (hits?.result.length ?? 0) ? <span class="quiet"> a guess</span> : null}
+              {hit.description ? <div class="quiet line">{hit.description}</div> : null}
+            </li>
+          ))}
+        </ul>
+        {hits && !listed.length ? <p>{hits.next_steps ?? "No name fits."}</p> : null}
+        {hits && listed.length && !hits.complete ? <p class="lack">There may be more than these.</p> : null}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Session } from "./session";
+
+/** What is shown and what is not, in words. */
+export function Status({ session }: { session: Session }) {
+  const picture = session.picture.value;
+  const last = session.steps.value.at(-1)?.answer;
+  return (
+    <div class="status" role="status" aria-live="polite">
+      {session.problem.value ? (
+        <p class="lack" role="alert" data-testid="problem">
+          {session.problem.value}
+        </p>
+      ) : null}
+      {session.note.value ? <p data-testid="note">{session.note.value}</p> : null}
+      <p data-testid="shown">
+        {picture.nodes.size.toLocaleString("en")} nodes and {picture.edges.size.toLocaleString("en")} edges
+        {last && picture.next ? `; the last answer has ${last.node_count.toLocaleString("en")} nodes in all` : ""}
+        {last && !last.complete ? "; not complete" : ""}
+        {session.busy.value ? " …" : ""}
+      </p>
+      {picture.lacks.map((lack) => (
+        <p class="lack" key={lack}>
+          {lack}
+        </p>
+      ))}
+      {picture.warnings.map((warning) => (
+        <p key={warning}>{warning}</p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+/** The address of a view: the calls that made it, what is selected and what is hidden. */
+
+import type { Call, ToolName } from "./tools";
+
+export interface Restored {
+  calls: Call[];
+  selected: string[];
+  hiddenTypes: string[];
+  hiddenPredicates: string[];
+}
+
+/** More are not restored: an address comes from anywhere, and each call costs the endpoint. */
+export const MOST_CALLS = 50;
+const LONGEST_HASH = 100_000;
+const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_subgraphs"]);
+
+export function writeView(view: Restored): string {
+  if (!view.calls.length && !view.selected.length) return "#";
+  const { calls, selected, hiddenTypes, hiddenPredicates } = view;
+  return `#${encodeURIComponent(JSON.stringify([calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates]))}`;
+}
+
+/** Return the view of an address; undefined if it tells none that can be shown. */
+export function readView(hash: string): Restored | undefined {
+  const text = hash.replace(/^#/, "");
+  if (text === "" || text.length > LONGEST_HASH) return undefined;
+  let read: unknown;
+  try {
+    read = JSON.parse(decodeURIComponent(text));
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(read)) return undefined;
+  const [calls, selected, hiddenTypes, hiddenPredicates] = read as unknown[];
+  if (!Array.isArray(calls)) return undefined;
+  return {
+    calls: calls.filter(isCall).slice(0, MOST_CALLS).map(([tool, given]) => ({ tool, arguments: given })),
+    selected: texts(selected),
+    hiddenTypes: texts(hiddenTypes),
+    hiddenPredicates: texts(hiddenPredicates),
+  };
+}
+
+function isCall(value: unknown): value is [ToolName, Call["arguments"]] {
+  return (
+    Array.isArray(value) && TOOLS.has(String(value[0])) && typeof value[1] === "object" && value[1] !== null && !Array.isArray(value[1])
+  );
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { Subgraph } from "../src/answers";
+import { pictureOf } from "../src/picture";
+import type { Call } from "../src/tools";
+
+const call = (given: Call["arguments"]): Call => ({ tool: "bfs_query", arguments: given });
+
+function answer(given: Partial<Subgraph>): Subgraph {
+  return { nodes: [], edges: [], node_count: 0, edge_count: 0, complete: true, ...given };
+}
+
+const A = { id: "x:a", entity_type: "x:T", name: "A" };
+const B = { id: "x:b", entity_type: "x:U" };
+const AB = { subject: "x:a", predicate: "x:p", object: "x:b" };
+
+describe("a picture", () => {
+  it("is the union of its answers, each node and edge once", () => {
+    const picture = pictureOf([
+      { call: call({ seeds: ["x:a"] }), answer: answer({ nodes: [A, B], edges: [AB] }) },
+      { call: call({ seeds: ["x:b"] }), answer: answer({ nodes: [B, { id: "x:a", entity_type: "x:T" }], edges: [AB] }) },
+    ]);
+    expect([...picture.nodes.values()].map(({ id, name, isSeed }) => [id, name, isSeed])).toEqual([
+      ["x:a", "A", true],
+      ["x:b", "x:b", true],
+    ]);
+    expect(picture.edges.size).toBe(1);
+    expect([...picture.typeCounts]).toEqual([["x:T", 1], ["x:U", 1]]);
+  });
+  it("draws an edge to a node of a later page when that page is there", () => {
+    const first = { call: call({ seeds: ["x:a"] }), answer: answer({ nodes: [A], edges: [AB], next_offset: 1, snapshot: "s" }) };
+    expect(pictureOf([first]).edges.size).toBe(0);
+    expect(pictureOf([first]).next?.arguments).toEqual({ seeds: ["x:a"], offset: 1, snapshot: "s" });
+    expect(pictureOf([first, { call: call({ seeds: ["x:a"], offset: 1 }), answer: answer({ nodes: [B] }) }]).edges.size).toBe(1);
+  });
+  it("says what is missing at the node that it concerns, and what concerns none in general", () => {
+    const incomplete = [
+      { cause: "hub_not_expanded", count: 1, ids: ["x:b"], detail: "has 900 edges" },
+      { cause: "deadline", detail: "the time was used up" },
+    ];
+    const picture = pictureOf([{ call: call({}), answer: answer({ nodes: [A, B], complete: false, incomplete }) }]);
+    expect(picture.nodes.get("x:b")).toMatchObject({ isHub: true, lacks: ["has 900 edges"] });
+    expect(picture.nodes.get("x:a")).toMatchObject({ isHub: false, lacks: [] });
+    expect(picture.lacks).toEqual(["the time was used up"]);
+  });
+  it("marks the edges of paths, in either direction", () => {
+    const path = [["x:b", "^x:p", "x:a"]];
+    const picture = pictureOf([{ call: call({}), answer: answer({ nodes: [A, { ...B, via: path }], edges: [AB] }) }]);
+    expect([...picture.edges.values()].map(({ onPath }) => onPath)).toEqual([true]);
+  });
+  it("has the selected node that was only described, as a hub is", () => {
+    const record = { id: "x:h", entity_type: "x:T", iri: "http://e.org/h", name: "H", complete: true };
+    expect(pictureOf([], new Map([["x:h", record]]), ["x:h"]).nodes.get("x:h")).toMatchObject({ name: "H", type: "x:T" });
+    expect(pictureOf([], new Map([["x:h", record]]), []).nodes.size).toBe(0);
+  });
+});

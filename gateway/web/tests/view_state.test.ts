@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { MOST_CALLS, readView, writeView } from "../src/view_state";
+
+const VIEW = {
+  calls: [{ tool: "bfs_query", arguments: { seeds: ["x:ü #%&\"'<"], max_hops: 1 } } as const],
+  selected: ["x:a"],
+  hiddenTypes: ["x:T"],
+  hiddenPredicates: ["x:p"],
+};
+
+describe("the address of a view", () => {
+  it("comes back as it was", () => {
+    expect(readView(writeView({ ...VIEW, calls: [...VIEW.calls] }))).toEqual(VIEW);
+  });
+  it.each(["", "#", "#%", "#{}", "#[]", "#null", "#[1]", `#${"x".repeat(200_000)}`])("is nothing if it is %.20s", (hash) => {
+    expect(readView(hash)).toBeUndefined();
+  });
+  it("calls no other tools, and not without end", () => {
+    const calls = Array.from({ length: MOST_CALLS + 5 }, () => ["bfs_query", {}]);
+    const hash = `#${encodeURIComponent(JSON.stringify([[["delete_all", {}], ["bfs_query", []], 1, ...calls], [1], "x", null]))}`;
+    expect(readView(hash)).toEqual({
+      calls: Array.from({ length: MOST_CALLS }, () => ({ tool: "bfs_query", arguments: {} })),
+      selected: [],
+      hiddenTypes: [],
+      hiddenPredicates: [],
+    });
+  });
+});

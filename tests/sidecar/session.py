@@ -1,0 +1,258 @@
+"""A session with a sidecar: clients ask all the time while either half is killed or stopped, and comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from mcp import Client
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from tests.servers.loopback import ask
+from tests.sidecar.pair import DEADLINE_SECONDS, Pair
+from tests.sidecar.questions import Question, drawn, ids_of, verdict
+
+SEED_NODE: Final = "drug:warfarin"
+CLIENTS: Final = 6
+_PAUSE_SECONDS: Final = 0.05
+"""Between two questions of a client: errors come at once, and would be all that is counted."""
+
+_UNDER_WAY: Final = 3 * CLIENTS
+"""Answers after which all clients are in the middle of asking."""
+
+_GRACE_SECONDS: Final = 4.0
+"""A call that has no answer so long after its deadline hangs."""
+
+AFTER: Final = 20
+"""Questions that are asked once all is said to be well, and must all be answered in full."""
+
+
+_CLEAR: Final = ("endpoint", "time of this call")
+"""What errors are about, if they say what failed."""
+
+
+@dataclass
+class Phase:
+    """What clients saw from one event to the next.
+
+    Attributes:
+        name: What happened.
+        answers: How many calls ended how.
+        slowest: Seconds of the slowest call.
+        seconds_to_red: Until the gateway said that it is not ready; None if that is not waited for.
+        seconds_to_green: From then, once the cause was over, until it said that it is ready.
+        whole_after: Questions answered rightly and in full right after that, of `AFTER`.
+    """
+
+    name: str
+    answers: dict[str, int] = field(default_factory=dict)
+    slowest: float = 0.0
+    seconds_to_red: float | None = None
+    seconds_to_green: float | None = None
+    whole_after: int = 0
+    under_way: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    """Set once the clients are in the middle of asking."""
+
+    @property
+    def is_whole_after(self) -> bool:
+        """Whether all was well again at once."""
+        return self.whole_after == AFTER
+
+    def __str__(self) -> str:
+        """Return it as a line."""
+        times = [("red", self.seconds_to_red), ("green", self.seconds_to_green)]
+        waits = "".join(f", {state} after {seconds:.1f} s" for state, seconds in times if seconds is not None)
+        answers = ", ".join(f"{count} {kind}" for kind, count in sorted(self.answers.items()))
+        return f"{self.name}: {answers}; slowest {self.slowest:.1f} s{waits}; then {self.whole_after} of {AFTER} whole"
+
+
+@dataclass
+class Outcome:
+    """What the session showed.
+
+    Attributes:
+        phases: The phases in their order.
+        wrong: Answers that claim what is not so.
+        starts: How often each half was started.
+    """
+
+    phases: list[Phase] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    starts: dict[str, int] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        phases = [{**vars(phase), "under_way": phase.under_way.is_set()} for phase in self.phases]
+        return {"phases": phases, "wrong": self.wrong, "starts": self.starts}
+
+
+class Session:
+    """Clients of a pair, and a graph in this process that knows the right answers.
+
+    Args:
+        pair: The pair.
+        oracle: The graph in this process.
+        ids: IDs to ask about.
+        outcome: Receives what is seen.
+    """
+
+    def __init__(self, pair: Pair, oracle: Gateway, ids: list[str], outcome: Outcome) -> None:
+        self._pair = pair
+        self._oracle = oracle
+        self._ids = ids
+        self.outcome = outcome
+
+    async def asked(self, client: Client, question: Question, phase: Phase) -> str:
+        """Ask one question and count how it was answered."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        async with asyncio.timeout(DEADLINE_SECONDS + _GRACE_SECONDS):
+            result = await client.call_tool(question[0], dict(question[1]))
+        phase.slowest = max(phase.slowest, loop.time() - began)
+        text = str(result.content)
+        if result.is_error and not any(clear in text for clear in _CLEAR):
+            self.outcome.wrong.append(f"{question}: an error that does not say what failed: {text}")
+        found = await verdict(question, None if result.is_error else result.structured_content, self._oracle)
+        phase.answers[found] = phase.answers.get(found, 0) + 1
+        if sum(phase.answers.values()) >= _UNDER_WAY:
+            phase.under_way.set()
+        if found == "WRONG":
+            self.outcome.wrong.append(f"{question}: {result.structured_content}")
+        return found
+
+    async def all_well(self, client: Client, phase: Phase) -> None:
+        """Ask some questions that must be answered in full now."""
+        asked = Phase("after")
+        for question in itertools.islice(drawn(self._ids, f"after {phase.name}"), AFTER):
+            await self.asked(client, question, asked)
+        phase.whole_after = asked.answers.get("right", 0)
+
+    @asynccontextmanager
+    async def load(self, phase: Phase) -> AsyncIterator[None]:
+        """Let clients ask, each in its own session, while the block runs."""
+        stop = asyncio.Event()
+
+        async def keep_asking(number: int) -> None:
+            async with Client(self._pair.url) as client:
+                for question in drawn(self._ids, f"{phase.name} {number}"):
+                    if stop.is_set():
+                        return
+                    await self.asked(client, question, phase)
+                    await asyncio.sleep(_PAUSE_SECONDS)
+
+        async with asyncio.TaskGroup() as clients:
+            for number in range(CLIENTS):
+                clients.create_task(keep_asking(number))
+            try:
+                yield
+            finally:
+                stop.set()
+
+
+async def run_session(folder: Path, graph: Path, *, seconds: float, say: Callable[[str], object]) -> Outcome:
+    """Run a whole session.
+
+    Args:
+        folder: Where both halves keep their files.
+        graph: The graph that they serve.
+        seconds: How long clients ask in each state.
+        say: Receives a line for each phase.
+    """
+    outcome, pair = Outcome(), Pair(folder, graph)
+    try:
+        await pair.start(pair.fuseki)
+        await pair.start(pair.gateway)
+        async with open_gateway(graph, profile=str(pair.profile)) as oracle:
+            ids = await ids_of(oracle, SEED_NODE)
+            session = Session(pair, oracle, list(ids), outcome)
+            await pair.until_ready(is_ready=True)
+            for phase in (
+                await _calm(session, pair, seconds),
+                await _fuseki_killed(session, pair, seconds),
+                await _fuseki_stopped(session, pair, seconds),
+                await _gateway_killed(session, pair, seconds),
+            ):
+                outcome.phases.append(phase)
+                say(str(phase))
+            outcome.wrong += await _quoted(pair)
+        outcome.starts = {"fuseki": pair.fuseki.starts, "gateway": pair.gateway.starts}
+    finally:
+        await pair.close()
+    return outcome
+
+
+async def _quoted(pair: Pair) -> list[str]:
+    """Return the places for operators in which there is text of a question or of the graph."""
+    places = {
+        "the audit log": pair.audit_log.read_text(encoding="utf-8"),
+        "the log": pair.log.read_text(encoding="utf-8"),
+        "the metrics": (await pair.page("/metrics")).text,
+    }
+    assert all("bfs_query" in text for text in places.values())
+    return [f"{place} quotes the graph" for place, text in places.items() if "drug" in text or "warfarin" in text]
+
+
+async def _calm(session: Session, pair: Pair, seconds: float) -> Phase:
+    phase = Phase("both run")
+    async with session.load(phase):
+        await asyncio.sleep(seconds)
+    async with Client(pair.url) as client:
+        await session.all_well(client, phase)
+    return phase
+
+
+async def _fuseki_killed(session: Session, pair: Pair, seconds: float) -> Phase:
+    phase, gateway = Phase("kill -9 of Fuseki"), pair.gateway.pid
+    async with Client(pair.url) as client:
+        async with session.load(phase):
+            await phase.under_way.wait()
+            pair.fuseki.send(signal.SIGKILL)
+            phase.seconds_to_red = await pair.until_ready(is_ready=False)
+            await asyncio.sleep(seconds)
+            await pair.start(pair.fuseki)
+            phase.seconds_to_green = await pair.until_ready(is_ready=True)
+        # The same session as before: nothing of the gateway was restarted.
+        await session.all_well(client, phase)
+    assert (await pair.page("/healthz")).status == 200
+    assert pair.gateway.pid == gateway
+    assert pair.gateway.starts == 1
+    return phase
+
+
+async def _fuseki_stopped(session: Session, pair: Pair, seconds: float) -> Phase:
+    phase, pids = Phase("SIGSTOP of Fuseki"), (pair.fuseki.pid, pair.gateway.pid)
+    async with Client(pair.url) as client:
+        async with session.load(phase):
+            await phase.under_way.wait()
+            pair.fuseki.send(signal.SIGSTOP)
+            try:
+                phase.seconds_to_red = await pair.until_ready(is_ready=False)
+                await asyncio.sleep(seconds)
+            finally:
+                pair.fuseki.send(signal.SIGCONT)
+            phase.seconds_to_green = await pair.until_ready(is_ready=True)
+        await session.all_well(client, phase)
+    assert (pair.fuseki.pid, pair.gateway.pid) == pids
+    return phase
+
+
+async def _gateway_killed(session: Session, pair: Pair, seconds: float) -> Phase:
+    phase, fuseki = Phase("kill -9 of the gateway"), pair.fuseki.starts
+    pair.gateway.send(signal.SIGKILL)
+    answer = await asyncio.to_thread(ask, pair.endpoint, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }")
+    assert answer.status == 200
+    await pair.start(pair.gateway)
+    phase.seconds_to_green = await pair.until_ready(is_ready=True)
+    async with session.load(phase):
+        await asyncio.sleep(seconds)
+    async with Client(pair.url) as client:
+        await session.all_well(client, phase)
+    assert pair.fuseki.starts == fuseki
+    return phase

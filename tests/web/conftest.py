@@ -1,0 +1,28 @@
+"""What the tests in a browser share."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.graphs import fixture
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.web.browser import browser
+from tests.web.served import explored
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A headless browser. For one module: while it is open, its event loop keeps every other from running."""
+    try:
+        with browser() as found:
+            yield found
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@pytest.fixture(scope="session")
+def medical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of the page over the medical graph."""
+    with explored(fixture("medical"), tmp_path_factory.mktemp("medical")) as url:
+        yield url
