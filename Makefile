@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+TO_RUN := $(VENV)/.installed-to-run
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 # Tests also wait: for servers, processes, disks and deadlines. So three workers keep two cores busy.
 WORKERS ?=
 
@@ -17,15 +19,27 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): requirements-dev.lock pyproject.toml
+define python_is_new_enough
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Try: make PYTHON=python3.12" >&2; exit 2; }
+endef
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	$(python_is_new_enough)
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) --require-hashes -r requirements-dev.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $(TO_RUN) $@
+
+# The program without what only tests need, which is most of it.
+$(TO_RUN): requirements.lock pyproject.toml
+	$(python_is_new_enough)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## Run a model's whole session against the demo graph, over MCP
+demo: $(TO_RUN) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
