@@ -291,12 +291,24 @@ def test_every_module_that_the_architecture_names_exists() -> None:
     assert [name for name in named if not any(module.endswith(f"/{name}") for module in modules)] == []
 
 
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+
+
 def test_every_dependency_has_a_row_in_its_decision_record() -> None:
     project = tomllib.loads(page("pyproject.toml"))
     extras = [each for extra in project["project"]["optional-dependencies"].values() for each in extra]
-    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"], *extras]
+    groups = project["dependency-groups"]
+    developing = [each for each in [*groups["dev"], *groups["build"]] if isinstance(each, str)]
+    declared = [*project["project"]["dependencies"], *developing, *extras]
     names = {re.split(r"[^\w.-]", requirement)[0] for requirement in declared}
     assert set(table("docs/decisions/0005-dependencies.md", "package").names) == names
+
+
+def test_the_lock_for_a_run_is_a_part_of_that_for_tests() -> None:
+    pinned = {name: set(re.findall(r"^([\w.-]+==\S+)", page(name), re.MULTILINE)) for name in LOCKS}
+    run, developing = (pinned[name] for name in LOCKS)
+    assert run
+    assert run < developing
 
 
 def test_the_decision_records_are_numbered_and_listed() -> None:
