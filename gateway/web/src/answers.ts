@@ -34,6 +34,9 @@ export interface Subgraph {
   incomplete?: Incomplete[];
   warnings?: string[];
   missing_seeds?: string[];
+  blank_node_edges?: number;
+  removed?: Record<string, number>;
+  degraded?: Record<string, number>;
   labels?: Record<string, string>;
   next_offset?: number;
   next_edge?: number;

@@ -72,6 +72,7 @@ export function pictureOf(
     }
     for (const path of answer.nodes.flatMap((node) => node.via ?? [])) for (const key of keysOnPath(path)) onPath.add(key);
     for (const cause of answer.incomplete ?? []) note(cause, lacking, hubs, lacks);
+    lacks.push(...lacksOf(answer));
   }
   for (const [id, record] of described) {
     const node = nodes.get(id);
@@ -96,6 +97,19 @@ export function pictureOf(
     predicateCounts: counted([...edges.values()].map((edge) => edge.predicate)),
     next: nextPage(steps.at(-1)),
   };
+}
+
+/** What else an answer says that it does not show, in words. */
+function lacksOf(answer: Subgraph): string[] {
+  const lacks: string[] = [];
+  if (answer.missing_seeds?.length) lacks.push(`Not in this graph: ${answer.missing_seeds.join(", ")}`);
+  if (answer.result_changed) lacks.push("The graph has changed between two pages: undo them and ask again.");
+  if (answer.blank_node_edges) lacks.push(`Not drawn: ${answer.blank_node_edges} triples with a blank node, which has no ID.`);
+  const removed = Object.entries(answer.removed ?? {}).map(([filter, count]) => `${count} by ${filter}`);
+  const degraded = Object.entries(answer.degraded ?? {}).map(([step, count]) => `${step.replaceAll("_", " ")} (${count})`);
+  if (degraded.length) lacks.push(`Parts of the answers are left out: ${degraded.join(", ")}. A node's record has more.`);
+  if (removed.length) lacks.push(`Nodes left out: ${removed.join(", ")}`);
+  return lacks;
 }
 
 function merged(before: PictureNode | undefined, node: Node, isSeed: boolean): PictureNode {

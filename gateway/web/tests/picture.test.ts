@@ -42,6 +42,22 @@ describe("a picture", () => {
     expect(picture.nodes.get("x:a")).toMatchObject({ isHub: false, lacks: [] });
     expect(picture.lacks).toEqual(["the time was used up"]);
   });
+  it("says which seeds are absent, what a filter took, and that pages do not fit together", () => {
+    const said = {
+      missing_seeds: ["x:z"],
+      blank_node_edges: 2,
+      removed: { min_mentions: 4 },
+      degraded: { edges_bare: 3 },
+      result_changed: true,
+    };
+    expect(pictureOf([{ call: call({}), answer: answer({ nodes: [A], ...said }) }]).lacks).toEqual([
+      "Not in this graph: x:z",
+      "The graph has changed between two pages: undo them and ask again.",
+      "Not drawn: 2 triples with a blank node, which has no ID.",
+      "Parts of the answers are left out: edges bare (3). A node's record has more.",
+      "Nodes left out: 4 by min_mentions",
+    ]);
+  });
   it("marks the edges of paths, in either direction", () => {
     const path = [["x:b", "^x:p", "x:a"]];
     const picture = pictureOf([{ call: call({}), answer: answer({ nodes: [A, { ...B, via: path }], edges: [AB] }) }]);
