@@ -1,4 +1,4 @@
-"""Finds the files that are distributed with the package: queries, profiles and fixtures.
+"""Finds the files that are distributed with the package: queries, profiles, fixtures and the explorer page.
 
 In a checkout (and in an editable install) they stand beside the package; in a wheel they were copied into
 ``gateway/_resources``. No other module knows these places.
@@ -24,6 +24,11 @@ def folder(name: Folder) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"The folder {name!r} is missing from this installation of bfsql-gateway; reinstall it.")
+
+
+def explorer_page() -> Path:
+    """Return the explorer page: one built file, which stands in the package itself."""
+    return _PACKAGE / "web" / "built" / "explorer.html"
 
 
 def demo_graph() -> Path:

@@ -13,7 +13,6 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.output import counted, print_note, write_bytes
 from gateway.cli.screen import ProgressBar
 from gateway.engine.gateway import Gateway, drop_record
-from gateway.engine.whole_subgraph import subgraph_of
 from gateway.errors import ConfigurationError
 from gateway.export.formats import FORMATS, format_named, write_file
 from gateway.export.subgraph import Subgraph
@@ -49,7 +48,7 @@ def export(
 
 async def _traversed(gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Subgraph:
     async with gateway:
-        return await subgraph_of(gateway.pages(tool, arguments, progress), gateway.prefixes)
+        return await gateway.subgraph(tool, arguments, progress)
 
 
 def _report(subgraph: Subgraph, name: str, written: str, *, has_nodes: bool) -> None:

@@ -462,7 +462,7 @@ class Gateway:
             Fault: The graph could not be queried, or changed meanwhile.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **options}
-        return await subgraph_of(self.pages(BfsQuery.tool, given, progress), self._prefixes)
+        return await self.subgraph(BfsQuery.tool, given, progress)
 
     async def intersection_subgraph(
         self,
@@ -481,7 +481,17 @@ class Gateway:
             **options: What to follow and to show; not which page.
         """
         given = {"seeds": seeds, "k": k, "via": False, **options}
-        return await subgraph_of(self.pages(IntersectSubgraphs.tool, given, progress), self._prefixes)
+        return await self.subgraph(IntersectSubgraphs.tool, given, progress)
+
+    async def subgraph(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> Subgraph:
+        """Return all pages of a traversal as one subgraph; see `bfs_subgraph`.
+
+        Args:
+            tool: `bfs_query` or `intersect_subgraphs`.
+            arguments: Its arguments, none about pages.
+            progress: Called after each hop.
+        """
+        return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
 
     async def pages(
         self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress

@@ -55,8 +55,10 @@ async def pages(ask: AskPage) -> AsyncIterator[Traversed]:
         place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
 
 
-async def subgraph_of(pages: AsyncIterator[Traversed], prefixes: PrefixMap) -> Subgraph:
-    """Return the subgraph that pages make together."""
+async def subgraph_of(
+    pages: AsyncIterator[Traversed], prefixes: PrefixMap, tool: str, arguments: Mapping[str, Any]
+) -> Subgraph:
+    """Return the subgraph that pages of a call make together."""
     nodes: list[SubgraphNode] = []
     edges: list[SubgraphEdge] = []
     labels: dict[str, str] = {}
@@ -80,7 +82,9 @@ async def subgraph_of(pages: AsyncIterator[Traversed], prefixes: PrefixMap) -> S
         list(notes),
         {name_id: prefixes.expand(name_id) for name_id in sorted(terms)},
         prefixes.used_by(terms),
-        {name_id: label for name_id, label in sorted(labels.items()) if name_id in terms},
+        dict(sorted(labels.items())),
+        tool,
+        {name: value for name, value in arguments.items() if value is not None},
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from gateway.errors import ConfigurationError, quoted
 from gateway.export.dot import dot
 from gateway.export.networkx_graph import graphml
+from gateway.export.page import page
 from gateway.export.picture import picture
 from gateway.export.subgraph import Subgraph
 from gateway.export.tables import edges_csv, nodes_csv
@@ -48,6 +49,7 @@ FORMATS: Mapping[str, Format] = {
     "csv": Format(".csv", lambda subgraph: edges_csv(subgraph).encode(), "the nodes, unless it is written to a file"),
     "graphml": Format(".graphml", graphml),
     "dot": Format(".dot", lambda subgraph: dot(subgraph).encode(), _ALL_METADATA),
+    "html": Format(".html", page),
     "svg": Format(".svg", lambda subgraph: picture(subgraph, "svg"), _ALL_METADATA),
     "png": Format(".png", lambda subgraph: picture(subgraph, "png"), _ALL_METADATA, is_text=False),
 }

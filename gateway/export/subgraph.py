@@ -63,7 +63,9 @@ class Subgraph:
         notes: What a reader must know: why it is not complete, what was shortened, and warnings.
         iris: The IRI of each ID of a node, type or predicate.
         prefixes: Namespaces by prefix, those that the IDs use.
-        labels: Names of types and predicates by ID, where the graph has opaque IDs.
+        labels: Names of types, predicates and values of evidence by ID, where the graph has opaque IDs.
+        tool: The tool that was called.
+        arguments: The arguments of the call.
     """
 
     seeds: tuple[str, ...]
@@ -74,6 +76,8 @@ class Subgraph:
     iris: Mapping[str, str]
     prefixes: Mapping[str, str]
     labels: Mapping[str, str]
+    tool: str = "bfs_query"
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.
@@ -100,6 +104,12 @@ class Subgraph:
         from gateway.export.tables import to_dataframes  # noqa: PLC0415 - with pandas
 
         return to_dataframes(self)
+
+    def _repr_html_(self) -> str:
+        """Return it as a notebook shows it: the explorer page in a frame."""
+        from gateway.export.page import notebook_frame  # noqa: PLC0415 - it needs this module
+
+        return notebook_frame(self)
 
     def write(self, path: str | Path, format: str | None = None) -> list[Path]:  # noqa: A002 - as rdflib and pandas call it
         """Write it to a file; return the files written, several for CSV.

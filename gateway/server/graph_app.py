@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mcp_types import ReadResourceResult, Resource, TextResourceContents, Tool
 
-from gateway.server import explorer_page
+from gateway.resources import explorer_page
 from gateway.server.origin import Context
 
 URI = "ui://bfsql/graph"
@@ -54,5 +54,5 @@ def resources(context: Context) -> list[Resource]:
 
 def read() -> ReadResourceResult:
     """Return the page. Its policy is the host's default, which lets it load nothing."""
-    text = explorer_page.PAGE.read_text(encoding="utf-8")
+    text = explorer_page().read_text(encoding="utf-8")
     return ReadResourceResult(contents=[TextResourceContents(uri=URI, mime_type=MIME_TYPE, text=text)])

@@ -7,8 +7,8 @@ from mcp_types import TextResourceContents
 
 from gateway.api import open_gateway
 from gateway.engine.arguments import BY_TOOL
+from gateway.resources import explorer_page
 from gateway.server.app import build
-from gateway.server.explorer_page import PAGE
 from gateway.server.graph_app import DRAWN, EXTENSION, MIME_TYPE, URI
 
 pytestmark = pytest.mark.anyio
@@ -41,4 +41,4 @@ async def test_the_page_is_read_as_it_was_built() -> None:
     async with open_gateway() as gateway, Client(await build(gateway)) as client:
         (content,) = (await client.read_resource(URI)).contents
     assert isinstance(content, TextResourceContents)
-    assert (content.mime_type, content.text) == (MIME_TYPE, PAGE.read_text(encoding="utf-8"))
+    assert (content.mime_type, content.text) == (MIME_TYPE, explorer_page().read_text(encoding="utf-8"))

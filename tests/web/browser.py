@@ -85,3 +85,10 @@ def opened(chromium: Browser, url: str, *, width: int = 1280, scheme: Scheme = "
         yield watched
     finally:
         page.close()
+
+
+def search(page: Page, query: str) -> None:
+    """Search by name, and take the first hit by the keyboard."""
+    page.get_by_role("combobox", name="Search by name").fill(query)
+    page.locator("#hits [role=option]").first.wait_for()
+    page.keyboard.press("Enter")

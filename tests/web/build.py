@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from gateway.server.explorer_page import PAGE
+from gateway.resources import explorer_page
 from tests.servers.unavailable import ServerUnavailable
 from tests.suites.packages import node, npm_modules
 
+PAGE: Final = explorer_page()
 SOURCES: Final = PAGE.parent.parent
 _TIMEOUT_S: Final = 240
 _CHECK: Final = ("typescript/bin/tsc", "--noEmit")

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser
 from tests.graphs import fixture
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.web.browser import browser
+from tests.web.hostile import hostile_graph
 from tests.web.served import explored
 
 
@@ -25,4 +26,12 @@ def chromium() -> Iterator[Browser]:
 def medical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the page over the medical graph."""
     with explored(fixture("medical"), tmp_path_factory.mktemp("medical")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of the page over a graph whose names are markup, and which has a hub."""
+    folder = tmp_path_factory.mktemp("hostile")
+    with explored(hostile_graph(folder), folder) as url:
         yield url

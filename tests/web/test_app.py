@@ -89,3 +89,17 @@ def test_an_error_of_the_gateway_is_shown_in_the_app(chromium: Browser, host: st
     question = {"tool": "bfs_query", "arguments": {"seeds": ["x:nothing"], "max_hops": 1}}
     with hosted(chromium, host, medical, question) as (page, _):
         expect(app_in(page).get_by_test_id("problem")).to_contain_text("x:nothing")
+
+
+def test_hostile_names_in_the_app_are_text_and_nothing_runs(chromium: Browser, host: str, hostile: str) -> None:
+    question = {"tool": "bfs_query", "arguments": {"seeds": ["http://e.org/a"], "max_hops": 1}}
+    with hosted(chromium, host, hostile, question) as (page, errors):
+        app = app_in(page)
+        expect(app.get_by_test_id("shown")).to_contain_text("7 nodes and 6 edges")
+        app.get_by_text("List of the").click()
+        app.get_by_role("button", name="alpha").click()
+        expect(app.get_by_test_id("record-name")).to_contain_text("<img src=x onerror")
+        assert app.locator("img").count() == 0
+        assert app.title() == "Graph explorer"
+        assert page.title() == "A host of MCP Apps"
+        assert errors == []

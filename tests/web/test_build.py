@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.server.explorer_page import PAGE
+from gateway.resources import explorer_page
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.web.build import built, checked, project
 from tests.web.examples import FILE, examples, text_of
@@ -29,11 +29,11 @@ def test_the_types_of_the_sources_are_right_and_their_tests_pass(sources: Path) 
 
 @pytest.mark.server
 def test_the_committed_page_is_what_its_sources_build(sources: Path) -> None:
-    assert built(sources) == PAGE.read_bytes(), "run `make web`"
+    assert built(sources) == explorer_page().read_bytes(), "run `make web`"
 
 
 def test_the_page_is_small() -> None:
-    assert PAGE.stat().st_size < MOST_BYTES
+    assert explorer_page().stat().st_size < MOST_BYTES
 
 
 @pytest.mark.anyio

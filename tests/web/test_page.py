@@ -1,43 +1,14 @@
 """The explorer page in a real browser, over a real gateway."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browser import WAIT_MS, opened
-from tests.web.served import explored
+from tests.web.browser import WAIT_MS, opened, search
 
 pytestmark = pytest.mark.server
-
-HOSTILE = (
-    "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>\u202e gnp.exe " + "long " * 2_000
-)
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The page over a graph whose names are markup, and which has a hub."""
-    folder = tmp_path_factory.mktemp("hostile")
-    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
-    text = HOSTILE.replace("\\", "\\\\").replace('"', '\\"')
-    lines = [f'<http://e.org/a> {label} "alpha {text}" .', f'<http://e.org/hub> {label} "hub" .']
-    lines += [f"<http://e.org/a> <http://e.org/p> <http://e.org/n{n}> ." for n in range(5)]
-    lines += [f"<http://e.org/hub> <http://e.org/has> <http://e.org/m{n}> ." for n in range(400)]
-    lines += ["<http://e.org/hub> <http://e.org/rare> <http://e.org/a> ."]
-    graph = folder / "hostile.nt"
-    graph.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with explored(graph, folder) as url:
-        yield url
-
-
-def search(page: Page, query: str) -> None:
-    """Search, and take the first hit by the keyboard."""
-    page.get_by_role("combobox", name="Search by name").fill(query)
-    page.get_by_role("option").first.wait_for()
-    page.keyboard.press("Enter")
 
 
 def test_a_session_of_search_expansion_steering_intersection_and_undo(chromium: Browser, medical: str) -> None:

@@ -38,7 +38,7 @@ export function Filters({ session }: { session: Session }) {
               <span class="text">{labels[predicate] ?? predicate}</span>
               <span class="count">{count.toLocaleString("en")}</span>
             </label>
-            {selected.length ? (
+            {selected.length && session.canTraverse ? (
               <button
                 type="button"
                 class="small"

@@ -6,6 +6,7 @@ import type { Session } from "./session";
 import { type Call, ToolError, type ToolName, type Tools, answerIn } from "./tools";
 
 export class HostTools implements Tools {
+  readonly canTraverse = true;
   private readonly app = new App({ name: "bfsql-explorer", version: "1" }, {});
   /** Of several graphs, the one that the model asked about. */
   private graph: Json = {};

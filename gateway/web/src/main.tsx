@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { App } from "./app";
+import { type Embedded, FileTools, embedded } from "./file";
 import { HostTools } from "./host";
 import { isHosted } from "./hosted";
 import { Session } from "./session";
@@ -34,5 +35,15 @@ function startHosted(): void {
   });
 }
 
-if (isHosted()) startHosted();
+/** Show the answer inside this page, alone in a file or inside a notebook. */
+function startInFile(file: Embedded): void {
+  const session = new Session(new FileTools(file), false);
+  if (isHosted()) document.documentElement.dataset["hosted"] = "";
+  show(session);
+  session.receive(file.call, { ...file.answer });
+}
+
+const file = embedded();
+if (file) startInFile(file);
+else if (isHosted()) startHosted();
 else startAlone();

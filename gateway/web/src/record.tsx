@@ -25,9 +25,11 @@ export function Record({ session }: { session: Session }) {
             <li key={id}>{picture.nodes.get(id)?.name ?? id}</li>
           ))}
         </ul>
-        <button type="button" onClick={() => void session.intersect(selected)}>
-          What is near all of them
-        </button>
+        {session.canTraverse ? (
+          <button type="button" onClick={() => void session.intersect(selected)}>
+            What is near all of them
+          </button>
+        ) : null}
       </aside>
     );
   }
@@ -70,26 +72,28 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
           <div key={key}>
             <dt>{labels[key] ?? key}</dt>
             <dd>
-              <Value value={value} />
+              <Value value={value} session={session} />
             </dd>
           </div>
         ))}
       </dl>
-      <h3>Relations</h3>
+      <h3>{session.canTraverse ? "Relations" : "Relations in this file"}</h3>
       <ul class="relations">
         {Object.entries(entity.edges ?? {}).map(([key, [count, ...others]]) => {
           const isIncoming = key.startsWith("^");
           const [predicate, name] = idAndName(isIncoming ? key.slice(1) : key);
           return (
             <li key={key}>
-              <button
-                type="button"
-                class="small"
-                aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name ?? labels[predicate] ?? predicate}`}
-                onClick={() => void session.expand(entity.id, predicate, isIncoming ? "incoming" : "outgoing")}
-              >
-                show
-              </button>{" "}
+              {session.canTraverse ? (
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name ?? labels[predicate] ?? predicate}`}
+                  onClick={() => void session.expand(entity.id, predicate, isIncoming ? "incoming" : "outgoing")}
+                >
+                  show
+                </button>
+              ) : null}{" "}
               {isIncoming ? "← " : "→ "}
               <strong>{name ?? labels[predicate] ?? predicate}</strong> <span class="count">{count.toLocaleString("en")}</span>
               <div class="quiet line">{others.map((text) => idAndName(text)[1] ?? text).join(", ")}</div>
@@ -99,7 +103,7 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
       </ul>
       {entity.edge_rows_total !== undefined ? <p class="quiet">{entity.edge_rows_total} relations in all.</p> : null}
       <p class="quiet line">
-        <Value value={entity.iri} />
+        <Value value={entity.iri} session={session} />
       </p>
     </>
   );
@@ -118,7 +122,7 @@ function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }
             <div key={key}>
               <dt>{labels[key] ?? key}</dt>
               <dd>
-                <Value value={value} />
+                <Value value={value} session={session} />
               </dd>
             </div>
           ))}
@@ -128,17 +132,25 @@ function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }
   );
 }
 
-/** A value as text; a web address is a link that tells the other side nothing of this page. */
-function Value({ value }: { value: unknown }) {
+/** A value as text; an ID with a name leads to its record, and a web address tells the other side nothing of this page. */
+function Value({ value, session }: { value: unknown; session: Session }) {
   if (Array.isArray(value)) {
     return (
       <>
         {value.map((each, place) => (
           <div key={place}>
-            <Value value={each} />
+            <Value value={each} session={session} />
           </div>
         ))}
       </>
+    );
+  }
+  const name = typeof value === "string" ? session.nameOf(value) : undefined;
+  if (typeof value === "string" && name !== undefined) {
+    return (
+      <button type="button" class="link" title={value} onClick={() => void session.describe(value)}>
+        {name}
+      </button>
     );
   }
   if (typeof value === "string" && /^https?:\/\/\S+$/.test(value)) {

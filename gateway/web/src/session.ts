@@ -34,6 +34,19 @@ export class Session {
     private readonly keepsUrl: boolean,
   ) {}
 
+  /** Whether nodes can be expanded. */
+  get canTraverse(): boolean {
+    return this.tools.canTraverse;
+  }
+
+  /** Return the name of a node, if this text is the ID of one that can be described. */
+  nameOf(text: string): string | undefined {
+    const { nodes, labels } = this.picture.value;
+    const node = nodes.get(text);
+    if (node) return node.name;
+    return this.canTraverse && Object.hasOwn(labels, text) ? labels[text] : undefined;
+  }
+
   /** Use another way to the gateway, after a token was given. */
   reconnect(tools: Tools): void {
     this.tools = tools;
@@ -72,7 +85,7 @@ export class Session {
   /** Add the edges of a node; a hub is only described, so that somebody can choose among its relations. */
   async expand(id: string, relation?: string, direction?: "outgoing" | "incoming"): Promise<void> {
     const entity = await this.describe(id);
-    if (!entity && this.problem.value) return;
+    if ((!entity && this.problem.value) || !this.canTraverse) return;
     const edges = edgesOf(entity);
     if (relation === undefined && edges > HUB_EDGES) {
       this.note.value = `This node has ${edges.toLocaleString("en")} edges or more. Choose a relation in its record.`;
@@ -127,7 +140,7 @@ export class Session {
     this.remember();
   }
 
-  /** Show an answer that came from elsewhere: the host of an App called the tool. */
+  /** Show an answer that came from elsewhere: the host of an App called the tool, or a file has it. */
   receive(call: Call, answer: Json): void {
     if (Array.isArray(answer["nodes"])) {
       this.steps.value = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];

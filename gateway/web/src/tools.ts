@@ -24,6 +24,8 @@ export class ToolError extends Error {}
 export class NotAuthorized extends Error {}
 
 export interface Tools {
+  /** Whether there is a graph to go on in; a file has its own answer alone. */
+  readonly canTraverse: boolean;
   /** Return the answer of a tool in the reference shape. */
   call(call: Call, signal?: AbortSignal): Promise<Json>;
 }
@@ -45,6 +47,7 @@ export function answerIn(result: Result): Json {
 
 /** Calls the tools of the gateway that serves the page. */
 export class HttpTools implements Tools {
+  readonly canTraverse = true;
   private client: Promise<Client> | undefined;
 
   constructor(
