@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 @contextmanager
-def explored(graph: Path, folder: Path) -> Iterator[str]:
-    """Run `explore` over a graph, and give the URL of its page."""
-    command = [sys.executable, "-m", "gateway", "explore", "--no-browser", "--graph", str(graph)]
+def explored(graph: Path, folder: Path, *options: str) -> Iterator[str]:
+    """Run `explore` over a graph, and give the URL of its page; its log is in the folder."""
+    command = [sys.executable, "-m", "gateway", "explore", "--no-browser", "--graph", str(graph), *options]
     with (folder / "explore.log").open("w+", encoding="utf-8") as log:
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=log, text=True)  # noqa: S603 - our own command
         try:

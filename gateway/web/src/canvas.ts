@@ -1,5 +1,6 @@
 /** Draws the picture, and tells where somebody clicks. */
 
+import { createEdgeCurveProgram, indexParallelEdgesIndex } from "@sigma/edge-curve";
 import { createNodeBorderProgram } from "@sigma/node-border";
 import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
@@ -27,6 +28,24 @@ const LONGEST_LABEL = 48;
 /** Edges beyond which they are not drawn while the picture moves. */
 const MANY_EDGES = 1_500;
 
+/** Edges of a picture in which all have their labels. */
+const SMALL_EDGES = 12;
+
+/** Edges of what is selected, and of paths, beyond which their labels would lie over each other. */
+const MOST_EDGE_LABELS = 30;
+
+/** The heads of curved arrows; those of straight ones are the same by default. */
+const ARROW = { extremity: "target", lengthToThicknessRatio: 2.5, widenessToThicknessRatio: 2 } as const;
+
+/** The curvature of the outermost of parallel edges. */
+const CURVATURE = 0.3;
+
+/** What `indexParallelEdgesIndex` says of an edge that has others beside it: its place among them, 0 in the middle. */
+interface Indexed {
+  parallelIndex?: number | null;
+  parallelMaxIndex?: number | null;
+}
+
 /** Nodes beyond which each is drawn smaller. */
 const MANY_NODES = 300;
 
@@ -42,6 +61,8 @@ interface NodeAttributes {
 }
 
 interface EdgeAttributes {
+  type: "arrow" | "curved";
+  curvature: number;
   size: number;
   label: string;
   color: string;
@@ -67,7 +88,11 @@ export class Canvas {
           ],
         }),
       },
-      edgeProgramClasses: { arrow: createEdgeArrowProgram<NodeAttributes, EdgeAttributes>() },
+      edgeProgramClasses: {
+        arrow: createEdgeArrowProgram<NodeAttributes, EdgeAttributes>(),
+        curved: createEdgeCurveProgram<NodeAttributes, EdgeAttributes>({ arrowHead: ARROW }),
+      },
+      stagePadding: 70,
       renderEdgeLabels: true,
       labelDensity: 0.6,
       labelRenderedSizeThreshold: 4,
@@ -99,11 +124,15 @@ export class Canvas {
       if (this.graph.hasNode(node.id)) this.graph.mergeNodeAttributes(node.id, attributes);
       else this.graph.addNode(node.id, { ...this.placeBeside(node.id, others), ...attributes });
     }
+    const isSmall = picture.edges.size <= SMALL_EDGES;
+    const isNamed = strongEdges(picture, look) <= MOST_EDGE_LABELS;
     for (const edge of picture.edges.values()) {
       const isSelected = look.selected.includes(edge.subject) || look.selected.includes(edge.object);
       const attributes: EdgeAttributes = {
         size: edge.onPath ? 4 : isSelected ? 2 : 1,
-        label: isSelected || edge.onPath ? shortened(picture.labels[edge.predicate] ?? edge.predicate) : "",
+        label: isSmall || (isNamed && (isSelected || edge.onPath)) ? shortened(picture.labels[edge.predicate] ?? edge.predicate) : "",
+        type: "arrow",
+        curvature: 0,
         color: edge.onPath ? look.theme.path : isSelected ? look.theme.strongEdge : look.theme.edge,
         hidden: look.hiddenPredicates.has(edge.predicate),
         predicate: edge.predicate,
@@ -111,6 +140,7 @@ export class Canvas {
       if (this.graph.hasEdge(edge.key)) this.graph.mergeEdgeAttributes(edge.key, attributes);
       else this.graph.addDirectedEdgeWithKey(edge.key, edge.subject, edge.object, attributes);
     }
+    bendParallelEdges(this.graph);
     this.sigma.setSetting("hideEdgesOnMove", picture.edges.size > MANY_EDGES);
     this.sigma.setSetting("defaultDrawNodeHover", hoverIn(look.theme));
     this.sigma.setSetting("labelColor", { color: look.theme.text });
@@ -162,6 +192,25 @@ export class Canvas {
     }, { attributes: ["x", "y"] });
     if (isDone) document.documentElement.dataset["placed"] = String(places.size);
   }
+}
+
+/** How many edges are drawn stronger than others. */
+function strongEdges(picture: Picture, look: Look): number {
+  const selected = new Set(look.selected);
+  return [...picture.edges.values()].filter((edge) => edge.onPath || selected.has(edge.subject) || selected.has(edge.object)).length;
+}
+
+/** Edges between the same two nodes, in either direction, are drawn beside each other. */
+function bendParallelEdges(graph: MultiDirectedGraph<NodeAttributes, EdgeAttributes>): void {
+  indexParallelEdgesIndex(graph);
+  graph.updateEachEdgeAttributes(
+    (_key, attributes) => {
+      const { parallelIndex, parallelMaxIndex } = attributes as unknown as Indexed;
+      if (!parallelIndex || !parallelMaxIndex) return attributes;
+      return { ...attributes, type: "curved", curvature: (CURVATURE * parallelIndex) / parallelMaxIndex };
+    },
+    { attributes: ["type", "curvature"] },
+  );
 }
 
 function neighboursIn(picture: Picture): Map<string, string[]> {

@@ -14,10 +14,15 @@ const PALETTE = [
   "#999999",
 ] as const;
 
+/** What is no type: the gateway says these words. */
+const NO_TYPES: ReadonlySet<string> = new Set(["untyped", "unknown"]);
+const NO_TYPE_COLOR = "#6f7782";
+
 const given = new Map<string, string>();
 
 /** The colour of a type: in the order in which types are first seen, so that it stays. */
 export function colorOf(type: string): string {
+  if (NO_TYPES.has(type)) return NO_TYPE_COLOR;
   const color = given.get(type) ?? PALETTE[Math.min(given.size, PALETTE.length - 1)]!;
   given.set(type, color);
   return color;

@@ -68,7 +68,7 @@ export function GraphView({ session }: { session: Session }) {
                   {node.name}
                 </button>{" "}
                 <span class="quiet">
-                  {node.type}
+                  {picture.labels[node.type] ?? node.type}
                   {node.isHub ? ", a hub" : ""}
                 </span>
               </li>

@@ -99,6 +99,12 @@ export function pictureOf(
   };
 }
 
+/** What a step of the gateway's size limit left out (docs/errors.md, "degraded"). */
+const LEFT_OUT: Readonly<Record<string, (count: number) => string>> = {
+  nodes_as_stubs: (count) => `the metadata of ${count} nodes`,
+  edges_bare: (count) => `the evidence of ${count} edges`,
+};
+
 /** What else an answer says that it does not show, in words. */
 function lacksOf(answer: Subgraph): string[] {
   const lacks: string[] = [];
@@ -106,8 +112,8 @@ function lacksOf(answer: Subgraph): string[] {
   if (answer.result_changed) lacks.push("The graph has changed between two pages: undo them and ask again.");
   if (answer.blank_node_edges) lacks.push(`Not drawn: ${answer.blank_node_edges} triples with a blank node, which has no ID.`);
   const removed = Object.entries(answer.removed ?? {}).map(([filter, count]) => `${count} by ${filter}`);
-  const degraded = Object.entries(answer.degraded ?? {}).map(([step, count]) => `${step.replaceAll("_", " ")} (${count})`);
-  if (degraded.length) lacks.push(`Parts of the answers are left out: ${degraded.join(", ")}. A node's record has more.`);
+  const degraded = Object.entries(answer.degraded ?? {}).map(([step, count]) => LEFT_OUT[step]?.(count) ?? `${step.replaceAll("_", " ")} (${count})`);
+  if (degraded.length) lacks.push(`Left out for size: ${degraded.join(", ")}. A node's record has more.`);
   if (removed.length) lacks.push(`Nodes left out: ${removed.join(", ")}`);
   return lacks;
 }
@@ -131,10 +137,17 @@ function note(cause: Incomplete, lacking: Map<string, Set<string>>, hubs: Set<st
   const text = cause.detail ?? cause.cause;
   for (const id of cause.ids ?? []) {
     if (!lacking.has(id)) lacking.set(id, new Set());
-    lacking.get(id)!.add(text);
+    lacking.get(id)!.add(aboutOne(text, id));
     if (HUB_CAUSES.has(cause.cause)) hubs.add(id);
   }
   if ((cause.count ?? 0) > (cause.ids ?? []).length || !cause.ids?.length) general.push(text);
+}
+
+/** What a text that counts the edges of several nodes says of one: "more than 100 edges: A has 141, B has 543". */
+function aboutOne(text: string, id: string): string {
+  const [cause, each] = text.split(/: (.*)/s);
+  const own = each?.split(", ").find((part) => part.startsWith(`${id} has `));
+  return own === undefined ? text : `${cause}: it has ${own.slice(`${id} has `.length)}`;
 }
 
 /** The edges of a path: node, predicate, node, ..., with `^` before a predicate whose edge leads against the step. */

@@ -40,7 +40,7 @@ export function Record({ session }: { session: Session }) {
     <aside class="record" aria-label="Record" aria-live="polite">
       <h2 data-testid="record-name">{entity?.name ?? node?.name ?? only}</h2>
       <p class="quiet">
-        {only} · {entity?.entity_type ?? node?.type}
+        {only} · {typeName(session, entity?.entity_type ?? node?.type)}
       </p>
       {node?.lacks.map((lack) => (
         <p class="lack" key={lack}>
@@ -57,6 +57,10 @@ export function Record({ session }: { session: Session }) {
       {edges.length > 50 ? <p class="quiet">and of {edges.length - 50} more edges</p> : null}
     </aside>
   );
+}
+
+function typeName(session: Session, type: string | undefined): string | undefined {
+  return type === undefined ? undefined : (session.picture.value.labels[type] ?? type);
 }
 
 function EntityRecord({ entity, session }: { entity: Entity; session: Session }) {

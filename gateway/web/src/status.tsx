@@ -4,6 +4,7 @@ import type { Session } from "./session";
 export function Status({ session }: { session: Session }) {
   const picture = session.picture.value;
   const last = session.steps.value.at(-1)?.answer;
+  const lacking = [...picture.nodes.values()].filter((node) => node.lacks.length).length;
   return (
     <div class="status" role="status" aria-live="polite">
       {session.problem.value ? (
@@ -18,6 +19,11 @@ export function Status({ session }: { session: Session }) {
         {last && !last.complete ? "; not complete" : ""}
         {session.busy.value ? " …" : ""}
       </p>
+      {lacking ? (
+        <p class="lack" data-testid="lacking">
+          {lacking === 1 ? "1 node lacks edges: it has a red ring" : `${lacking.toLocaleString("en")} nodes lack edges: they have red rings`}, and why is in the record.
+        </p>
+      ) : null}
       {picture.lacks.map((lack) => (
         <p class="lack" key={lack}>
           {lack}

@@ -54,7 +54,7 @@ describe("a picture", () => {
       "Not in this graph: x:z",
       "The graph has changed between two pages: undo them and ask again.",
       "Not drawn: 2 triples with a blank node, which has no ID.",
-      "Parts of the answers are left out: edges bare (3). A node's record has more.",
+      "Left out for size: the evidence of 3 edges. A node's record has more.",
       "Nodes left out: 4 by min_mentions",
     ]);
   });
