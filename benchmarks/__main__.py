@@ -16,7 +16,20 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.parts import against, clients, degrees, fairness, growth, memory, requests, schema, speed, start, wire
+from benchmarks.parts import (
+    against,
+    clients,
+    degrees,
+    explorer,
+    fairness,
+    growth,
+    memory,
+    requests,
+    schema,
+    speed,
+    start,
+    wire,
+)
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
 from tests.servers.unavailable import ServerUnavailable
@@ -33,6 +46,7 @@ PARTS: Mapping[str, Part] = {
     "start": start.measure,
     "schema": schema.measure,
     "fairness": fairness.measure,
+    "explorer": explorer.measure,
     "clients": clients.measure,
 }
 

@@ -132,7 +132,7 @@ def test_two_thousand_nodes_are_read_page_by_page(chromium: Browser, wikidata: s
     address = view(wikidata, "bfs_query", seeds=["wd:Q104791"], max_hops=2, limit=300)
     with opened(chromium, address) as watched:
         page = watched.page
-        shown = page.get_by_test_id("shown")
+        shown, count = page.get_by_test_id("shown"), 0
         for _ in range(MOST_PAGES):
             expect(shown).not_to_contain_text("…")
             count = int(re.split(" nodes", shown.inner_text())[0].replace(",", ""))

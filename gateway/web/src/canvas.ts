@@ -111,6 +111,7 @@ export class Canvas {
       handlers.onDoubleClick(node);
     });
     this.sigma.on("clickStage", () => handlers.onBackground());
+    this.hoverUnlessDragged();
   }
 
   /** Draw a picture; nodes that were there keep their place. */
@@ -157,6 +158,17 @@ export class Canvas {
   goTo(id: string): void {
     const place = this.sigma.getNodeDisplayData(id);
     if (place) void this.sigma.getCamera().animate({ x: place.x, y: place.y }, { duration: 250 });
+  }
+
+  /** Look for a node below the pointer only while nothing is dragged: that reads pixels, which waits until all is drawn. */
+  private hoverUnlessDragged(): void {
+    const captor = this.sigma.getMouseCaptor();
+    const hovers = captor.listeners("mousemove");
+    captor.on("mousedown", () => captor.removeAllListeners("mousemove"));
+    captor.on("mouseup", () => {
+      captor.removeAllListeners("mousemove");
+      for (const hover of hovers) captor.on("mousemove", hover);
+    });
   }
 
   private placeAll(): void {
