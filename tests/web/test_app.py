@@ -103,3 +103,26 @@ def test_hostile_names_in_the_app_are_text_and_nothing_runs(chromium: Browser, h
         assert app.title() == "Graph explorer"
         assert page.title() == "A host of MCP Apps"
         assert errors == []
+
+
+@pytest.mark.large
+def test_an_intersection_and_a_hub_of_wikidata_are_drawn_in_the_chat(
+    chromium: Browser, host: str, wikidata: str
+) -> None:
+    question = {"tool": "intersect_subgraphs", "arguments": {"seeds": ["wd:Q35", "wd:Q7085"], "k": 1, "via": True}}
+    with hosted(chromium, host, wikidata, question) as (page, errors):
+        app = app_in(page)
+        expect(app.get_by_test_id("shown")).to_contain_text("7 nodes and 20 edges")
+        app.get_by_text("List of the").click()
+        app.get_by_role("button", name="Niels Bohr", exact=True).click()
+        expect(app.get_by_test_id("record-name")).to_have_text("Niels Bohr")
+        app.get_by_role("button", name="Show outgoing field of work").click()
+        expect(app.get_by_test_id("call")).to_contain_text('"only_predicates":["wdt:P101"],"direction":"outgoing"')
+        expect(app.get_by_test_id("shown")).not_to_contain_text("7 nodes")
+        app.get_by_role("combobox", name="Search by name").fill("english")
+        app.locator("#hits [role=option]").first.click()
+        expect(app.get_by_test_id("note")).to_contain_text("edges or more. Choose a relation")
+        expect(page.locator("body")).to_have_attribute(
+            "data-calls", "describe_entity bfs_query search_entities describe_entity"
+        )
+        assert errors == []

@@ -1,12 +1,12 @@
-"""A whole session on a part of Wikidata in a real browser: the screenshots of the documentation are its own.
+"""Whole sessions on medlit and wd50k in a real browser, which make the screenshots of the documentation.
 
-With BFSQL_WRITE_SCREENSHOTS=1 they are written to docs/images. Figures: `wd50k-known-answers.md`.
+With BFSQL_WRITE_SCREENSHOTS=1 they are written to docs/images. Figures: `README.md` and `wd50k-known-answers.md` in
+the folder of the graphs.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -14,9 +14,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.shared_data import shared_data
 from tests.web.browser import Scheme, opened, search
-from tests.web.served import explored
 
 pytestmark = [pytest.mark.server, pytest.mark.large]
 
@@ -29,15 +27,6 @@ SHOWN: Final = ("light", "dark")
 
 MANY: Final = 2_000
 MOST_PAGES: Final = 40
-
-
-@pytest.fixture(scope="module")
-def wikidata(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of the page over wd50k."""
-    folder = tmp_path_factory.mktemp("wd50k")
-    graph = shared_data("wd50k.nt.gz")
-    with explored(graph, folder, "--profile", "wikidata-local", "--store", str(folder / "store")) as url:
-        yield url
 
 
 def view(url: str, tool: str, **arguments: Any) -> str:
@@ -55,6 +44,26 @@ def taken(page: Page, name: str, folder: Path) -> None:
     path = (IMAGES if wanted and name in SHOWN else folder) / f"explorer-{name}.png"
     page.screenshot(path=path)
     assert path.stat().st_size < MOST_PICTURE_BYTES
+
+
+def test_a_drug_of_medlit_is_read_with_the_papers_that_say_what_it_treats(chromium: Browser, medlit: str) -> None:
+    with opened(chromium, medlit) as watched:
+        page = watched.page
+        shown = page.get_by_test_id("shown")
+        search(page, "desmopressin")
+        expect(page.get_by_test_id("record-name")).to_have_text("desmopressin")
+        expect(shown).to_contain_text("6 nodes and 6 edges")
+        expect(page.locator(".evidence")).to_contain_text("confidence")
+        expect(page.locator(".evidence")).to_contain_text("source_documents")
+        search(page, "cushing syndrome")
+        expect(shown).to_contain_text("35 nodes and 37 edges")
+        page.get_by_text("List of the").click()
+        for name in ("desmopressin", "Cushing syndrome"):
+            page.get_by_role("checkbox", name=f"Select {name}", exact=True).set_checked(checked=True)
+        page.get_by_role("button", name="What is near all of them").click()
+        expect(shown).to_contain_text("70 nodes and 97 edges")
+        assert watched.errors == []
+        assert watched.outside == []
 
 
 def test_a_person_is_found_expanded_and_read_with_the_qualifiers_of_an_award(
