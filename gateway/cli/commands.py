@@ -11,6 +11,7 @@ import typer
 from typer.main import get_command
 
 from gateway import PROGRAM
+from gateway.cli.http_options import HttpOptions
 from gateway.cli.log import lower_level
 from gateway.cli.observing import ObserveOptions
 from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
@@ -289,26 +290,6 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    http: Annotated[
-        bool,
-        typer.Option("--http", help="Serve over HTTP instead, at http://127.0.0.1:8000/mcp.", show_default=False),
-    ] = False,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", metavar="PORT", help="Port for --http. Default: 8000; 0: any free port.", show_default=False
-        ),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            "--host",
-            metavar="HOST",
-            callback=not_empty,
-            help="Loopback address for --http. Default: 127.0.0.1.",
-            show_default=False,
-        ),
-    ] = None,
     explorer: Annotated[
         bool, typer.Option("--explorer/--no-explorer", help="Serve the page of `explore` too, at / of --http.")
     ] = True,
@@ -319,16 +300,17 @@ def serve(
             *("profile", "prefix", "shape", "quiet", "verbose"),
         ),
     ],
+    reached: Annotated[HttpOptions, group_of(HttpOptions)],
     observing: Annotated[ObserveOptions, group_of(ObserveOptions)],
 ) -> Request:
     """Serve the graph to a language model, over MCP.
 
     The six BFS-QL tools are served over standard input and output to the program that starts this one, or with --http
-    to programs on this machine. With --graphs, each tool takes the graph, or each graph has a path.
+    to programs on this machine or to clients with a token. With --graphs, each tool takes the graph, or each graph has
+    a path.
     """
-    if not http and (port is not None or host is not None):
-        raise ConfigurationError("--port and --host require --http.")
-    observed = observing.settings(is_http=http)
+    http = reached.settings()
+    observed = observing.settings(is_http=http is not None)
     if graphs_by is not None and not (http and graphs):
         raise ConfigurationError("--graphs-by requires --graphs and --http: over stdio, tools take the argument graph.")
 
@@ -339,12 +321,27 @@ def serve(
 
         gc.freeze()
         gc.enable()
-        address = (host or "127.0.0.1", 8000 if port is None else port) if http else None
         return serve_graph(
-            options, address, graphs, "both" if graphs_by is None else graphs_by.value, observed, explorer=explorer
+            options, http, graphs, "both" if graphs_by is None else graphs_by.value, observed, explorer=explorer
         )
 
     return Request(options, run, is_server=True, logs_json=observing.as_json)
+
+
+@_command("token alice >> tokens.txt")
+def token(name: Annotated[str, typer.Argument(metavar="NAME", hidden=True)]) -> Request:
+    """Make a token for a client of `serve --http --token-file`.
+
+    A line for the file, with a hash of the token, is printed on standard output; the token itself, to give to the
+    client, on standard error.
+    """
+
+    def run() -> None:
+        from gateway.cli.token import print_token  # noqa: PLC0415 - see `Request.run`
+
+        print_token(name)
+
+    return Request(CommonOptions(), run)
 
 
 @_command("explore --graph medical.ttl", "explore --endpoint http://127.0.0.1:3030/ds/sparql")

@@ -8,6 +8,7 @@ import webbrowser
 from gateway.cli.options import CommonOptions
 from gateway.cli.output import print_note
 from gateway.cli.serving import serve
+from gateway.settings.http_serving import HttpSettings
 
 _HOST = "127.0.0.1"
 
@@ -30,4 +31,4 @@ def explore(options: CommonOptions, port: int, *, opens_browser: bool) -> int:
             # Some browsers hold the caller until they are closed.
             threading.Thread(target=webbrowser.open, args=(url,), name="browser", daemon=True).start()
 
-    return serve(options, (_HOST, port), explorer=True, on_ready=ready)
+    return serve(options, HttpSettings(_HOST, port), explorer=True, on_ready=ready)

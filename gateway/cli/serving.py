@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,9 @@ from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.contact import contact_for
+from gateway.settings.http_serving import HttpSettings
 from gateway.settings.observing import NOTHING, ObserveSettings
-from gateway.settings.urls import url_problem
+from gateway.settings.urls import is_loopback, url_problem
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 def serve(
     options: CommonOptions,
-    address: tuple[str, int] | None,
+    http: HttpSettings | None,
     graphs: str | None = None,
     graphs_by: ChosenBy = "both",
     observing: ObserveSettings = NOTHING,
@@ -51,7 +53,7 @@ def serve(
 
     Args:
         options: The graph.
-        address: Host and port for HTTP; None for stdio.
+        http: How to serve over HTTP; None for stdio.
         graphs: The file or folder of several graphs, which are served in place of the one.
         graphs_by: How clients choose one of several over HTTP.
         observing: What the operator sees.
@@ -61,25 +63,30 @@ def serve(
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
     """
-    if address is not None:
-        with run.listen(*address) as free:
-            address = (address[0], free.getsockname()[1])
+    if http is not None:
+        with run.listen(http.host, http.port) as free:
+            http = replace(http, port=free.getsockname()[1])
     stop, quiet, began = _Stop(), options.quiet, time.monotonic()
-    opener, graph = _served(options, graphs, graphs_by, is_stdio=address is None)
-    if address is None:
+    opener, graph = _served(options, graphs, graphs_by, is_stdio=http is None)
+    if http is None:
         place = "over stdio, to the program that started this one"
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
-        host, port = address
-        url = f"{_root(host, port)}{run.PATH}"
-        place = f"at {_paths(url, opener)} (this machine only)"
-        server = run.serve_http(opener, host, port, stop.event, observing=observing, explorer=explorer)
+        from gateway.server.access.front import Front  # noqa: PLC0415 - a client over stdio waits for imports
+
+        names = [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all]
+        front = Front(http, names, explorer=explorer)
+        stop.on_hangup = front.reload if http.token_file is not None else None
+        place = f"at {_paths(f'{_root(http)}{run.PATH}', opener)} ({_for_whom(http)})"
+        if explorer and on_ready is None:
+            place += f", with a page for people at {_root(http)}/"
+        server = run.serve_http(opener, front, stop.event, observing=observing)
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
     for name, one in openers.items():
         one.on_schema(_ready_note(one, began, name, quiet=quiet))
-    if on_ready is not None and address is not None and isinstance(opener, GatewayOpener):
-        opener.on_schema(_once(opener, partial(on_ready, f"{_root(*address)}/")))
+    if on_ready is not None and http is not None and isinstance(opener, GatewayOpener):
+        opener.on_schema(_once(opener, partial(on_ready, f"{_root(http)}/")))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -95,8 +102,15 @@ def serve(
     return status
 
 
-def _root(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+def _root(http: HttpSettings) -> str:
+    host = f"[{http.host}]" if ":" in http.host else http.host
+    return f"{http.scheme}://{host}:{http.port}"
+
+
+def _for_whom(http: HttpSettings) -> str:
+    if http.has_tokens:
+        return "for clients with a token"
+    return "this machine only" if is_loopback(http.host) else "FOR EVERYBODY who reaches this address"
 
 
 def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
@@ -141,11 +155,13 @@ class _Stop:
     Attributes:
         event: Set by the first signal.
         signal: The number of the first signal; None before it.
+        on_hangup: Called at SIGHUP, by which operators ask a server to read its files again; None to end as usual.
     """
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
         self.signal: int | None = None
+        self.on_hangup: Callable[[], None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(self) -> None:
@@ -153,6 +169,8 @@ class _Stop:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, self._handle)
+            if self.on_hangup is not None and hasattr(signal, "SIGHUP"):
+                signal.signal(signal.SIGHUP, self._hang_up)
 
     async def run(self, server: Awaitable[None]) -> None:
         """Run the server in this event loop, which the first signal wakes."""
@@ -160,6 +178,10 @@ class _Stop:
         if self.signal is not None:
             self.event.set()
         await server
+
+    def _hang_up(self, _number: int, _frame: FrameType | None) -> None:
+        if self._loop is not None and self.on_hangup is not None:
+            self._loop.call_soon_threadsafe(self.on_hangup)
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self.signal is not None:

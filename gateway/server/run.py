@@ -10,24 +10,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
-from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
-from gateway.server.explorer_page import ExplorerPage
 from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_guard import App, HttpGuard
+from gateway.server.http_guard import App
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
 from gateway.settings.observing import NOTHING, ObserveSettings
-from gateway.settings.urls import is_loopback
 
 if TYPE_CHECKING:
+    from mcp.server.transport_security import TransportSecuritySettings
     from starlette.applications import Starlette
 
+    from gateway.server.access.front import Front
     from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
     from gateway.server.observe.observation import Observation
 
@@ -39,11 +38,8 @@ _HEAD_START_SECONDS = 0.3
 """The first client is answered before the imports of the gateway begin, which hold the GIL."""
 
 _BACKLOG = 128
-_MOST_CONNECTIONS = 256
 _MOST_SESSIONS = 1_000
-"""Connections that wait to be accepted, open connections, and sessions: a local server has few clients."""
-
-_HIGHEST_PORT = 65_535
+"""Connections that wait to be accepted, and sessions of all clients."""
 
 
 def ignore_server(_: Server[Any]) -> None:
@@ -75,20 +71,23 @@ async def serve_stdio(
 
 async def serve_http(
     opener: GatewayOpener | GraphSet,
-    host: str,
-    port: int,
+    front: Front,
     stop: asyncio.Event,
     *,
     observing: ObserveSettings = NOTHING,
-    explorer: bool = False,
 ) -> None:
-    """Serve streamable HTTP on a loopback address, both protocol eras, and the explorer page at `/` on request.
+    """Serve streamable HTTP, both protocol eras.
 
-    Setting `stop` ends the server, after an answer or an error to each running call. Port 0 is any free one.
-    `observing` is what the operator sees.
+    Setting `stop` ends the server, after an answer or an error to each running call.
+
+    Args:
+        opener: What is served.
+        front: At which address, to whom, and what beside it.
+        stop: Ends the server.
+        observing: What the operator sees.
 
     Raises:
-        ConfigurationError: The address is not loopback, the port is in use, or what the operator wants cannot be had.
+        ConfigurationError: The port is in use, or what the operator wants cannot be had.
     """
     import uvicorn  # noqa: PLC0415 - not needed over stdio, where a client waits for each start
 
@@ -98,18 +97,18 @@ async def serve_http(
             # The command line handles signals; uvicorn's handlers would send them to the process again.
             yield
 
-    listening = listen(host, port)
+    listening = listen(front.settings.host, front.settings.port)
     try:
         observation = _observation(observing, opener)
-        calls, app = http_app(opener, host, observation.watch)
-        guarded = HttpGuard(observation.pages.beside(app))
+        calls, app = http_app(opener, front.names.for_sdk(), observation.watch)
         http = Http(
             uvicorn.Config(
-                ExplorerPage(guarded) if explorer else guarded,
+                # Probes call a server by its address, and have no token.
+                observation.pages.beside(front.before(app)),
                 # Its records go to the root logger.
                 log_config=None,
-                limit_concurrency=_MOST_CONNECTIONS,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
+                **front.uvicorn_options,
             )
         )
 
@@ -141,17 +140,19 @@ def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Ser
 
 
 def http_app(
-    served: GatewayOpener | GraphSet, host: str, watch: Callable[[Server[Any]], object] = ignore_server
+    served: GatewayOpener | GraphSet,
+    security: TransportSecuritySettings,
+    watch: Callable[[Server[Any]], object] = ignore_server,
 ) -> tuple[Calls | CallsByGraph, App]:
     """Return the ASGI application of both protocol eras, unguarded, and the limits of its calls.
 
-    `watch` receives each MCP server before it serves.
+    `security` is the SDK's own check of names and origins; `watch` receives each MCP server before it serves.
     """
     if isinstance(served, GatewayOpener):
         calls = Calls(served.profile.limits.deadline_seconds, share=SHARE)
         server = mcp_server(served, calls)
         watch(server)
-        return calls, _wired(server, PATH, host)
+        return calls, _wired(server, PATH, security)
     from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
     from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
     from gateway.server.graphs.paths import GraphPaths  # noqa: PLC0415
@@ -164,7 +165,9 @@ def http_app(
         servers |= {f"{PATH}/{graph.name}": _server_of(graph, served, by_graph) for graph in served.all}
     for server in servers.values():
         watch(server)
-    return by_graph, GraphPaths({path: _wired(server, path, host) for path, server in servers.items()}, served, PATH)
+    return by_graph, GraphPaths(
+        {path: _wired(server, path, security) for path, server in servers.items()}, served, PATH
+    )
 
 
 def _server_of(graph: ServedGraph, graphs: GraphSet, calls: CallsByGraph) -> Server[dict[str, Any]]:
@@ -172,7 +175,7 @@ def _server_of(graph: ServedGraph, graphs: GraphSet, calls: CallsByGraph) -> Ser
     return mcp_server(graph.opener, calls.of(graph), others=partial(graphs.others, graph))
 
 
-def _wired(server: Server[dict[str, Any]], path: str, host: str) -> Starlette:
+def _wired(server: Server[dict[str, Any]], path: str, security: TransportSecuritySettings) -> Starlette:
     """Return the ASGI application of an MCP server at a path."""
     return server.streamable_http_app(
         streamable_http_path=path,
@@ -182,7 +185,7 @@ def _wired(server: Server[dict[str, Any]], path: str, host: str) -> Starlette:
         max_request_body_size=MAX_BYTES,
         max_sessions=_MOST_SESSIONS,
         # The default of the SDK checks only some hosts (docs/notes/mcp.md, "Host and Origin").
-        transport_security=_security(host),
+        transport_security=security,
     )
 
 
@@ -206,18 +209,6 @@ async def _audited(
     observation.watch(server)
     async with observation.running():
         yield
-
-
-def _security(host: str) -> TransportSecuritySettings:
-    """Return the hosts and origins that are served: this machine, with any port or without one."""
-    given = f"[{host}]" if ":" in host else host
-    names = list(dict.fromkeys(["127.0.0.1", "localhost", "[::1]", given]))
-    origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
-        allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
-    )
 
 
 @asynccontextmanager
@@ -248,25 +239,16 @@ async def _opened_beside(opener: GatewayOpener | GraphSet) -> AsyncIterator[None
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on a loopback address.
+    """Return a socket that listens on an address.
 
     Raises:
-        ConfigurationError: The address is not loopback, or the port cannot be used.
+        ConfigurationError: The address or the port cannot be used.
     """
-    if not is_loopback(host):
-        raise ConfigurationError(
-            f"--host {quoted(host)} is not a loopback address.",
-            valid="Only this machine is served, because there is no authentication: 127.0.0.1, localhost or ::1.",
-        )
-    if not 0 <= port <= _HIGHEST_PORT:
-        raise ConfigurationError(
-            f"--port {port} is not a port.", valid=f"A port is 1 to {_HIGHEST_PORT}, or 0 for any free one."
-        )
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise ConfigurationError(f"The address {host} cannot be used: {error.strerror or error}.") from error
+        raise ConfigurationError(f"The address {quoted(host)} cannot be used: {error.strerror or error}.") from error
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)

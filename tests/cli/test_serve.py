@@ -9,6 +9,7 @@ import pytest
 import gateway.server.run
 from gateway.engine.answers import SchemaResult
 from gateway.errors import GatewayError
+from gateway.server.access.front import Front
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.settings.observing import NOTHING, ObserveSettings
 from tests.cli.conftest import FIXTURES, Run
@@ -43,12 +44,9 @@ def served(monkeypatch: pytest.MonkeyPatch, seen: list[ObserveSettings]) -> Call
         seen.append(observing)
         calls.append(("stdio", await types(opener)))
 
-    async def http(
-        opener: GatewayOpener, host: str, port: int, _stop: asyncio.Event, *, observing: ObserveSettings, explorer: bool
-    ) -> None:
-        assert explorer
+    async def http(opener: GatewayOpener, front: Front, _stop: asyncio.Event, *, observing: ObserveSettings) -> None:
         seen.append(observing)
-        calls.append(("http", await types(opener), host, port))
+        calls.append(("http", await types(opener), front.settings.host, front.settings.port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
     monkeypatch.setattr(gateway.server.run, "serve_http", http)

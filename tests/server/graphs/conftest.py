@@ -14,12 +14,14 @@ from mcp.client.streamable_http import streamable_http_client
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.server.access.names import Names
 from gateway.server.client import Client as Authenticated
 from gateway.server.client import set_client
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
 from gateway.server.http_guard import App, HttpGuard, Message, Receive, Send
 from gateway.server.run import http_app, listen
+from gateway.settings.http_serving import HttpSettings
 from gateway.settings.profile import Profile
 from tests.servers.loopback import HOST
 
@@ -71,7 +73,7 @@ def graphs(chosen_by: ChosenBy = "both") -> GraphSet:
 @asynccontextmanager
 async def served_over_http(several: GraphSet, *, closing: bool = True) -> AsyncIterator[str]:
     """Serve graphs over HTTP, with authentication, and give the URL without a path; close them in the end or not."""
-    _, app = http_app(several, HOST)
+    _, app = http_app(several, Names(HttpSettings()).for_sdk())
     # Clients wait in its backlog until the server accepts them.
     listening = listen(HOST, 0)
     server = uvicorn.Server(uvicorn.Config(HttpGuard(Authenticating(app)), log_config=None))

@@ -1,0 +1,1 @@
+"""Who may ask over HTTP, by which names, and how much."""

@@ -1,0 +1,133 @@
+"""What stands before the tools over HTTP: names, origins, tokens, limits, and the explorer page."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.middleware.cors import CORSMiddleware
+
+from gateway.errors import ConfigurationError
+from gateway.server.access.access import Access
+from gateway.server.access.connections import MOST_CONNECTIONS, bounded_connections
+from gateway.server.access.known_client import FindClient
+from gateway.server.access.names import NameCheck, Names
+from gateway.server.access.token_file import TokenFile
+from gateway.server.explorer_page import ExplorerPage
+from gateway.server.http_guard import App, HttpGuard, Message, Receive, Send
+from gateway.settings.http_serving import HttpSettings
+from gateway.settings.urls import is_loopback
+
+_CORS_SECONDS = 600
+_OF_CLIENTS = ("authorization", "content-type", "accept", "last-event-id", "mcp-session-id", "mcp-protocol-version")
+_OF_CALLS = ("mcp-method", "mcp-name")
+_FOR_CLIENTS = ("mcp-session-id", "www-authenticate", "retry-after")
+"""Headers that pages of other origins may send and read."""
+
+
+class Front:
+    """The front of a server.
+
+    Args:
+        settings: How it is reached, and by whom.
+        graphs: The names of the graphs that it serves; empty where the only one has none.
+        explorer: Whether it has the explorer page, at `/`.
+
+    Attributes:
+        settings: How it is reached.
+        names: The names by which it may be called.
+
+    Raises:
+        ConfigurationError: The token file or the certificate is wrong.
+    """
+
+    def __init__(self, settings: HttpSettings, graphs: Sequence[str] = (), *, explorer: bool = False) -> None:
+        self.settings = settings
+        self.names = Names(settings)
+        self._explorer = explorer
+        if settings.certificate is not None:
+            _check_certificate(*settings.certificate)
+        self._token_file = (
+            None if settings.token_file is None else TokenFile(settings.token_file, settings.limits, graphs)
+        )
+        self._oauth = None
+        if settings.oauth is not None:
+            # The libraries of signatures take a fifth of a second to import.
+            from gateway.server.access.oauth import OAuthClients  # noqa: PLC0415
+
+            self._oauth = OAuthClients(settings.oauth, settings.limits, graphs)
+
+    def before(self, app: App) -> App:
+        """Return an application with everything before it, the cheapest check first."""
+        guarded: App = HttpGuard(app)
+        if self._ways or not is_loopback(self.settings.host):
+            url = "" if self._oauth is None else self._oauth.metadata_url
+            guarded = Access(guarded, self._ways, self.settings.limits, url)
+        if self._oauth is not None:
+            guarded = _with_metadata(guarded, self._oauth.metadata)
+        if self._explorer:
+            guarded = ExplorerPage(guarded)
+        if self.settings.origins:
+            guarded = CORSMiddleware(
+                guarded,
+                allow_origins=self.settings.origins,
+                allow_methods=("GET", "POST", "DELETE"),
+                allow_headers=(*_OF_CLIENTS, *_OF_CALLS),
+                expose_headers=_FOR_CLIENTS,
+                max_age=_CORS_SECONDS,
+            )
+        return NameCheck(guarded, self.names)
+
+    def reload(self) -> None:
+        """Read the token file again."""
+        if self._token_file is not None:
+            self._token_file.reload()
+
+    @property
+    def uvicorn_options(self) -> dict[str, Any]:
+        """The options of uvicorn about connections."""
+        certificate = self.settings.certificate
+        return {
+            "http": bounded_connections(),
+            "limit_concurrency": MOST_CONNECTIONS,
+            "ssl_certfile": certificate and certificate[0],
+            "ssl_keyfile": certificate and certificate[1],
+            "proxy_headers": bool(self.settings.proxies),
+            "forwarded_allow_ips": list(self.settings.proxies),
+        }
+
+    @property
+    def _ways(self) -> list[FindClient]:
+        return [way.find for way in (self._token_file, self._oauth) if way is not None]
+
+
+def _check_certificate(certificate: Path, key: Path) -> None:
+    """Raise if a certificate and its key cannot be used; the text has nothing of the key."""
+    try:
+        # A password would be asked for at the terminal of a server.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, ssl.SSLError) else error
+        raise ConfigurationError(
+            f"The certificate {certificate} with the key {key} cannot be used: {reason}.",
+            valid="Both are PEM files; the certificate has its chain, and the key no password.",
+        ) from error
+
+
+def _with_metadata(app: App, metadata: bytes) -> App:
+    """Return an application that tells everybody who gives tokens for it."""
+    from gateway.server.access.oauth import METADATA  # noqa: PLC0415 - see `Front`
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(metadata)).encode())]
+
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+        is_asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(METADATA)
+        if not is_asked or scope["path"].removeprefix(METADATA)[:1] not in {"", "/"}:
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": metadata})
+
+    return answer

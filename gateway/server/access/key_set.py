@@ -1,0 +1,99 @@
+"""The public keys of an issuer of tokens: fetched when one is needed, bounded, and fetched again when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+
+import aiohttp
+import jwt
+
+_log = logging.getLogger(__name__)
+
+_FRESH_SECONDS = 600.0
+_PAUSE_SECONDS = 30.0
+"""How long keys are used, and the time between two requests for them: tokens with invented key IDs cause no more."""
+
+_FETCH_SECONDS = 5.0
+_LARGEST = 262_144
+_MOST_KEYS = 100
+"""Seconds, bytes and keys of an answer."""
+
+_ASYMMETRIC = frozenset({"RSA", "EC", "OKP"})
+"""Types of keys (RFC 7518, 6.1; RFC 8037): with a shared secret, who can verify could sign too."""
+
+
+class KeySet:
+    """The keys at a URL.
+
+    Args:
+        url: Where they are.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url = url
+        self._clock = clock
+        self._keys: Mapping[str, jwt.PyJWK] = {}
+        self._read_at = -_FRESH_SECONDS
+        self._asked_at = -_FRESH_SECONDS
+        self._reading = asyncio.Lock()
+
+    async def find(self, key_id: str) -> jwt.PyJWK | None:
+        """Return the key of an ID; None if the issuer has none, or cannot be asked."""
+        if key_id not in self._keys or self._clock() - self._read_at > _FRESH_SECONDS:
+            async with self._reading:
+                if self._clock() - self._asked_at > _PAUSE_SECONDS:
+                    await self._read()
+        return self._keys.get(key_id)
+
+    async def _read(self) -> None:
+        """Read the keys; those of before stay where that fails, and it is logged."""
+        self._asked_at = self._clock()
+        try:
+            self._keys = _keys_in(await self._fetch())
+        except (aiohttp.ClientError, TimeoutError, ValueError, jwt.PyJWTError) as error:
+            _log.error("the keys of the issuer could not be read: %s: %s", type(error).__name__, error)
+        else:
+            self._read_at = self._asked_at
+
+    async def _fetch(self) -> bytes:
+        timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS)
+        async with (
+            aiohttp.ClientSession(timeout=timeout, auto_decompress=False, trust_env=True) as http,
+            http.get(self._url, allow_redirects=False, headers={"accept": "application/json"}) as answer,
+        ):
+            answer.raise_for_status()
+            content = await answer.content.read(_LARGEST + 1)
+            while len(content) <= _LARGEST and (more := await answer.content.read(_LARGEST)):
+                content += more
+            if answer.status != 200 or len(content) > _LARGEST:  # noqa: PLR2004 - OK
+                raise ValueError(f"status {answer.status}, {len(content):,} bytes")
+            return content
+
+
+def _keys_in(content: bytes) -> dict[str, jwt.PyJWK]:
+    """Return the keys of a JSON Web Key Set (RFC 7517, 5) that can verify signatures, by their IDs.
+
+    Raises:
+        ValueError: It is none.
+    """
+    read = json.loads(content)
+    listed = read.get("keys") if isinstance(read, dict) else None
+    if not isinstance(listed, list):
+        raise ValueError("this is not a JSON Web Key Set")  # noqa: TRY004 - the content is wrong, not a type of ours
+    keys: dict[str, jwt.PyJWK] = {}
+    for each in listed[:_MOST_KEYS]:
+        if not isinstance(each, dict) or each.get("kty") not in _ASYMMETRIC or each.get("use", "sig") != "sig":
+            continue
+        try:
+            key = jwt.PyJWK.from_dict(each)
+        except jwt.PyJWTError:
+            # One key of a kind that this library does not know must not take the others with it.
+            continue
+        if isinstance(each.get("kid"), str):
+            keys[each["kid"]] = key
+    return keys

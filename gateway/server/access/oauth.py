@@ -1,0 +1,108 @@
+"""Access tokens of an OAuth authorization server: JSON Web Tokens for this server alone (RFC 9068)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+from mcp.shared.auth import ProtectedResourceMetadata
+
+from gateway.escaping import printable
+from gateway.server.access.key_set import KeySet
+from gateway.server.access.known_client import KnownClient
+from gateway.server.client import Client
+from gateway.settings.http_serving import ClientLimits, OAuthSettings
+from gateway.terms.words import cut
+
+METADATA = "/.well-known/oauth-protected-resource"
+"""Where clients read who gives tokens for this server (RFC 9728, 3.1)."""
+
+_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures with a public key alone: with others, whoever knows the public key could sign (RFC 8725, 3.1)."""
+
+_LEEWAY_SECONDS = 30
+_TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt", ""})
+_OF_GRAPH = "graph:"
+_ALL_GRAPHS = "graph:*"
+_LONGEST_NAME = 100
+
+
+class OAuthClients:
+    """The clients to whom an issuer gave tokens for this server.
+
+    Args:
+        settings: Whose tokens are taken.
+        limits: What each client may have.
+        graphs: The names of the graphs; empty where the only one has none.
+        keys: The issuer's keys.
+    """
+
+    def __init__(
+        self, settings: OAuthSettings, limits: ClientLimits, graphs: Collection[str], keys: KeySet | None = None
+    ) -> None:
+        self._settings = settings
+        self._limits = limits
+        self._graphs = graphs
+        self._keys = keys or KeySet(settings.keys_url)
+
+    async def find(self, token: str) -> KnownClient | None:
+        """Return the client of a token; None if it is no token, expired, for another server, or of another issuer."""
+        try:
+            header = jwt.get_unverified_header(token)
+        except jwt.PyJWTError:
+            return None
+        key_id, kind = header.get("kid"), header.get("typ", "")
+        if not isinstance(key_id, str) or not isinstance(kind, str) or kind.lower() not in _TYPES:
+            return None
+        key = await self._keys.find(key_id)
+        if key is None:
+            return None
+        try:
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=_ALGORITHMS,
+                audience=self._settings.audience,
+                issuer=self._settings.issuer,
+                leeway=_LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud"]},
+            )
+        except jwt.PyJWTError:
+            return None
+        return KnownClient(Client(_name(claims), self._graphs_of(claims)), self._limits)
+
+    @property
+    def metadata(self) -> bytes:
+        """What clients read to get a token (RFC 9728, 2)."""
+        scopes = [f"{_OF_GRAPH}{graph}" for graph in self._graphs] or None
+        # The model keeps each URL as it is written: the issuer is compared letter by letter (RFC 8414, 3.3).
+        written = ProtectedResourceMetadata.model_validate(
+            {
+                "resource": self._settings.audience,
+                "authorization_servers": [self._settings.issuer],
+                "scopes_supported": scopes,
+            }
+        )
+        return written.model_dump_json(exclude_none=True).encode()
+
+    @property
+    def metadata_url(self) -> str:
+        """The URL of the metadata, as clients reach it."""
+        place = urlsplit(self._settings.audience)
+        return f"{place.scheme}://{place.netloc}{METADATA}{place.path.rstrip('/')}"
+
+    def _graphs_of(self, claims: Mapping[str, Any]) -> frozenset[str] | None:
+        """Return the graphs that the scopes of a token name; None for all."""
+        said = claims.get("scope", claims.get("scp", ""))
+        scopes = said.split() if isinstance(said, str) else [each for each in said if isinstance(each, str)]
+        if not self._graphs or _ALL_GRAPHS in scopes:
+            return None
+        return frozenset(scope.removeprefix(_OF_GRAPH) for scope in scopes if scope.startswith(_OF_GRAPH))
+
+
+def _name(claims: Mapping[str, Any]) -> str:
+    """Return the name of a client for limits and logs: the program, and for whom it asks."""
+    parts = [str(claims[name]) for name in ("client_id", "azp", "sub") if isinstance(claims.get(name), str)]
+    return cut(printable(" ".join(dict.fromkeys(parts)) or "a client without a name"), _LONGEST_NAME)

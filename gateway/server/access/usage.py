@@ -1,0 +1,98 @@
+"""How much a client has used of what it may have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from cachetools import LRUCache
+
+from gateway.settings.http_serving import ClientLimits
+
+Clock = Callable[[], float]
+
+_MINUTE = 60.0
+_MEGABYTE = 1_000_000
+_MOST_CLIENTS = 10_000
+"""Clients that are remembered: without authentication there is one for each address."""
+
+
+class Bucket:
+    """A token bucket: so much in a minute, and after a pause as much at once.
+
+    Args:
+        a_minute: What flows in during a minute, and the most that it holds.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, a_minute: float, clock: Clock = time.monotonic) -> None:
+        self._most = a_minute
+        self._left = a_minute
+        self._clock = clock
+        self._since = clock()
+
+    def take(self, amount: float) -> None:
+        """Take an amount, even if less is left: what is owed must flow in before more is given."""
+        self._flow()
+        self._left -= amount
+
+    def seconds_until(self, amount: float) -> float:
+        """Return in how many seconds so much is there; 0 for now."""
+        self._flow()
+        return max(0.0, (min(amount, self._most) - self._left) * _MINUTE / self._most)
+
+    def _flow(self) -> None:
+        now = self._clock()
+        self._left = min(self._most, self._left + (now - self._since) * self._most / _MINUTE)
+        self._since = now
+
+
+@dataclass(slots=True)
+class Usage:
+    """What one client uses.
+
+    Attributes:
+        limits: What it may have.
+        requests: What it may still ask in this minute.
+        bytes: What it may still send and receive in this minute.
+        under_way: Requests that are being answered.
+    """
+
+    limits: ClientLimits
+    requests: Bucket
+    bytes: Bucket
+    under_way: int = field(default=0)
+
+    @classmethod
+    def of(cls, limits: ClientLimits, clock: Clock = time.monotonic) -> Usage:
+        """Return the usage of a client that has used nothing."""
+        return cls(
+            limits,
+            Bucket(limits.requests_a_minute, clock),
+            Bucket(limits.megabytes_a_minute * _MEGABYTE, clock),
+        )
+
+    def pause(self) -> float:
+        """Return for how many seconds the client must wait before it may ask again; 0 if it may now."""
+        if self.under_way >= self.limits.under_way:
+            return 1.0
+        return max(self.requests.seconds_until(1), self.bytes.seconds_until(1))
+
+
+class Usages:
+    """The usage of each client; of more clients than can be remembered, those that asked last."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._usages: LRUCache[Hashable, Usage] = LRUCache(_MOST_CLIENTS)
+
+    def of(self, client: Hashable, limits: ClientLimits) -> Usage:
+        """Return the usage of a client; new limits begin anew."""
+        usage = self._usages.get(client)
+        if usage is None or usage.limits != limits:
+            under_way = 0 if usage is None else usage.under_way
+            usage = Usage.of(limits, self._clock)
+            usage.under_way = under_way
+            self._usages[client] = usage
+        return usage

@@ -1,0 +1,293 @@
+"""Who is let in over HTTP, by a real server in this process."""
+
+import asyncio
+import json
+import os
+import signal
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import trustme
+from aiohttp import ClientSession, TCPConnector
+from mcp.client.client import ConnectMode
+from mcp_types import TextContent
+
+from gateway.errors import ConfigurationError
+from gateway.server.access import connections
+from gateway.server.access.front import Front
+from gateway.settings.http_serving import ClientLimits, HttpSettings
+from tests.server.access.clients import (
+    ACCEPT,
+    INITIALIZE,
+    SECONDS,
+    bearer,
+    listening,
+    local,
+    medical,
+    serving,
+    token_file,
+)
+from tests.server.access.issuer import AUDIENCE, Issuer
+from tests.server.graphs.conftest import connected, graphs
+from tests.servers.loopback import HOST, free_port
+
+pytestmark = pytest.mark.anyio
+
+ALICE: Final = "alice-token-of-enough-characters"
+BOB: Final = "bob-token-of-enough-characters-too"
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    """The file of two clients."""
+    return token_file(tmp_path, f"alice {ALICE}", f"bob {BOB} requests-a-minute=3 sessions=1")
+
+
+@asynccontextmanager
+async def asking(settings: HttpSettings) -> AsyncIterator[ClientSession]:
+    """Give a client of HTTP at the address of a server."""
+    async with ClientSession(f"http://{HOST}:{settings.port}") as session:
+        yield session
+
+
+def url_of(settings: HttpSettings) -> str:
+    """Return the URL of a server."""
+    return f"http://{HOST}:{settings.port}/mcp"
+
+
+async def status(session: ClientSession, path: str = "/mcp", **given: Any) -> int:
+    """Return the status of a request to begin a session."""
+    async with session.post(path, json=INITIALIZE, **{"headers": ACCEPT, **given}) as answer:
+        await answer.read()
+        return answer.status
+
+
+async def test_a_client_with_a_token_calls_tools_and_one_without_is_refused(tokens: Path, era: ConnectMode) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings):
+        async with connected(url_of(settings), era, f"Bearer {ALICE}") as client:
+            answer = await client.call_tool("search_entities", {"query": "warfarin"})
+        assert isinstance(answer.content[0], TextContent)
+        assert "drug:warfarin" in answer.content[0].text
+        async with asking(settings) as session:
+            for headers in (
+                ACCEPT,
+                bearer("wrong"),
+                bearer(ALICE[:-1]),
+                {**ACCEPT, "authorization": f"Basic {ALICE}"},
+                {**ACCEPT, "authorization": "Bearer " + "x" * 20_000},
+            ):
+                assert await status(session, headers=headers) in {401, 400}
+
+
+async def test_every_refused_token_gets_the_same_bytes(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    bodies = set()
+    async with serving(medical(), settings), asking(settings) as session:
+        for token in ("", "wrong", ALICE + "x", "sha256:" + "0" * 64):
+            async with session.post("/mcp", json=INITIALIZE, headers=bearer(token)) as answer:
+                bodies.add((answer.status, await answer.text(), answer.headers["www-authenticate"]))
+    [(code, text, challenge)] = bodies
+    assert (code, challenge) == (401, 'Bearer error="invalid_token"')
+    assert json.loads(text)["error"] == "invalid_token"
+
+
+async def test_a_session_of_one_client_is_unknown_to_another(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings), asking(settings) as session:
+        async with session.post("/mcp", json=INITIALIZE, headers=bearer(ALICE)) as answer:
+            own = answer.headers["mcp-session-id"]
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        for token, expected in ((BOB, 404), (ALICE, 200)):
+            headers = {**bearer(token), "mcp-session-id": own, "mcp-protocol-version": "2025-11-25"}
+            async with session.post("/mcp", json=ping, headers=headers) as answer:
+                assert answer.status == expected
+
+
+async def test_a_client_that_asks_too_much_is_told_when_to_come_back_and_others_are_served(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings), asking(settings) as session:
+        assert await status(session, headers=bearer(BOB)) == 200
+        assert await status(session, headers=bearer(BOB)) == 429  # a second session
+        for _ in range(2):
+            async with session.get("/mcp", headers=bearer(BOB)) as answer:
+                await answer.read()
+        async with session.get("/mcp", headers=bearer(BOB)) as answer:
+            assert answer.status == 429
+            assert 1 <= int(answer.headers["retry-after"]) <= 20
+        assert await status(session, headers=bearer(ALICE)) == 200
+
+
+async def test_clients_without_sessions_are_not_counted_as_opening_some(tmp_path: Path) -> None:
+    settings = local(token_file=token_file(tmp_path, f"alice {ALICE} sessions=1"))
+    async with serving(medical(), settings):
+        for _ in range(3):
+            async with connected(url_of(settings), "auto", f"Bearer {ALICE}") as client:
+                await client.list_tools()
+
+
+async def test_names_and_origins_are_checked_before_tokens_and_pages_of_allowed_origins_may_ask(tokens: Path) -> None:
+    app = "https://app.example.org"
+    settings = local(token_file=tokens, hosts=["graphs.example.org"], origins=[app])
+    async with serving(medical(), settings), asking(settings) as session:
+        assert await status(session, headers={**bearer(ALICE), "host": "evil.example.org"}) == 421
+        assert await status(session, headers={**bearer(ALICE), "host": "graphs.example.org"}) == 200
+        assert await status(session, headers={**bearer(ALICE), "origin": "https://evil.example.org"}) == 403
+        async with session.post("/mcp", json=INITIALIZE, headers={**bearer(ALICE), "origin": app}) as answer:
+            assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, app)
+        preflight = {
+            "origin": app,
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "authorization",
+        }
+        async with session.options("/mcp", headers=preflight) as answer:
+            assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, app)
+
+
+async def test_probes_and_the_explorer_page_need_no_token(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings), asking(settings) as session:
+        for path in ("/healthz", "/"):
+            async with session.get(path) as answer:
+                assert answer.status == 200
+        async with session.get("/healthz", headers={"host": "10.0.0.7"}) as answer:
+            assert answer.status == 200
+
+
+async def test_a_body_is_not_read_before_its_sender_is_let_in(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        writer.write(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n\r\n")
+        async with asyncio.timeout(SECONDS):
+            answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 401")
+
+
+async def test_scopes_of_access_tokens_say_which_graphs_are_seen(era: ConnectMode) -> None:
+    issuer = Issuer()
+    async with issuer.published() as oauth:
+        settings = local(oauth=oauth)
+        async with serving(graphs(), settings, "pills", "films", "gone"), asking(settings) as session:
+            token = issuer.token(scope="graph:films")
+            async with connected(url_of(settings), era, f"Bearer {token}") as client:
+                [described] = (await client.call_tool("describe_schema", {})).content
+            assert isinstance(described, TextContent)
+            assert ("films" in described.text, "pills" in described.text) == (True, False)
+            for path in ("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"):
+                async with session.get(path) as answer:
+                    assert (answer.status, (await answer.json())["resource"]) == (200, AUDIENCE)
+            async with session.post(
+                "/mcp", json=INITIALIZE, headers=bearer(issuer.token(aud="https://x.org"))
+            ) as answer:
+                assert answer.status == 401
+                assert f'resource_metadata="{AUDIENCE[:-4]}/.well-known' in answer.headers["www-authenticate"]
+
+
+async def test_addresses_have_limits_where_everybody_is_let_in() -> None:
+    settings = HttpSettings("0.0.0.0", free_port(), open_to_all=True, limits=ClientLimits(requests_a_minute=2))  # noqa: S104 - as in a container
+    async with serving(medical(), settings), asking(settings) as session:
+        assert [await status(session) for _ in range(3)] == [200, 200, 429]
+
+
+async def test_slow_connections_are_cut_and_keep_nobody_out(tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 1.0)
+    monkeypatch.setattr(connections, "MOST_WAITING", 20)
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings):
+        slow = [await asyncio.open_connection(HOST, settings.port) for _ in range(60)]
+        for _, writer in slow:
+            writer.write(b"POST /mcp HTTP/1.1\r\nhost: loc")
+        async with connected(url_of(settings), "auto", f"Bearer {ALICE}") as client:
+            assert len((await client.list_tools()).tools) == 6
+        async with asyncio.timeout(SECONDS):
+            for reader, writer in slow:
+                with suppress(ConnectionError):  # closed, or reset
+                    assert await reader.read() == b""
+                writer.close()
+
+
+@pytest.mark.server
+async def test_a_hangup_reads_the_tokens_again(tokens: Path) -> None:
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(
+            sys.executable,
+            "-m",
+            "gateway",
+            "serve",
+            "--http",
+            "--port",
+            str(port),
+            "--token-file",
+            str(tokens),
+            "--verbose",
+        ),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        said = (await process.stderr.readline()).decode()
+        assert "for clients with a token" in said
+        await listening(port)
+        async with ClientSession(f"http://{HOST}:{port}") as session:
+            assert await status(session, headers=bearer(ALICE)) == 200
+            await asyncio.to_thread(tokens.write_text, "carol carol-token-of-enough-characters\n")
+            os.kill(process.pid, signal.SIGHUP)
+            async with asyncio.timeout(SECONDS):
+                while b"was read again" not in (line := await process.stderr.readline()):
+                    assert line
+            assert await status(session, headers=bearer(ALICE)) == 401
+            assert await status(session, headers=bearer("carol-token-of-enough-characters")) == 200
+    finally:
+        process.terminate()
+        await asyncio.wait_for(process.communicate(), SECONDS)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[trustme.CA, tuple[Path, Path]]:
+    """A certificate of this machine, and who signed it."""
+    signer = trustme.CA()
+    issued = signer.issue_cert(HOST)
+    files = tmp_path / "cert.pem", tmp_path / "key.pem"
+    issued.cert_chain_pems[0].write_to_path(files[0])
+    issued.private_key_pem.write_to_path(files[1])
+    return signer, files
+
+
+async def test_it_serves_https(certificate: tuple[trustme.CA, tuple[Path, Path]], tokens: Path) -> None:
+    signer, files = certificate
+    trusting = ssl.create_default_context()
+    signer.configure_trust(trusting)
+    settings = local(token_file=tokens, certificate=files)
+    async with (
+        serving(medical(), settings),
+        ClientSession(f"https://{HOST}:{settings.port}", connector=TCPConnector(ssl=trusting)) as session,
+    ):
+        assert await status(session, headers=bearer(ALICE)) == 200
+
+
+def test_a_certificate_that_cannot_be_used_is_a_clear_error(
+    certificate: tuple[trustme.CA, tuple[Path, Path]],
+) -> None:
+    _, (chain, key) = certificate
+    for pair in ((key, chain), (chain, chain)):
+        with pytest.raises(ConfigurationError, match="cannot be used"):
+            Front(local(certificate=pair))
+
+
+async def test_the_word_of_a_named_proxy_about_the_client_is_taken_and_of_no_other() -> None:
+    limits = ClientLimits(requests_a_minute=1)
+    for proxies, expected in (([HOST], [200, 200, 429]), ([], [200, 429, 429])):
+        settings = HttpSettings("0.0.0.0", free_port(), open_to_all=True, limits=limits, proxies=proxies)  # noqa: S104 - as in a container
+        async with serving(medical(), settings), asking(settings) as session:
+            senders = ("192.0.2.1", "192.0.2.2", "192.0.2.2")
+            assert [
+                await status(session, headers={**ACCEPT, "x-forwarded-for": sender}) for sender in senders
+            ] == expected
