@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.parts import (
+    access,
     against,
     clients,
     degrees,
@@ -46,6 +47,7 @@ PARTS: Mapping[str, Part] = {
     "start": start.measure,
     "schema": schema.measure,
     "fairness": fairness.measure,
+    "access": access.measure,
     "explorer": explorer.measure,
     "clients": clients.measure,
 }

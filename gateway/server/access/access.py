@@ -9,7 +9,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
 from gateway.server.access.known_client import FindClient, KnownClient
-from gateway.server.access.refusal import too_many, unauthorized
+from gateway.server.access.refusal import Refuser, too_many, unauthorized
 from gateway.server.access.sessions import Sessions
 from gateway.server.access.usage import Usage, Usages
 from gateway.server.client import set_client
@@ -26,6 +26,7 @@ class Access:
 
     Args:
         app: What answers them.
+        refuser: Refuses the others.
         ways: Ways to find the client of a token, tried in turn; none where every client is let in.
         limits: What a client may have that is known by its address alone.
         metadata_url: Where a client reads how it gets a token; empty where it cannot.
@@ -36,6 +37,7 @@ class Access:
     def __init__(
         self,
         app: App,
+        refuser: Refuser,
         ways: Sequence[FindClient],
         limits: ClientLimits,
         metadata_url: str = "",
@@ -43,6 +45,7 @@ class Access:
         usages: Usages | None = None,
     ) -> None:
         self._app = app
+        self._refuser = refuser
         self._ways = ways
         self._limits = limits
         self._unauthorized = unauthorized(metadata_url)
@@ -59,7 +62,7 @@ class Access:
         if self._ways:
             known = await self._known(scope)
             if known is None:
-                await self._unauthorized.send(send)
+                await self._refuser.send(self._unauthorized, send)
                 return
             client, limits = known.client, known.limits
             _authenticate(scope, known)

@@ -15,7 +15,8 @@ HEADER_SECONDS = 10.0
 """The time in which the first line and the headers of a request must arrive."""
 
 MOST_WAITING = 128
-"""Connections without a whole request: beyond that, the one that has waited for longest is cut."""
+"""Connections on which no request was answered yet, and as many between two requests: beyond that, the one that has
+waited for longest is cut."""
 
 MOST_CONNECTIONS = 384
 """All connections: beyond that, requests are answered with 503."""
@@ -23,20 +24,49 @@ MOST_CONNECTIONS = 384
 
 def bounded_connections() -> type[asyncio.Protocol]:
     """Return the protocol of the connections of one server."""
-    waiting: dict[_Connection, None] = {}
-    return cast("type[asyncio.Protocol]", partial(_Connection, waiting))
+    return cast("type[asyncio.Protocol]", partial(_Connection, _Waiting()))
+
+
+class _Waiting:
+    """The connections of a server that are without a whole request, in the order in which they came to be.
+
+    New ones and those that were answered before have room of their own, so that many of the first cut none of the
+    second.
+    """
+
+    def __init__(self) -> None:
+        self._new: dict[_Connection, None] = {}
+        self._known: dict[_Connection, None] = {}
+
+    def add(self, connection: _Connection) -> None:
+        """Note a connection, and cut the oldest if there are too many."""
+        group = self._known if connection.has_answered else self._new
+        group.setdefault(connection)
+        while len(group) > MOST_WAITING:
+            oldest = next(iter(group))
+            del group[oldest]
+            oldest.transport.abort()
+
+    def remove(self, connection: _Connection) -> None:
+        """Note that the request of a connection has come, or that it is closed."""
+        self._new.pop(connection, None)
+        self._known.pop(connection, None)
 
 
 class _Connection(H11Protocol):
     """A connection whose request must come soon.
 
     Args:
-        waiting: The connections of the server that are without a whole request, in the order in which they came to be.
+        waiting: The connections of the server that are without a whole request.
         given: What uvicorn gives to each connection.
+
+    Attributes:
+        has_answered: Whether a request of it was answered.
     """
 
-    def __init__(self, waiting: dict[_Connection, None], **given: Any) -> None:
+    def __init__(self, waiting: _Waiting, **given: Any) -> None:
         super().__init__(**given)
+        self.has_answered = False
         self._waiting = waiting
         self._timer: asyncio.TimerHandle | None = None
 
@@ -56,12 +86,13 @@ class _Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
+        self.has_answered = True
         self._update()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._end_timer()
-        self._waiting.pop(self, None)
+        self._waiting.remove(self)
         super().connection_lost(exc)
 
     @property
@@ -71,17 +102,13 @@ class _Connection(H11Protocol):
         return cycle is None or cycle.response_complete
 
     def _update(self) -> None:
-        """Note whether a whole request has come, and make room if too many connections are without one."""
+        """Note whether a whole request has come."""
         if not self._is_between_requests:
             self._end_timer()
         if not (self._is_between_requests or self.cycle.more_body):
-            self._waiting.pop(self, None)
-            return
-        self._waiting.setdefault(self)
-        while len(self._waiting) > MOST_WAITING:
-            oldest = next(iter(self._waiting))
-            del self._waiting[oldest]
-            oldest.transport.abort()
+            self._waiting.remove(self)
+        elif not self.transport.is_closing():
+            self._waiting.add(self)
 
     def _begin_timer(self) -> None:
         if self._timer is None:

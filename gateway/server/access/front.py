@@ -14,6 +14,7 @@ from gateway.server.access.access import Access
 from gateway.server.access.connections import MOST_CONNECTIONS, bounded_connections
 from gateway.server.access.known_client import FindClient
 from gateway.server.access.names import NameCheck, Names
+from gateway.server.access.refusal import Refuser
 from gateway.server.access.token_file import TokenFile
 from gateway.server.explorer_page import ExplorerPage
 from gateway.server.http_guard import App, HttpGuard, Message, Receive, Send
@@ -61,10 +62,11 @@ class Front:
 
     def before(self, app: App) -> App:
         """Return an application with everything before it, the cheapest check first."""
+        refuser = Refuser()
         guarded: App = HttpGuard(app)
         if self._ways or not is_loopback(self.settings.host):
             url = "" if self._oauth is None else self._oauth.metadata_url
-            guarded = Access(guarded, self._ways, self.settings.limits, url)
+            guarded = Access(guarded, refuser, self._ways, self.settings.limits, url)
         if self._oauth is not None:
             guarded = _with_metadata(guarded, self._oauth.metadata)
         if self._explorer:
@@ -78,7 +80,7 @@ class Front:
                 expose_headers=_FOR_CLIENTS,
                 max_age=_CORS_SECONDS,
             )
-        return NameCheck(guarded, self.names)
+        return NameCheck(guarded, self.names, refuser)
 
     def reload(self) -> None:
         """Read the token file again."""

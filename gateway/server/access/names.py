@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from gateway.server.access.refusal import FOREIGN_ORIGIN, MISDIRECTED
+from gateway.server.access.refusal import FOREIGN_ORIGIN, MISDIRECTED, Refuser
 from gateway.server.http_guard import App, Message, Receive, Send
 from gateway.settings.http_serving import HttpSettings
 
@@ -52,8 +52,9 @@ class Names:
 class NameCheck:
     """ASGI middleware that refuses requests to foreign names, or of pages of foreign origins."""
 
-    def __init__(self, app: App, names: Names) -> None:
+    def __init__(self, app: App, names: Names, refuser: Refuser) -> None:
         self._app = app
+        self._refuser = refuser
         self._names = names
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -62,10 +63,10 @@ class NameCheck:
             hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
             origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
             if len(hosts) != 1 or not self._names.takes_host(hosts[0]):
-                await MISDIRECTED.send(send)
+                await self._refuser.send(MISDIRECTED, send)
                 return
             if not all(map(self._names.takes_origin, origins)):
-                await FOREIGN_ORIGIN.send(send)
+                await self._refuser.send(FOREIGN_ORIGIN, send)
                 return
         await self._app(scope, receive, send)
 

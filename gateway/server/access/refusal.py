@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from dataclasses import dataclass
 
 from gateway.server.http_guard import Send
+
+_PAUSE_SECONDS = 0.05
+_MOST_PAUSING = 32
+"""The time after which a client hears that it is not let in, and how many wait for that at once: who asks again and
+again without a right to it takes little of the server's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,23 @@ class Refusal:
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+
+class Refuser:
+    """Sends refusals after a pause, as long as few others wait for theirs."""
+
+    def __init__(self) -> None:
+        self._pausing = 0
+
+    async def send(self, refusal: Refusal, send: Send) -> None:
+        """Send a refusal."""
+        if self._pausing < _MOST_PAUSING:
+            self._pausing += 1
+            try:
+                await asyncio.sleep(_PAUSE_SECONDS)
+            finally:
+                self._pausing -= 1
+        await refusal.send(send)
 
 
 def unauthorized(metadata_url: str) -> Refusal:

@@ -200,12 +200,15 @@ async def test_slow_connections_are_cut_and_keep_nobody_out(tokens: Path, monkey
     monkeypatch.setattr(connections, "HEADER_SECONDS", 1.0)
     monkeypatch.setattr(connections, "MOST_WAITING", 20)
     settings = local(token_file=tokens)
-    async with serving(medical(), settings):
+    async with serving(medical(), settings), asking(settings) as patient:
+        assert await status(patient, headers=bearer(ALICE)) == 200
         slow = [await asyncio.open_connection(HOST, settings.port) for _ in range(60)]
         for _, writer in slow:
             writer.write(b"POST /mcp HTTP/1.1\r\nhost: loc")
         async with connected(url_of(settings), "auto", f"Bearer {ALICE}") as client:
             assert len((await client.list_tools()).tools) == 6
+        # A connection that was answered before is not among those that are cut.
+        assert await status(patient, headers=bearer(ALICE)) == 200
         async with asyncio.timeout(SECONDS):
             for reader, writer in slow:
                 with suppress(ConnectionError):  # closed, or reset
