@@ -14,7 +14,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test sidecar cap timeouts soak drawn mutants fuzz conformance clients site web check docs fix bench trial recall fuseki servers build clean
+.PHONY: help demo quick test sidecar cap timeouts soak drawn mutants fuzz conformance clients site web check docs fix bench trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -115,6 +115,10 @@ fuseki: $(STAMP) ## Load a graph into a Fuseki on this machine and serve it: mak
 
 build: $(STAMP) ## Build the wheel into dist/
 	$(RUN) -m hatchling build -t wheel
+
+release: $(STAMP) ## Build all that a release publishes into dist/: make release REPOSITORY=owner/name
+	@test -n "$(REPOSITORY)" || { echo "Say for which repository: make release REPOSITORY=owner/name" >&2; exit 2; }
+	$(RUN) -m tests.release $(REPOSITORY)
 
 clean: ## Remove what was built and installed here
 	rm -rf $(VENV) .servers dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
